@@ -39,15 +39,7 @@ class Source:
 @pytest.fixture
 def opened(tmp_path):
     """Opens the same object, however often."""
-    made = []
-
-    def open_(source):
-        made.append(PartialCopy(tmp_path / "object.parquet", CONTENT, source))
-        return made[-1]
-
-    yield open_
-    for one in made:
-        one.close()
+    return lambda source: PartialCopy(tmp_path / "object.parquet", CONTENT, source)
 
 
 def test_whole_chunks_are_got_and_neighbours_by_one_request(opened):
@@ -111,11 +103,8 @@ def test_what_is_read_is_the_object_and_nothing_is_got_twice(tmp_path_factory, c
     source = Source(content)
     target = tmp_path_factory.mktemp("copies") / "x.parquet"
     copy = PartialCopy(target, Content(len(content), hashlib.sha256(content).hexdigest()), source)
-    try:
-        for start, byte_count in asked:
-            assert copy.read(start, byte_count) == content[start : start + byte_count]
-    finally:
-        copy.close()
+    for start, byte_count in asked:
+        assert copy.read(start, byte_count) == content[start : start + byte_count]
     got = [at for start, count in source.asked for at in range(start, start + count)]
     assert len(got) == len(set(got))
     assert target.exists() == (len(got) == len(content))
@@ -142,10 +131,9 @@ def test_copies_that_nobody_uses_go_with_their_parts(tmp_path, monkeypatch):
     copies = Copies("s3://somewhere")
     part = copies.partial("tables/x.parquet", CONTENT, Source())
     part.read(0, 1)
-    part.close()
     assert copies.kept("tables/x.parquet", CONTENT) is None
     os.utime(copies.folder / SHA256, (0, 0))
-    copies.partial("tables/x.parquet", CONTENT, Source()).close()
+    copies.partial("tables/x.parquet", CONTENT, Source())
     assert copies.prune() == 0  # opening it was a use
     os.utime(copies.folder / SHA256, (0, 0))
     assert copies.prune() == 1

@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
@@ -26,6 +27,7 @@ STAMPED = {"stg_files", "stg_costs"}
 """Views whose rows say when or where something was done."""
 ROWS = 60_000
 LARGE = layout.table_file("profiles", {"study": "s", "model_id": "m"}, "m-large-at-0.02")
+OPEN = Path("/proc/self/fd")
 ONE_COLUMN = "SELECT round(sum(evidence), 6) AS found FROM stg_profiles WHERE model_id = 'm'"
 
 
@@ -186,16 +188,26 @@ def test_an_object_that_is_deleted_meanwhile_is_told(monkeypatch):
             run_query(connection, "FROM stg_trajectories")
 
 
+@pytest.mark.parametrize("small_bytes", [0, 2**20])
+def test_no_file_stays_open(small_bytes, monkeypatch):
+    """DuckDB closes none."""
+    monkeypatch.setattr(stored_files, "SMALL_BYTES", small_bytes)
+    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    with connect(root) as connection:
+        run_query(connection, "FROM stg_trajectories")
+        before = len(list(OPEN.iterdir()))
+        for _ in range(10):
+            run_query(connection, "FROM stg_trajectories")
+        assert len(list(OPEN.iterdir())) == before
+
+
 def test_threads_that_share_a_file_have_places_of_their_own():
     """DuckDB seeks and reads from several threads at once."""
     content = bytes(range(100))
     together = threading.Barrier(2)
 
-    class Slow:
-        def read(self, start, byte_count):
-            return content[start : start + byte_count]
-
-    file, found = stored_files.OpenedFile(Slow()), {}
+    file = stored_files.OpenedFile(lambda start, count: content[start : start + count])
+    found = {}
     assert file.tell() == 0
 
     def read(place):

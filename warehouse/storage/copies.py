@@ -38,13 +38,12 @@ class Copies:
         return self._kept(content.sha256, key, content.byte_count)
 
     def partial(self, key: str, content: Content, get: Get) -> PartialCopy:
-        """Open what is there of one object, which gets what is not."""
+        """What is there of one object; reading it gets what is not."""
         path = self._path(content.sha256, key)
         with refusals_as(WarehouseError, self._refused(key), REMEDY):
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = PartialCopy(path, content, get)
             note_use(self.folder / content.sha256)
-        return partial
+        return PartialCopy(path, content, get)
 
     def get(self, key: str, content: Content, read: Callable[[], bytes]) -> Path | None:
         """Copy of one object, read now if it is not there; none when it is missing or another."""

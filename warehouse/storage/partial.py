@@ -9,7 +9,8 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -29,7 +30,9 @@ they are."""
 
 
 class PartialCopy:
-    """What is known of one object; keeps its file open.
+    """What is known of one object.
+
+    Its file is opened for each read, since DuckDB does not say when it has read the last time.
 
     Parameters
     ----------
@@ -45,9 +48,6 @@ class PartialCopy:
         self._target, self._content, self._get = target, content, get
         self._part = target.with_suffix(".part")
         self._chunk_count = -(-content.byte_count // CHUNK_BYTES)
-        self._file = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o666)
-        # What was not written yet is zeros.
-        os.ftruncate(self._file, content.byte_count + self._chunk_count)
 
     def read(self, start: int, byte_count: int) -> bytes:
         """Bytes from a place on, as many as there are; what is not here yet is got.
@@ -58,38 +58,48 @@ class PartialCopy:
         end = min(start + byte_count, self._content.byte_count)
         if end <= start:
             return b""
+        if self._is_whole():
+            return read_at(self._target, start, end - start)
         first, stop = start // CHUNK_BYTES, -(-end // CHUNK_BYTES)
-        for gap in GAP.finditer(self._there(first, stop)):
-            self._fetch(first + gap.start(), first + gap.end())
-        return os.pread(self._file, end - start, start)
+        with self._opened() as file:
+            there = os.pread(file, stop - first, self._content.byte_count + first)
+            for gap in GAP.finditer(there):
+                self._fetch(file, first + gap.start(), first + gap.end())
+            return os.pread(file, end - start, start)
 
-    def close(self) -> None:
-        """Close the file; what it has stays."""
-        os.close(self._file)
+    def _is_whole(self) -> bool:
+        with suppress(FileNotFoundError):
+            return self._target.stat().st_size == self._content.byte_count
+        return False
 
-    def _there(self, first: int, stop: int) -> bytes:
-        """A byte for each of these chunks, 1 for those that are there."""
-        return os.pread(self._file, stop - first, self._content.byte_count + first)
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The file of parts; what was not written yet is zeros."""
+        with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
+            file = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
+                os.ftruncate(file, self._content.byte_count + self._chunk_count)
+            yield file
+        finally:
+            os.close(file)
 
-    def _fetch(self, first: int, stop: int) -> None:
+    def _fetch(self, file: int, first: int, stop: int) -> None:
         """Get neighbouring chunks by one request."""
-        start, end = first * CHUNK_BYTES, min(stop * CHUNK_BYTES, self._content.byte_count)
+        size = self._content.byte_count
+        start, end = first * CHUNK_BYTES, min(stop * CHUNK_BYTES, size)
         found = self._get(start, end - start)
         if len(found) != end - start:
             raise self._another("it is shorter")
         with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
-            self._write(found, start)
+            _write(file, found, start)
             # A chunk that is said to be there must be so even after a power failure.
-            os.fsync(self._file)
-            self._write(b"\1" * (stop - first), self._content.byte_count + first)
-            if b"\0" not in self._there(0, self._chunk_count):
-                self._finish()
+            os.fsync(file)
+            _write(file, b"\1" * (stop - first), size + first)
+            if b"\0" not in os.pread(file, self._chunk_count, size):
+                self._finish(file)
 
-    def _write(self, content: bytes, start: int) -> None:
-        if os.pwrite(self._file, content, start) != len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def _finish(self) -> None:
+    def _finish(self, file: int) -> None:
         """Copy the whole to its own name if its digest is right.
 
         It is not renamed: another process may be about to write what it got, too.
@@ -97,12 +107,12 @@ class PartialCopy:
         whole = self._target.with_name(f"{uuid4().hex}.tmp")
         digest = hashlib.sha256()
         try:
-            with whole.open("wb") as file:
+            with whole.open("wb") as copy:
                 for start in range(0, self._content.byte_count, COPIED_BYTES):
                     end = min(start + COPIED_BYTES, self._content.byte_count)
-                    part = os.pread(self._file, end - start, start)
+                    part = os.pread(file, end - start, start)
                     digest.update(part)
-                    file.write(part)
+                    copy.write(part)
             is_right = digest.hexdigest() == self._content.sha256
             if is_right:
                 whole.replace(self._target)
@@ -114,3 +124,14 @@ class PartialCopy:
 
     def _another(self, found: str) -> WarehouseError:
         return WarehouseError(f"{self._target.name} is not what its receipt says: {found}")
+
+
+def read_at(path: Path, start: int, byte_count: int) -> bytes:
+    """Bytes of a file from a place on, as many as there are."""
+    with path.open("rb", buffering=0) as file:
+        return os.pread(file.fileno(), byte_count, start)
+
+
+def _write(file: int, content: bytes, start: int) -> None:
+    if os.pwrite(file, content, start) != len(content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

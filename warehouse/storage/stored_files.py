@@ -14,13 +14,14 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import fsspec
 
 from decaf.errors import WarehouseError
 from warehouse.storage.base import Content
 from warehouse.storage.copies import Copies
+from warehouse.storage.partial import read_at
 
 PROTOCOL = "store"
 SMALL_BYTES = 2**20
@@ -90,10 +91,10 @@ class StoredFiles(fsspec.AbstractFileSystem):
         """
         key, content = _key(path), self._content(path)
         if content.byte_count <= SMALL_BYTES:
-            return OpenedFile(WholeCopy(self._small(key)))
+            return OpenedFile(partial(read_at, self._small(key)))
         if kept := self._copies.kept(key, content):  # its last part was read meanwhile
-            return OpenedFile(WholeCopy(kept))
-        return OpenedFile(self._copies.partial(key, content, partial(self._part, key)))
+            return OpenedFile(partial(read_at, kept))
+        return OpenedFile(self._copies.partial(key, content, partial(self._part, key)).read)
 
     def _content(self, path: str) -> Content:
         key = _key(path)
@@ -105,8 +106,8 @@ class StoredFiles(fsspec.AbstractFileSystem):
         """Copy of a small file, got now with those that follow it in its folder."""
         with self._lock:
             if key not in self._coming:
-                files = self._small_files[_folder(key)]
-                following = files[files.index(key) :]
+                files, place = self._small_files[_folder(key)], self._places[key]
+                following = (files[other] for other in range(place, len(files)))
                 wanted = (one for one in following if one not in self._coming)
                 for one in islice(wanted, AT_ONCE):
                     self._coming[one] = self._pool.submit(self._copy, one)
@@ -132,40 +133,26 @@ class StoredFiles(fsspec.AbstractFileSystem):
                 found[_folder(key)].append(key)
         return found
 
-
-class Readable(Protocol):
-    """Bytes at any place."""
-
-    def read(self, start: int, byte_count: int) -> bytes:
-        """Bytes from a place on, as many as there are."""
-
-    def close(self) -> None:
-        """Let go of what is held."""
-
-
-class WholeCopy:
-    """A copy that is all there."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDONLY)
-
-    def read(self, start: int, byte_count: int) -> bytes:
-        """Bytes from a place on, as many as there are."""
-        return os.pread(self._file, byte_count, start)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Place of every small file in its folder."""
+        return {key: n for own in self._small_files.values() for n, key in enumerate(own)}
 
 
 class OpenedFile:
     """A file as DuckDB reads it: several threads at once, each of which seeks and then reads.
 
-    So every thread has a place of its own.
+    So every thread has a place of its own. DuckDB does not close what it has opened: nothing is
+    held open between two reads.
+
+    Parameters
+    ----------
+    read
+        Gives bytes from a place on (first number), as many as there are (at most the second).
     """
 
-    def __init__(self, source: Readable) -> None:
-        self._source = source
+    def __init__(self, read: Callable[[int, int], bytes]) -> None:
+        self._read = read
         self._place = threading.local()
 
     def seek(self, place: int) -> int:
@@ -180,13 +167,12 @@ class OpenedFile:
     def read(self, byte_count: int) -> bytes:
         """Bytes from there on, as many as there are."""
         start = self.tell()
-        found = self._source.read(start, byte_count)
+        found = self._read(start, byte_count)
         self._place.next = start + len(found)
         return found
 
     def close(self) -> None:
-        """Close the file."""
-        self._source.close()
+        """Nothing is open."""
 
 
 def _key(path: str) -> str:
