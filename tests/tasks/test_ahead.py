@@ -4,10 +4,10 @@ import tempfile
 import threading
 from dataclasses import replace
 
-import in_process
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from in_process import orders_of
 from small_studies import of_scenes, untrained
 from warehouse_answers import fetched
 
@@ -18,15 +18,10 @@ from tasks.cluster import worker_deaths
 from tasks.cluster.drive import drive
 from tasks.cluster.upcoming import Upcoming
 from tasks.cluster.worker_deaths import noted, noted_ahead
-from tasks.compute import fit
-from tasks.inputs import store_pairs
-from tasks.manifest import commit_run
-from tasks.order import order_of
 from tasks.units import ahead, state_plans
 from tasks.units.ahead import Ahead
 from tasks.units.bench import Bench
 from tasks.units.orders import run_order
-from warehouse.commits.writer import open_root
 
 
 @pytest.fixture
@@ -39,16 +34,6 @@ def study(tmp_path):
 def orders(study):
     """Two blocks of two models, in the order in which a worker gets them."""
     return orders_of(study)
-
-
-def orders_of(study):
-    open_root(study.warehouse)
-    plan = in_process.planned(study)
-    inputs = store_pairs(plan)
-    commit_run(plan)
-    fit(plan, inputs)
-    groups = [group for groups in plan.by_model.values() for group in groups]
-    return [order_of(plan, group, inputs, None) for group in groups]
 
 
 @pytest.fixture

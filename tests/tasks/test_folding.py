@@ -3,24 +3,19 @@
 import shutil
 from pathlib import Path
 
-import in_process
 import pytest
 import warehouse_answers
+from in_process import orders_of
 from small_studies import of_scenes, untrained
 
 from decaf.errors import WarehouseError
 from decaf.plan.study import Study
-from tasks.compute import fit
-from tasks.inputs import store_pairs
-from tasks.manifest import commit_run
-from tasks.order import order_of
 from tasks.units import folding, orders
 from tasks.units.folding import Folding
 from tasks.units.orders import run_order
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS
-from warehouse.commits.writer import open_root
 from warehouse.upkeep import compaction
 
 BLOCKS = 6
@@ -41,17 +36,6 @@ def study_in(folder):
     folder.mkdir()
     models = [untrained(folder, f"model-{seed}", seed) for seed in (1, 2)]
     return Study(**of_scenes(folder, models, BLOCKS, sources_per_block=1))
-
-
-def orders_of(study):
-    """All orders, model by model."""
-    open_root(study.warehouse)
-    plan = in_process.planned(study)
-    inputs = store_pairs(plan)
-    commit_run(plan)
-    fit(plan, inputs)
-    groups = [group for groups in plan.by_model.values() for group in groups]
-    return [order_of(plan, group, inputs, None) for group in groups]
 
 
 def folded(study):

@@ -162,7 +162,8 @@ def test_a_store_that_goes_away_in_a_query_is_told(s3):
             with pytest.raises(StoreAway, match="^warehouse s3://.*server runs$") as told:
                 run_query(connection, "FROM stg_trajectories")
             assert "Traceback" not in str(told.value)
-        gate.open()
+            gate.open()
+            assert run_query(connection, "FROM stg_trajectories").num_rows == 6
         with (
             pytest.raises(StoreAway, match="server runs$"),
             connect_whole(root, "s") as connection,
@@ -173,9 +174,9 @@ def test_a_store_that_goes_away_in_a_query_is_told(s3):
 
 
 def asked_without(gate, connection):
-    """Ask for trajectories once the server is away."""
+    """Ask for what is not kept, once the server is away."""
     gate.close()
-    connection.execute("FROM stg_trajectories").fetchall()
+    connection.execute("FROM stg_predictions").fetchall()
 
 
 def test_an_object_that_is_deleted_meanwhile_is_told(monkeypatch):

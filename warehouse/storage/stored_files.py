@@ -111,9 +111,16 @@ class StoredFiles(fsspec.AbstractFileSystem):
                 wanted = (one for one in following if one not in self._coming)
                 for one in islice(wanted, AT_ONCE):
                     self._coming[one] = self._pool.submit(self._copy, one)
-        if path := self._coming[key].result():
-            return path
-        raise WarehouseError(f"{key} is missing, or is not what its receipt says")
+            coming = self._coming[key]
+        try:
+            path = coming.result()
+        except Exception:
+            with self._lock:
+                self._coming.pop(key, None)  # the store may be back when it is asked again
+            raise
+        if path is None:
+            raise WarehouseError(f"{key} is missing, or is not what its receipt says")
+        return path
 
     def _part(self, key: str, start: int, byte_count: int) -> bytes:
         try:
