@@ -1,9 +1,9 @@
-"""A worker folds the small commits that it has made, so that a long audit does not drown in files.
+"""A worker folds the small commits that it has made: readers of a long audit open few files then.
 
-Every commit has a file in each of its tables. A reader takes a quarter of a millisecond to open one
-whatever is in it, so a million blocks would take minutes of any question. A worker folds no commit
-of another: each commit is in one of their compactions at most. A worker may outlive a run; what it
-did not fold until another study comes stays as it is, since nobody may hold its study then.
+Every commit has a file in each of its tables, and to open one takes a reader a quarter of a
+millisecond, whatever is in it: minutes for a million blocks. No two workers fold the same commit,
+since each folds its own alone. A worker may outlive a run and begin another study. It then leaves
+the last commits of the first study as they are, since nobody may hold that study any more.
 """
 
 import threading
@@ -14,9 +14,9 @@ from warehouse.storage import Root
 from warehouse.upkeep.compaction import fold_small
 
 FOLDED_TOGETHER = 500
-"""Commits that are folded as soon as they are so many: a tenth of a second to read one by one."""
+"""A worker folds this many commits of a model at once."""
 FEWEST = 50
-"""Of a model of which no more follow, fewer stay as they are."""
+"""When a worker goes on to another model, it folds the rest of the last one if it is this many."""
 
 
 class Folding:
@@ -29,7 +29,7 @@ class Folding:
         self._keys: list[str] = []
 
     def committed(self, order: Order) -> None:
-        """Hear of a commit, and fold it with those of before once they are many.
+        """Note a commit, and fold those that were noted once they are many.
 
         Raises WarehouseError when rows that were committed cannot be found any more, and
         WriteFailed when the disk refuses; readers then see what they saw before.

@@ -1,6 +1,7 @@
 """A query of a warehouse on an object store gets the parts of files that it reads."""
 
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from uuid import uuid4
@@ -74,12 +75,12 @@ def large(tmp_path_factory):
 
 def test_a_query_gets_the_columns_that_it_reads(s3, large, asked):
     root = with_a_large_file(s3.url(uuid4().hex))
-    size = storage.open(root).read(LARGE).__len__()
+    size = len(storage.open(root).read(LARGE))
     assert size > 2 * stored_files.SMALL_BYTES
     asked.clear()
     assert query_rows(root, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
     assert 0 < asked[LARGE] < size / 4
-    assert {layout_of(key) for key in asked} == {"profiles"}
+    assert {table_of(key) for key in asked} == {"profiles"}
     # It is kept: the next command gets nothing, and another column is got alone.
     first = asked[LARGE]
     asked.clear()
@@ -102,7 +103,7 @@ def test_a_query_gets_the_columns_that_it_reads(s3, large, asked):
     assert not asked
 
 
-def layout_of(key):
+def table_of(key):
     """Table of a data file."""
     return key.split("/")[1]
 
@@ -140,18 +141,18 @@ def test_small_files_are_got_with_their_neighbours(asked, monkeypatch):
         one = "SELECT file_name FROM receipt_files WHERE path LIKE '%/more-0.parquet'"
         ((name,),) = connection.execute(one).fetchall()
         connection.execute(f"FROM read_parquet('{name}')").fetchall()
-        wait_for_neighbours(connection, root)
+        wait_until(lambda: len(asked) >= 4)
     assert sorted(asked) == [
         layout.table_file("costs", {"study": "s", "model_id": "m"}, f"more-{number}")
         for number in range(4)
     ]
 
 
-def wait_for_neighbours(connection, root):
-    """All that is under way has come once a file that is got after it is there."""
-    one = "SELECT file_name FROM receipt_files WHERE path LIKE '%/more-3.parquet'"
-    ((name,),) = connection.execute(one).fetchall()
-    connection.execute(f"FROM read_parquet('{name}')").fetchall()
+def wait_until(is_so):
+    """Wait for other threads, half a minute at most."""
+    stop = time.monotonic() + 30
+    while not is_so() and time.monotonic() < stop:
+        time.sleep(0.01)
 
 
 def test_a_store_that_goes_away_in_a_query_is_told(s3):

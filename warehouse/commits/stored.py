@@ -1,7 +1,7 @@
 """Read the rows of one commit, wherever they are by now."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import pyarrow as pa
@@ -72,16 +72,30 @@ def read_file(root: Root, file: CommittedFile) -> pa.Table:
 
     Raises WarehouseError when the file is missing, damaged, or another one.
     """
+    return next(read_files(root, [file]))
+
+
+def read_files(root: Root, files: Sequence[CommittedFile]) -> Iterator[pa.Table]:
+    """Rows of files, in their sequence; an object store is asked for several at once.
+
+    Raises WarehouseError when a file is missing, damaged, or another one.
+    """
     store = storage.open(root)
-    place = store.place(file.path)
-    try:
-        content = store.read(file.path)
-    except OSError as error:
-        raise WarehouseError(
-            f"{place} cannot be read: {error}; decaf check says what to do"
-        ) from error
-    if hashlib.sha256(content).hexdigest() != file.sha256:
-        raise WarehouseError(
-            f"{place} is not the file that was committed; decaf check says what to do"
-        )
-    return pq.ParquetFile(pa.BufferReader(content)).read()
+    found = store.read_many(file.path for file in files)
+    for file in files:
+        place = store.place(file.path)
+        try:
+            key, content = next(found, ("", b""))
+        except OSError as error:
+            raise WarehouseError(
+                f"{place} cannot be read: {error}; decaf check says what to do"
+            ) from error
+        if key != file.path:  # what is not there is passed over
+            raise WarehouseError(
+                f"{place} cannot be read: it is not there; decaf check says what to do"
+            )
+        if hashlib.sha256(content).hexdigest() != file.sha256:
+            raise WarehouseError(
+                f"{place} is not the file that was committed; decaf check says what to do"
+            )
+        yield pq.ParquetFile(pa.BufferReader(content)).read()

@@ -1,8 +1,9 @@
-"""A large object of which only what is read is got: chunks of it, kept in a sparse file.
+"""The chunks of a large object that somebody has read, kept in a sparse file.
 
-After the bytes of the object the file has one more for every chunk: 1 once the chunk is there.
-Threads and processes may read one object at once; what two of them get, they write alike. When the
-last chunk is there, the whole is compared with its digest and becomes a copy like any other.
+Behind the bytes of the object this file has one byte for each chunk: 1 once the chunk is there.
+Several threads and processes may read an object at the same time; two that get the same chunk write
+the same bytes. Whoever gets the last chunk compares the whole with its digest and makes it a copy
+like any other.
 """
 
 import errno
@@ -10,7 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,9 +31,9 @@ they are."""
 
 
 class PartialCopy:
-    """What is known of one object.
+    """What is there of one object.
 
-    Its file is opened for each read, since DuckDB does not say when it has read the last time.
+    Each read opens the file and closes it, since DuckDB does not say when it has finished.
 
     Parameters
     ----------
@@ -75,14 +76,17 @@ class PartialCopy:
     @contextmanager
     def _opened(self) -> Iterator[int]:
         """The file of parts; what was not written yet is zeros."""
-        with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
+        with self._refusals():
             file = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
+            with self._refusals():
                 os.ftruncate(file, self._content.byte_count + self._chunk_count)
             yield file
         finally:
             os.close(file)
+
+    def _refusals(self) -> AbstractContextManager[None]:
+        return refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY)
 
     def _fetch(self, file: int, first: int, stop: int) -> None:
         """Get neighbouring chunks by one request."""
@@ -91,9 +95,9 @@ class PartialCopy:
         found = self._get(start, end - start)
         if len(found) != end - start:
             raise self._another("it is shorter")
-        with refusals_as(WarehouseError, f"{self._part} cannot be written", REMEDY):
+        with self._refusals():
             _write(file, found, start)
-            # A chunk that is said to be there must be so even after a power failure.
+            # Before its byte says that it is there: a power failure must not leave zeros.
             os.fsync(file)
             _write(file, b"\1" * (stop - first), size + first)
             if b"\0" not in os.pread(file, self._chunk_count, size):
@@ -102,7 +106,7 @@ class PartialCopy:
     def _finish(self, file: int) -> None:
         """Copy the whole to its own name if its digest is right.
 
-        It is not renamed: another process may be about to write what it got, too.
+        The file itself is not renamed: another process may still write to it.
         """
         whole = self._target.with_name(f"{uuid4().hex}.tmp")
         digest = hashlib.sha256()

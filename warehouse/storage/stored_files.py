@@ -1,7 +1,7 @@
 """Files of an object store as DuckDB opens them: it gets what a query reads, and nothing else.
 
-A small file is got whole, and others of its folder with it, since a query that reads one reads most
-of them. Of a large one the parts that are read are got. Both stay as local copies.
+It gets a small file whole, and others of its folder with it, since a query that reads one reads
+most of them. Of a large file it gets the parts that the query reads. Both stay as local copies.
 """
 
 import errno
@@ -70,10 +70,6 @@ class StoredFiles(fsspec.AbstractFileSystem):
     def glob(self, path: str) -> list[str]:
         """The address itself, where there is such a file."""
         return [path] if _key(path) in self._contents else []
-
-    def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
-        return _key(path) in self._contents
 
     def size(self, path: str) -> int:
         """Bytes of a file."""

@@ -18,7 +18,7 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
-from warehouse.commits.stored import own_rows, read_file
+from warehouse.commits.stored import own_rows, read_files
 from warehouse.commits.writer import commit, remove_temporary_files
 from warehouse.storage import Root
 from warehouse.tables.columns import Table
@@ -30,7 +30,7 @@ FOLD_BYTES = 256 * 2**20
 SMALL_BYTES = 2**18
 """Bytes of a commit, in all its tables, up to which an audit under way folds it."""
 SMALL_FOLD_BYTES = 2**25
-"""Bytes that it folds at most: a worker has its memory for the model."""
+"""Bytes that an audit under way folds at once: a worker needs its memory for the model."""
 
 FOLDED = (*FOLDED_KINDS, COMPACTIONS)
 """Kinds of commits that a compaction is made of."""
@@ -88,17 +88,15 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
 def fold_small(root: Root, study: str, keys: Sequence[str]) -> None:
     """Fold those of some commits of units that are small. Call it while the study is held.
 
-    The commits are in no other call of this; those that were withdrawn since are passed over. What
-    takes more than ``SMALL_BYTES`` is read as fast where it is.
+    No other call may have the same commits. Those that were withdrawn since, and those of more than
+    ``SMALL_BYTES``, stay as they are.
 
     Raises WarehouseError when rows that a receipt names cannot be found any more, and WriteFailed
     when the disk refuses; readers then see what they saw before.
     """
-    there = (key for key in keys if receipts.exists(root, "units", study, key))
-    committed = (receipts.read_one(root, "units", study, key) for key in there)
     small = [
         Part(receipt, [receipt])
-        for receipt in committed
+        for receipt in receipts.read_known(root, "units", study, keys)
         if sum(file.byte_count for file in receipt.files) <= SMALL_BYTES
     ]
     for group in _groups(small, SMALL_FOLD_BYTES):
@@ -155,22 +153,24 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     Raises WarehouseError when the sources do not hold all their rows, and WriteFailed when the disk
     refuses; readers then see what they saw before.
     """
+    wanted = [
+        (file, own)
+        for source, members in group
+        for file in source.files
+        if (own := [(m, f.row_count) for m in members for f in m.files if f.table == file.table])
+    ]
     tables: dict[str, list[pa.Table]] = {}
-    for source, members in group:
-        for file in source.files:
-            own = [(m, f.row_count) for m in members for f in m.files if f.table == file.table]
-            if not own:
-                continue
-            rows = read_file(root, file)
-            rows = pa.concat_tables([own_rows(rows, member) for member, _ in own])
-            expected = sum(count for _, count in own)
-            if rows.num_rows != expected:
-                raise WarehouseError(
-                    f"{storage.open(root).place(file.path)} has {rows.num_rows} rows of "
-                    f"{len(own)} commits; their receipts say {expected}: decaf check says what "
-                    "to do"
-                )
-            tables.setdefault(file.table, []).append(rows)
+    for (file, own), stored in zip(
+        wanted, read_files(root, [file for file, _ in wanted]), strict=True
+    ):
+        rows = pa.concat_tables([own_rows(stored, member) for member, _ in own])
+        expected = sum(count for _, count in own)
+        if rows.num_rows != expected:
+            raise WarehouseError(
+                f"{storage.open(root).place(file.path)} has {rows.num_rows} rows of {len(own)} "
+                f"commits; their receipts say {expected}: decaf check says what to do"
+            )
+        tables.setdefault(file.table, []).append(rows)
     source = group[0].source
     inputs = {member.name: member.committed_at for part in group for member in part.members}
     key = short(json_sha256(inputs))
