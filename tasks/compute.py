@@ -1,25 +1,29 @@
-"""Compute the units of a plan: on workers, model by model, or beside the flow."""
+"""Compute the units of a plan: on workers, a model after the other or several at once, or here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DiskRefuses, WorkerEnded, number_of
+from decaf.errors import DecafError, DiskRefuses, WorkerEnded, listed, number_of
 from decaf.plan.units import Unit
-from tasks.cluster.drive import drive
+from tasks.cluster.drive import attempt, drive
 from tasks.estimate import Remaining
 from tasks.order import order_of
-from tasks.plan import AuditPlan
+from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.orders import UNITS, Done, run_order
+from tasks.units.bench import Together
+from tasks.units.orders import UNITS, Done, run_order, run_together
 from warehouse.commits import receipts
+
+Groups = Sequence[tuple[Unit, ...]]
+"""Units that are computed and committed together, of one model."""
 
 
 def compute(
     client: Client,
     plan: AuditPlan,
-    groups: Sequence[tuple[Unit, ...]],
+    groups: Groups,
     inputs: Path,
     images: Path | None,
     progress: WorkProgress,
@@ -44,6 +48,56 @@ def compute(
         orders = (order_of(plan, units, inputs, images) for units in wave)
         names = [units[0].label for units in wave]
         drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
+
+
+def compute_together(
+    client: Client,
+    plan: AuditPlan,
+    work: Mapping[str, Groups],
+    inputs: Path,
+    images: Path | None,
+    progress: WorkProgress,
+    remaining: Remaining,
+    rank: int,
+) -> dict[str, Groups]:
+    """Score blocks with several models at once, where two of them or more have the same to score.
+
+    Returns what is left of each model's ``work``, which :func:`compute` does then. That is the more
+    if anything goes wrong, whichever model it is with: nothing more is scored together, so each
+    model ends, or ends a worker, as it does alone. Raises DiskRefuses when the disk refuses what is
+    written.
+    """
+    alike: dict[Hashable, list[tuple[Unit, ...]]] = {}
+    for groups in work.values():
+        for units in groups:
+            if any(unit.kind in SCORED for unit in units):
+                same = units[0].block, *((unit.kind, unit.name) for unit in units)
+                alike.setdefault(same, []).append(units)
+    shared = [groups for groups in alike.values() if len(groups) > 1]
+    of_label = {units[0].label: units for groups in shared for units in groups}
+
+    def report(all_done: tuple[Done, ...]) -> None:
+        for done in all_done:
+            remaining.take(of_label.pop(done.label), done.seconds)
+            progress.advance(done.label, done.forward_rows, done.unit_count)
+
+    orders = (
+        Together(tuple(order_of(plan, units, inputs, images) for units in groups))
+        for groups in shared
+    )
+    names = [groups[0][0].label for groups in shared]
+    failed = attempt(client, run_together, orders, names, report, rank, (DecafError,))
+    for error in failed.values():
+        if isinstance(error, DiskRefuses):
+            raise error
+    if failed:
+        (label, error), *_ = failed.items()
+        announce(f"{listed([*work])} go on one by one: {label}: {error}")
+    done = {units[0].label for groups in shared for units in groups} - of_label.keys()
+    return {
+        model_id: [units for units in groups if units[0].label not in done]
+        for model_id, groups in work.items()
+    }
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
@@ -75,7 +129,7 @@ def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
 def _prepare(
     client: Client,
     plan: AuditPlan,
-    groups: Sequence[tuple[Unit, ...]],
+    groups: Groups,
     inputs: Path,
     on_done: Callable[[Done], None],
 ) -> None:

@@ -33,6 +33,8 @@ class Footprint(NamedTuple):
     """Of each, while it becomes what models take."""
     per_locked: int
     """Of each on the host of a GPU, which copies it from there; 0 where there is none."""
+    weights: int
+    """Of the network, part of what is held."""
 
 
 class Need(NamedTuple):
@@ -55,8 +57,10 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
     """What scoring the largest block takes with each model.
 
     Its pairs are those of most pairs; batches have as many rows as the study allows, or as the
-    block has states where nothing is shared.
+    block has states where nothing is shared. Beside a model, its worker may hold the largest of the
+    others.
     """
+    footprints = [*footprints]
     block = max(study.blocks(pairs), key=len)
     given = {position for row in block for position in pairs.pairs[row].positions}
     most = len(given) + sum(
@@ -65,12 +69,15 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
     )
     rows = min(study.batch_size, most)
     for one in footprints:
+        others = sorted(other.weights for other in footprints if other is not one)
+        beside = sum(others[::-1][: study.models_per_worker - 1])
+        held = one.held + beside
         inputs = len(given) * one.per_input
         batch = rows * one.per_row
-        total = one.held + inputs + max(batch, len(given) * one.per_conversion)
-        total = max(total, one.peak)
+        total = held + inputs + max(batch, len(given) * one.per_conversion)
+        total = max(total, one.peak + beside)
         yield Need(
-            *(one.model_id, one.is_on_gpu, rows, one.held, inputs, batch, total, one.per_row),
+            *(one.model_id, one.is_on_gpu, rows, held, inputs, batch, total, one.per_row),
             locked=2 * len(given) * one.per_locked,
         )
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -39,6 +39,11 @@ def is_tensor(array: object) -> "TypeIs[Tensor]":
     return torch is not None and isinstance(array, torch.Tensor)
 
 
+def is_on_gpu(array: object) -> "TypeGuard[Tensor]":
+    """Whether it is a torch tensor in the memory of a GPU."""
+    return is_tensor(array) and array.device.type == GPU
+
+
 def namespace(array: "Array") -> ModuleType:
     """The module whose functions take the array: torch for tensors, numpy for everything else."""
     return sys.modules["torch"] if is_tensor(array) else np
@@ -65,7 +70,7 @@ def bits_like(array: "Array", words: "Array") -> Any:
 
 def places_like(array: "Array", places: NDArray[np.int64]) -> Any:
     """Numbers of rows as ``array`` is asked for them: a GPU waits for those that lie elsewhere."""
-    if not is_tensor(array) or array.device.type != GPU:
+    if not is_on_gpu(array):
         return places
     return sent(namespace(array).from_numpy(places), array.device)
 
@@ -87,7 +92,7 @@ def fetched(array: "Array") -> Callable[[], NDArray[Any]]:
     A GPU begins to copy them now. Whoever asks for them waits for that, and not for what the GPU
     was given meanwhile.
     """
-    if not is_tensor(array) or array.device.type != GPU:
+    if not is_on_gpu(array):
         return lambda: to_numpy(array)
     cuda = namespace(array).cuda
     host, arrived = array.detach().to("cpu", non_blocking=True), cuda.Event()

@@ -118,6 +118,13 @@ class Study(Settings):
     batch_size: int = Field(
         64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
     )
+    models_per_worker: int = Field(
+        1,
+        gt=0,
+        le=1000,
+        description="models that a worker holds and scores a block with at once: the states of the "
+        "block are built once for all of them",
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster = Field(LocalWorkers(), description="where the work runs")
     workspace: Path = Field(

@@ -1,14 +1,14 @@
 """Score a block: every distinct state once, then gather both branches of every stage."""
 
 import time
-from collections.abc import Callable
-from typing import NamedTuple, cast
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Array, as_real, fetched
+from decaf.foundation.arrays import Array, as_real, fetched, is_on_gpu, is_tensor, to_numpy
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
@@ -64,65 +64,122 @@ def score_block(
     Raises ModelError when the scorer returns another number of rows than it was given, or values
     that are no real numbers, and ScoringFailed when even one row does not fit the memory.
     """
-    run = _Run(plan.state_count, known)
+    (scores,) = score_together(plan, builder, [scorer], columns, batch_size, sign, [known])
+    return scores
+
+
+def score_together(
+    plan: StatePlan,
+    builder: StateBuilder,
+    scorers: Sequence[Scorer],
+    columns: NDArray[np.int64],
+    batch_size: int,
+    sign: float,
+    known: Sequence[Known | None],
+) -> list[BlockScores]:
+    """The same with several scorers: a batch is built once, and each of them scores it.
+
+    What is ``known``, one for each scorer, has to leave the same states to all. A scorer that has
+    no room for a batch halves it for those after it, too. What building takes is divided among
+    them equally. A scorer may write into its batch: the next one gets it built anew.
+    """
+    runs = [_Run(plan.state_count, *one) for one in zip(scorers, known, strict=True)]
     batches = plan.batches(batch_size)
-    if known is not None:
-        batches = [states[known.is_needed[states]] for states in batches]
-    pending = [states for states in batches if states.size][::-1]
-    limit, largest = batch_size, 0
+    if known[0] is not None:
+        batches = [states[known[0].is_needed[states]] for states in batches]
+    pending = [(states, runs) for states in batches if states.size][::-1]
+    limit, build_seconds = batch_size, 0.0
     while pending:
-        states = pending.pop()
+        states, left = pending.pop()
         if states.size > limit:
-            pending += _halves(states)
+            pending += [(half, left) for half in _halves(states)]
             continue
+        batch, done = _Batch(builder, states), 0
         try:
-            run.score(states, builder, scorer)
+            for run in left:
+                run.score(states, batch.inputs(is_last=run is left[-1]))
+                done += 1
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             limit = halved(states.size, error)
-            pending.append(states)
-            continue
-        largest = max(largest, states.size)
-    branches = plan.gather(run.values, columns)
-    return BlockScores(
-        branches={name: sign * scores for name, scores in branches.items()},
-        clean=run.values[plan.clean_index],
-        forward_rows=run.scored_count,
-        naive_rows=plan.naive_count(),
-        batch_size=largest,
-        build_seconds=run.build_seconds,
-        forward_seconds=run.forward_seconds,
-    )
+            pending.append((states, left[done:]))
+        build_seconds += batch.build_seconds
+    return [run.scores(plan, columns, sign, build_seconds / len(runs)) for run in runs]
+
+
+class _Batch:
+    """A batch of states for one scorer after the other."""
+
+    def __init__(self, builder: StateBuilder, states: NDArray[np.int64]) -> None:
+        self.build_seconds = 0.0
+        self._builder, self._states = builder, states
+        self._built: tuple[Array, _Mark] | None = None
+
+    def inputs(self, *, is_last: bool) -> Array:
+        """The batch as it was planned, whatever an earlier scorer has made of it."""
+        if self._built is not None and self._built[1] == _mark(self._built[0]):
+            return self._built[0]
+        self._built = None  # its room is that of the next
+        started = time.perf_counter()
+        inputs = self._builder.build(self._states)
+        self.build_seconds += time.perf_counter() - started
+        if not is_last:
+            self._built = inputs, _mark(inputs)
+        return inputs
+
+
+_Mark = tuple[int | None, bytes | None]
+
+
+def _mark(inputs: Array) -> _Mark:
+    """What differs once somebody has written into a batch.
+
+    Torch counts what it writes itself; what numpy writes shows in the first row. A GPU, which the
+    host would have to wait for, has memory that numpy cannot write.
+    """
+    given: Any = inputs
+    version = given._version if is_tensor(inputs) else None
+    return version, None if is_on_gpu(inputs) else to_numpy(given[:1]).tobytes()
 
 
 class _Run:
-    """Values as they come in. A device is given its next batch before the last one is fetched.
+    """Values of a scorer as they come in. Its device is given a batch before the last is fetched.
 
     A GPU thus has a batch to do while the host fetches the values of the one before, and builds the
     next.
     """
 
-    def __init__(self, state_count: int, known: Known | None) -> None:
-        self.build_seconds = self.forward_seconds = 0.0
-        self.scored_count = 0
-        self._state_count = state_count
+    def __init__(self, state_count: int, scorer: Scorer, known: Known | None) -> None:
+        self._forward_seconds = 0.0
+        self._scored_count = self._largest = 0
+        self._state_count, self._scorer = state_count, scorer
         self._values = None if known is None else known.values.copy()
         self._running: tuple[NDArray[np.int64], Callable[[], NDArray[np.floating]]] | None = None
 
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """(n_states, columns), once every state has been scored."""
+    def scores(
+        self, plan: StatePlan, columns: NDArray[np.int64], sign: float, build_seconds: float
+    ) -> BlockScores:
+        """Trajectories, once every state has been scored."""
         waiting = time.perf_counter()
         self._fetch()
-        self.forward_seconds += time.perf_counter() - waiting
-        return cast("NDArray[np.float64]", self._values)
+        self._forward_seconds += time.perf_counter() - waiting
+        values = cast("NDArray[np.float64]", self._values)
+        branches = plan.gather(values, columns)
+        return BlockScores(
+            branches={name: sign * scores for name, scores in branches.items()},
+            clean=values[plan.clean_index],
+            forward_rows=self._scored_count,
+            naive_rows=plan.naive_count(),
+            batch_size=self._largest,
+            build_seconds=build_seconds,
+            forward_seconds=self._forward_seconds,
+        )
 
-    def score(self, states: NDArray[np.int64], builder: StateBuilder, scorer: Scorer) -> None:
+    def score(self, states: NDArray[np.int64], inputs: Array) -> None:
+        """Score a batch of states."""
         started = time.perf_counter()
-        inputs = builder.build(states)
-        built = time.perf_counter()
-        scored = as_real(scorer(inputs), "the score of a batch", ModelError)
+        scored = as_real(self._scorer(inputs), "the score of a batch", ModelError)
         if scored.ndim != 2 or scored.shape[0] != states.size:
             raise ModelError(
                 f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "
@@ -131,8 +188,8 @@ class _Run:
         running = states, fetched(scored)
         self._fetch()
         self._running = running
-        self.build_seconds += built - started
-        self.forward_seconds += time.perf_counter() - built
+        self._largest = max(self._largest, states.size)
+        self._forward_seconds += time.perf_counter() - started
 
     def _fetch(self) -> None:
         if self._running is not None:
@@ -140,7 +197,7 @@ class _Run:
             if self._values is None:
                 self._values = np.empty((self._state_count, scored.shape[1]))
             self._values[states] = scored
-            self.scored_count += states.size
+            self._scored_count += states.size
             self._running = None
 
 

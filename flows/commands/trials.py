@@ -28,7 +28,9 @@ def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footp
     """What a worker takes of the memory with the model that takes most, and whether it is there."""
     study = planned.study
     need = max(needs(study, planned.pairs, footprints), key=lambda one: one.total)
-    parts = f"{decimal(need.held)} with the model, {decimal(need.inputs)} the inputs of a block"
+    held = min(study.models_per_worker, len(footprints))
+    models = "the model" if held == 1 else number_of(held, "model")
+    parts = f"{decimal(need.held)} with {models}, {decimal(need.inputs)} the inputs of a block"
     whose = "of its GPU" if need.is_on_gpu else "of a worker"
     beside = f"; {decimal(need.locked)} of its host, where the next block is read" * need.is_on_gpu
     say(

@@ -1,4 +1,4 @@
-"""What a worker process is: its device, and the one model that it keeps in memory.
+"""What a worker process is: its device, and the models that it keeps in memory.
 
 The flow knows these names too, and torch is not imported before it is needed: it never is there.
 """
@@ -8,6 +8,7 @@ import platform
 import resource
 import socket
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,15 +47,16 @@ class Loaded(NamedTuple):
 _held: list[tuple[ModelOrder, Model]] = []
 
 
-def loaded_model(order: ModelOrder) -> Loaded:
-    """The model of an order; the worker holds one at a time.
+def loaded_model(order: ModelOrder, beside: Collection[ModelOrder] = ()) -> Loaded:
+    """The model of an order; of others, the worker keeps those beside it alone.
 
     Raises ModelError when the model is not the one that was planned any more.
     """
     exact_float32()
-    if _held and _held[0][0] == order:
-        return Loaded(_held[0][1], 0.0)
-    _held.clear()
+    _held[:] = [held for held in _held if held[0] == order or held[0] in beside]
+    for held, model in _held:
+        if held == order:
+            return Loaded(model, 0.0)
     started = time.perf_counter()
     with limited(order.card.timeout):
         loaded = order.card.load_for(choose_device(order.device), order.columns)

@@ -1,6 +1,6 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -10,7 +10,6 @@ from distributed import Client
 from prefect.states import Failed, State
 
 from decaf.errors import DecafError, DiskRefuses
-from decaf.plan.units import Unit
 from tasks import compute as computing
 from tasks.cluster.upcoming import Upcoming
 from tasks.estimate import Remaining, estimate_of
@@ -38,6 +37,7 @@ begin = step(commit_run, name="begin")
 smoke_test = step(unusable_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
+together = step(computing.compute_together, name="compute-together")
 look = step(Watch.look, name="look")
 stop = step(record_stops, name="stop")
 watch = step(watch_models, name="watch")
@@ -55,7 +55,7 @@ def compute_model(
     plan: AuditPlan,
     model_id: str,
     rank: int,
-    groups: Sequence[tuple[Unit, ...]],
+    groups: computing.Groups,
     inputs: Path,
     images: Path | None,
     progress: WorkProgress,
@@ -73,20 +73,32 @@ def compute(
     An unusable model has failed before, by the error that is given. A worker that has nothing left
     to do of one model goes on with the next, so one model more than there are workers is under way.
     A model whose task fails stops no other, unless the disk refuses what it writes: no further
-    model is begun then.
+    model is begun then. Where a worker has several models at once, these come together; what is
+    left of each by then, as its attributions, is its own task as ever.
     """
     images = store_labelled(plan)
     client.register_plugin(Upcoming(expect))
     refused: list[State] = []
 
-    def of_model(rank: int, model_id: str, groups: list[tuple[Unit, ...]]) -> State:
-        if refused:
-            return refused[0]
-        work = (client, plan, model_id, rank, groups, inputs, images, progress, remaining)
-        state = compute_model(*work, return_state=True)
+    def kept(state: State) -> State:
         if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
+
+    def of_models(rank: int, own: Mapping[str, computing.Groups]) -> dict[str, State]:
+        rest = inputs, images, progress, remaining
+        if len(own) > 1 and not refused:
+            state = kept(together(client, plan, own, *rest, rank, return_state=True))
+            if state.is_failed():
+                return dict.fromkeys(own, state)
+            own = state.result()
+        ended = {}
+        for place, (model_id, groups) in enumerate(own.items(), rank):
+            task = client, plan, model_id, place, groups, *rest
+            ended[model_id] = (
+                refused[0] if refused else kept(compute_model(*task, return_state=True))
+            )
+        return ended
 
     failed = {
         model_id: Failed(data=type(error)(f"{model_id}: {error}"))
@@ -104,12 +116,13 @@ def compute(
         ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
     ):
         # Prefect knows the flow of a task from the context of its thread.
-        under_way = {
-            model_id: threads.submit(copy_context().run, of_model, rank, model_id, groups)
-            for rank, (model_id, groups) in enumerate(work.items())
-        }
+        given, size = list(work.items()), plan.study.models_per_worker
+        under_way = [
+            threads.submit(copy_context().run, of_models, rank, dict(given[rank : rank + size]))
+            for rank in range(0, len(given), size)
+        ]
         try:
-            ended = {model_id: future.result() for model_id, future in under_way.items()}
+            ended = {name: state for some in under_way for name, state in some.result().items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()

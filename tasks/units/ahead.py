@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tasks.cluster.worker import has_gpu
 from tasks.cluster.worker_deaths import has_died, noted_ahead
-from tasks.units.bench import Bench, Order
+from tasks.units.bench import Bench, Order, Together
 from tasks.units.kinds import KINDS
 
 
@@ -38,7 +38,12 @@ class Ahead:
         self._reading: Reading | None = None
 
     def expect(self, order: object) -> None:
-        """Hear what comes after the order under way; anything but an order is nothing."""
+        """Hear what comes after the order under way; anything but an order is nothing.
+
+        Of orders that are computed together, the first reads for all.
+        """
+        if isinstance(order, Together):
+            order = order.orders[0]
         with self._lock:
             self._expected = order if isinstance(order, Order) else None
             self._begin()

@@ -97,6 +97,16 @@ class Order:
         return self.units[0].label
 
 
+@dataclass(frozen=True)
+class Together:
+    """Orders of several models for one block: a worker has its states built once for all of them.
+
+    Each is committed by itself. All score, and have stored, the same paths.
+    """
+
+    orders: tuple[Order, ...]
+
+
 class Clock(NamedTuple):
     """When an order began."""
 
@@ -140,15 +150,18 @@ class Bench:
         self.scores: BlockScores | None = None
         """What the forward pass of the order gave."""
 
-    def begin(self, clock: Clock, stored: Stored) -> None:
-        """Say when the order began, and what its other parts have read of the warehouse."""
-        self._clock, self._stored = clock, stored
+    def begin(self, clock: Clock, stored: Stored, beside: Sequence[ModelOrder] = ()) -> None:
+        """Say when the order began, and what its other parts have read of the warehouse.
+
+        The worker keeps the models ``beside`` that of the order.
+        """
+        self._clock, self._stored, self._beside = clock, stored, beside
         self.cost = Cost(prepare_seconds=time.perf_counter() - clock.started)
 
     @cached_property
     def model(self) -> Model:
         """The model of the order, which the worker may hold already."""
-        model, self.cost.load_seconds = loaded_model(self.order.model)
+        model, self.cost.load_seconds = loaded_model(self.order.model, self._beside)
         watch_memory(model.device)
         return model
 
@@ -247,6 +260,22 @@ class Bench:
             "device": device_name(self.model.device),
             "worker": worker_name(),
         }
+
+
+def divided(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What orders took that were computed together, from rows of ``costs`` that each say all of it.
+
+    Each has the time of its own, and of the other time an equal part.
+    """
+    if len(rows) == 1:
+        return [*rows]
+    own = [row["load_seconds"] + row["prepare_seconds"] + row["forward_seconds"] for row in rows]
+    wall, cpu = (max(row[name] for row in rows) for name in ("wall_seconds", "cpu_seconds"))
+    rest = (wall - sum(own)) / len(rows)
+    return [
+        row | {"wall_seconds": one + rest, "cpu_seconds": cpu * (one + rest) / wall}
+        for row, one in zip(rows, own, strict=True)
+    ]
 
 
 def summed(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the last commits of the first study as they are, since nobody may hold that stud
 """
 
 import threading
+from collections.abc import Sequence
 
 from tasks.cluster.patience import patiently
 from tasks.units.bench import Order
@@ -20,35 +21,38 @@ FEWEST = 50
 
 
 class Folding:
-    """Commits of this worker that are not folded yet: those of one model."""
+    """Commits of this worker that are not folded yet: those of the models that it is at."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._study: tuple[Root, str] | None = None
-        self._model_id: str | None = None
-        self._keys: list[str] = []
+        self._keys: dict[str | None, list[str]] = {}
 
-    def committed(self, order: Order) -> None:
-        """Note a commit, and fold those that were noted once they are many.
+    def committed(self, orders: Sequence[Order]) -> None:
+        """Note commits of one block, and fold those of a model once they are many.
 
         Raises WarehouseError when rows that were committed cannot be found any more, and
         WriteFailed when the disk refuses; readers then see what they saw before.
         """
-        study, model_id = (order.root, order.study.study), order.units[0].model_id
+        study = orders[0].root, orders[0].study.study
+        new = {order.units[0].model_id: order.key for order in orders}
         with self._lock:
             if study != self._study:
-                self._study, self._keys = study, []
-            elif model_id != self._model_id:
-                self._fold(study, FEWEST)
-                self._keys = []
-            self._model_id = model_id
-            self._keys.append(order.key)
-            self._fold(study, FOLDED_TOGETHER)
+                self._study, self._keys = study, {}
+            for model_id in self._keys.keys() - new:
+                keys = self._keys.pop(model_id)
+                if len(keys) >= FEWEST:
+                    _fold(study, keys)
+            for model_id, key in new.items():
+                keys = [*self._keys.pop(model_id, ()), key]
+                if len(keys) < FOLDED_TOGETHER:
+                    self._keys[model_id] = keys
+                else:
+                    _fold(study, keys)
 
-    def _fold(self, study: tuple[Root, str], fewest: int) -> None:
-        if len(self._keys) >= fewest:
-            keys, self._keys = self._keys, []
-            patiently(lambda: fold_small(*study, keys))
+
+def _fold(study: tuple[Root, str], keys: Sequence[str]) -> None:
+    patiently(lambda: fold_small(*study, keys))
 
 
 FOLDING = Folding()

@@ -1,9 +1,10 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -12,11 +13,13 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
 from tasks.units.ahead import AHEAD
-from tasks.units.bench import Bench, Clock, Order, Stored, summed
+from tasks.units.bench import Bench, Clock, Order, Stored, Together, divided, summed
 from tasks.units.folding import FOLDING
 from tasks.units.kinds import KINDS
+from tasks.units.scan import scan
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
+from warehouse.storage import Root
 from warehouse.tables.declarations import COSTS
 
 UNITS = "units"
@@ -57,19 +60,6 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
     }
 
 
-def computed(part: Order, following: Order | None, stored: Stored) -> Bench:
-    """The units of an order for the pairs of one shape; what follows is read meanwhile."""
-    clock = Clock.now()
-    bench = AHEAD.bench(part)
-    bench.begin(clock, stored)
-    with AHEAD.beside(part, following):
-        for kind in KINDS.values():
-            own = [unit for unit in part.units if unit.kind == kind.name]
-            if own:
-                bench.results |= kind.run(bench, own)
-    return bench
-
-
 def run_order(order: Order) -> Done:
     """Compute the units of an order and commit them, unless their receipt is there.
 
@@ -78,31 +68,106 @@ def run_order(order: Order) -> Done:
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    place = order.root, UNITS, order.study.study, order.key
-    is_committed = patiently(lambda: receipts.exists(*place))
+    is_committed = _is_committed(order)
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
-    uses_model = any(KINDS[unit.kind].uses_model for unit in order.units)
-    results, costs = [], []
-    stored: Stored = {}
-    parts = (order, *order.others)
-    for part, following in zip_longest(parts, parts[1:]):
-        bench = computed(part, following, stored)
-        results.append(bench.results)
-        costs += [bench.cost_row()] if uses_model else []
-        del bench  # what the next part reads takes its place
-    cost = summed(costs) if costs else {"forward_rows": 0}
-    done = Done(order.label, len(order.units), cost["forward_rows"])
+    (made,) = _made((order,))
     if is_committed:  # its files were gone
-        return done
-    tables = {name: pa.concat_tables([part[name] for part in results]) for name in results[0]}
-    if costs:
+        return made.done(order)
+    _commit((order,), (made,))
+    return made.done(order, time.perf_counter() - began)
+
+
+def run_together(together: Together) -> tuple[Done, ...]:
+    """Do the same for one block and several models; each has a commit of its own.
+
+    What one of them fails with is raised; what is not committed by then has to be done again.
+    """
+    began = time.perf_counter()
+    done = {order.key: Done(order.label, len(order.units), 0) for order in together.orders}
+    orders = [order for order in together.orders if not _is_committed(order)]
+    if orders:
+        made = _made(orders)
+        _commit(orders, made)
+        seconds = time.perf_counter() - began
+        total = sum(one.cost["wall_seconds"] for one in made)
+        for order, one in zip(orders, made, strict=True):
+            done[order.key] = one.done(order, seconds * one.cost["wall_seconds"] / total)
+    return tuple(done.values())
+
+
+class _Made(NamedTuple):
+    """What an order gave."""
+
+    tables: dict[str, pa.Table]
+    cost: dict[str, Any]
+    """Its row of ``costs``; empty where no model was asked."""
+
+    def done(self, order: Order, seconds: float = 0.0) -> Done:
+        return Done(order.label, len(order.units), self.cost.get("forward_rows", 0), seconds)
+
+
+def _is_committed(order: Order) -> bool:
+    return patiently(lambda: receipts.exists(*_place(order)))
+
+
+def _place(order: Order) -> tuple[Root, str, str, str]:
+    return order.root, UNITS, order.study.study, order.key
+
+
+def _made(orders: Sequence[Order]) -> list[_Made]:
+    """Compute orders of one block, shape by shape."""
+    uses_model = any(KINDS[unit.kind].uses_model for order in orders for unit in order.units)
+    found: list[list[_Made]] = [[] for _ in orders]
+    stored: list[Stored] = [{} for _ in orders]
+    shapes = [*zip(*((order, *order.others) for order in orders), strict=True)]
+    for parts, following in zip_longest(shapes, shapes[1:]):
+        benches = _computed(parts, following and following[0], stored)
+        costs = [bench.cost_row() if uses_model else {} for bench in benches]
+        for own, bench, cost in zip(found, benches, divided(costs), strict=True):
+            own.append(_Made(bench.results, cost))
+        del benches  # what the next parts read takes their place
+    return [*map(_joined, found)]
+
+
+def _joined(parts: Sequence[_Made]) -> _Made:
+    """What an order gave for all shapes."""
+    tables = {
+        name: pa.concat_tables([part.tables[name] for part in parts]) for name in parts[0].tables
+    }
+    cost = summed([part.cost for part in parts]) if parts[0].cost else {}
+    if cost:
         tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
-    model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
-    patiently(
-        lambda: commit(*place, tables, model_id=model_id, units=keys, software=order.software)
-    )
-    done = done._replace(seconds=time.perf_counter() - began)
-    if order.units[0].block is not None:  # of other units there are few
-        FOLDING.committed(order)
-    return done
+    return _Made(tables, cost)
+
+
+def _computed(
+    parts: Sequence[Order], following: Order | None, stored: Sequence[Stored]
+) -> list[Bench]:
+    """The units of orders for the pairs of one shape; what follows is read meanwhile.
+
+    The first reads for all of them.
+    """
+    clock, (first, *others) = Clock.now(), parts
+    benches = [AHEAD.bench(first), *map(Bench, others)]
+    models = [part.model for part in parts if part.model]
+    for bench, own in zip(benches, stored, strict=True):
+        bench.begin(clock, own, models)
+    with AHEAD.beside(first, following):
+        if others:
+            scan(benches)
+        for bench in benches:
+            for kind in KINDS.values():
+                own = [unit for unit in bench.order.units if unit.kind == kind.name]
+                if own:
+                    bench.results |= kind.run(bench, own)
+    return benches
+
+
+def _commit(orders: Sequence[Order], made: Sequence[_Made]) -> None:
+    for order, (tables, _) in zip(orders, made, strict=True):
+        model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
+        put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
+        patiently(partial(put, software=order.software))
+    if orders[0].units[0].block is not None:  # of other units there are few
+        FOLDING.committed(orders)

@@ -1,7 +1,10 @@
-"""One forward pass over the states of a block, for all paths that are missing together."""
+"""One forward pass over the states of a block, for all paths that are missing together.
+
+Models that score a block together have its states built once.
+"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +14,10 @@ from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
-from decaf.scoring.block import BlockScores, Known, score_block
+from decaf.scoring.block import BlockScores, Known, Scorer, score_together
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
+from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.bench import Bench
@@ -28,7 +32,7 @@ def scanned(bench: Bench) -> BlockScores:
     second call of an order finds what the first one computed.
     """
     if bench.scores is None:
-        bench.scores = _scan(bench)
+        scan([bench])
     return bench.scores
 
 
@@ -40,37 +44,78 @@ def planned(bench: Bench) -> StatePlan:
     return bench.plan
 
 
-def _scan(bench: Bench) -> BlockScores:
-    order, study = bench.order, bench.order.study
-    model = bench.model
-    preparing = time.perf_counter()
-    plan = planned(bench)
-    scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
-    # A path may have no pairs among those of one shape.
-    missing = [unit.name for unit in scored if unit.name in plan.index]
-    stored = [unit for unit in stored if unit.name in plan.index]
-    columns = study.score.columns(order.block.class_id)
-    known = _known(bench, plan, columns, missing, stored) if order.known else None
-    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
-    builder = StateBuilder(_of_model(plan, model), on_device(bench.clean, model.device), starts)
-    prepared = time.perf_counter() - preparing
+def scan(benches: Sequence[Bench]) -> None:
+    """Score a block with several models, which :func:`scanned` finds then.
 
+    Their orders score, and have stored, the same paths. Those whose states differ all the same, as
+    with a start of the model's own or another gap in what is stored, are scored by themselves.
+    """
+    first, *others = benches
+    for bench in others:
+        bench.plan = planned(first)
+    alike: dict[Hashable, list[_Scan]] = {}
+    for bench in benches:
+        one = _Scan(bench)
+        alike.setdefault(one.states, []).append(one)
+    for scans in alike.values():
+        _score(scans, first.clean)
+
+
+class _Scan:
+    """What a model has to score of a block."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, order, model = bench, bench.order, bench.model
+        preparing = time.perf_counter()
+        plan = planned(bench)
+        scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
+        # A path may have no pairs among those of one shape.
+        self.missing = [unit.name for unit in scored if unit.name in plan.index]
+        stored = [unit for unit in stored if unit.name in plan.index]
+        self.columns = order.study.score.columns(order.block.class_id)
+        self.known = (
+            _known(bench, plan, self.columns, self.missing, stored) if order.known else None
+        )
+        means = [start.of(model) for start in plan.starts if isinstance(start, ModelMean)]
+        needed = None if self.known is None else self.known.is_needed.tobytes()
+        self.states = (str(model.device), tuple(means), needed)
+        """What tells whether another model of the block takes the same states."""
+        self.prepare_seconds = time.perf_counter() - preparing
+
+
+def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
+    """Score the states of a block, which are the same for all models."""
+    first = scans[0]
+    preparing = time.perf_counter()
+    order, model = first.bench.order, first.bench.model
+    plan = _of_model(planned(first.bench), model)
+    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
+    builder = StateBuilder(plan, on_device(clean, model.device), starts)
+    prepared = (time.perf_counter() - preparing) / len(scans)
+    study = order.study
+    found = score_together(
+        *(plan, builder, [_scorer(one.bench.model, study.score) for one in scans]),
+        *(first.columns, study.batch_size, study.score.sign, [one.known for one in scans]),
+    )
+    for one, scores in zip(scans, found, strict=True):
+        one.bench.scores = scores
+        cost = one.bench.cost
+        cost.item_count = order.block.pair_count
+        cost.forward_rows = scores.forward_rows
+        cost.naive_rows = plan.naive_count(one.missing)
+        cost.batch_size = scores.batch_size
+        cost.prepare_seconds += one.prepare_seconds + prepared + scores.build_seconds
+        cost.forward_seconds = scores.forward_seconds
+
+
+def _scorer(model: Model, score: ScoreDefinition) -> Scorer:
     def scorer(states: Tensor) -> Tensor:
         import torch
 
         with torch.inference_mode():
-            return study.score.values(model.outputs(states), model.output)
+            return score.values(model.outputs(states), model.output)
 
-    scores = score_block(
-        plan, builder, scorer, columns, study.batch_size, sign=study.score.sign, known=known
-    )
-    bench.cost.item_count = order.block.pair_count
-    bench.cost.forward_rows = scores.forward_rows
-    bench.cost.naive_rows = plan.naive_count(missing)
-    bench.cost.batch_size = scores.batch_size
-    bench.cost.prepare_seconds += prepared + scores.build_seconds
-    bench.cost.forward_seconds = scores.forward_seconds
-    return scores
+    return scorer
 
 
 def _of_model(plan: StatePlan, model: Model) -> StatePlan:

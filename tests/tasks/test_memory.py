@@ -19,6 +19,7 @@ MODEL = Footprint(
     per_input=5,
     per_conversion=4,
     per_locked=0,
+    weights=300,
 )
 
 
@@ -62,6 +63,16 @@ def test_a_block_with_fewer_states_than_a_batch_takes_no_whole_batch(tmp_path):
     (need,) = needs(study, pairs, [MODEL])
     assert need.rows < 10**4
     assert need.batch == 10 * need.rows
+
+
+def test_models_that_a_worker_holds_beside_take_their_weights(tmp_path):
+    study, pairs = scored(tmp_path, batch_size=6, models_per_worker=3)
+    sizes = [300, 20, 4000, 500]
+    models = [MODEL._replace(weights=size) for size in sizes]
+    (alone,) = needs(study, pairs, [MODEL])
+    found = [need.total - alone.total for need in needs(study, pairs, models)]
+    assert found == [4500, 4500, 800, 4300]
+    assert [need.held for need in needs(study, pairs, models[:2])] == [1020, 1300]
 
 
 @pytest.mark.parametrize(("free", "rows"), [(2000, None), (1960, 6), (1800, 0)])

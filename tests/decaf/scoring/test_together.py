@@ -1,0 +1,163 @@
+"""Several scorers of one block: its states are built once, and no number is another one."""
+
+import numpy as np
+import pytest
+import torch
+from blocks import foregrounds, pixels, whole
+
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.patches import Patches
+from decaf.scoring.block import Known, score_block, score_together
+from decaf.scoring.planner import plan_states
+from decaf.scoring.states import StateBuilder, on_device
+
+GRID = np.array([0, 0.25, 0.5, 1])
+ROWS = 16
+
+
+class Counted(StateBuilder):
+    """Notes how many states it builds at a time."""
+
+    def __init__(self, plan, inputs):
+        super().__init__(plan, on_device(inputs, torch.device("cpu")))
+        self.built = []
+
+    def build(self, states):
+        self.built.append(len(states))
+        return super().build(states)
+
+
+@pytest.fixture
+def block():
+    return whole(foregrounds(2))
+
+
+@pytest.fixture
+def inputs(block):
+    return pixels(len(block.image_ids), side=32)
+
+
+@pytest.fixture
+def plan(block, inputs):
+    return plan_states(block, inputs, {"blend": Blend(sigma=1), "patch": Patches(sigma=1)}, GRID)
+
+
+@pytest.fixture
+def columns(block):
+    return np.zeros(block.pair_count, np.int64)
+
+
+def mean(states):
+    return states.mean(dim=(1, 2, 3))[:, None]
+
+
+def largest(states):
+    return states.amax(dim=(1, 2, 3))[:, None]
+
+
+def smallest(states):
+    return states.amin(dim=(1, 2, 3))[:, None]
+
+
+def writes(states):
+    """The mean, and a batch of nothing for who comes next, who would not know."""
+    found = mean(states)
+    states.zero_()
+    return found
+
+
+def writes_by_numpy(states):
+    found = mean(states)
+    states.numpy()[:] = 0
+    return found
+
+
+def writes_a_row(states):
+    found = mean(states)
+    states[-1].zero_()
+    return found
+
+
+def assert_alike(found, expected):
+    assert found.branches.keys() == expected.branches.keys()
+    for name, scores in found.branches.items():
+        np.testing.assert_array_equal(scores, expected.branches[name])
+    np.testing.assert_array_equal(found.clean, expected.clean)
+    assert found[2:5] == expected[2:5]
+
+
+def test_each_scorer_gets_what_it_gets_alone_and_states_are_built_once(plan, inputs, columns):
+    scorers = [mean, largest, smallest]
+    alone = [
+        score_block(plan, Counted(plan, inputs), scorer, columns, ROWS, sign=-1.0)
+        for scorer in scorers
+    ]
+    builder = Counted(plan, inputs)
+    found = score_together(plan, builder, scorers, columns, ROWS, -1.0, [None] * 3)
+    assert sum(builder.built) == plan.state_count
+    assert len(found) == 3
+    for one, expected in zip(found, alone, strict=True):
+        assert_alike(one, expected)
+        assert one.forward_rows == plan.state_count
+    # What building takes is divided among them.
+    assert len({one.build_seconds for one in found}) == 1
+    assert found[0].build_seconds > 0
+
+
+@pytest.mark.parametrize("rude", [writes, writes_by_numpy, writes_a_row])
+def test_who_writes_into_a_batch_spoils_it_for_nobody(plan, inputs, columns, rude):
+    builder = Counted(plan, inputs)
+    scorers = [largest, rude, smallest, rude]
+    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 4)
+    for one, scorer in zip(found, [largest, mean, smallest, mean], strict=True):
+        alone = score_block(plan, StateBuilder(plan, builder._clean), scorer, columns, ROWS)
+        assert_alike(one, alone)
+    assert sum(builder.built) == 2 * plan.state_count, "and once more for the one after it"
+
+
+def test_a_batch_that_one_has_no_room_for_is_halved_for_those_after_it(plan, inputs, columns):
+    seen = {"first": [], "cramped": [], "last": []}
+
+    def noted(name, most):
+        def scorer(states):
+            if len(states) > most:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            seen[name].append(len(states))
+            return mean(states)
+
+        return scorer
+
+    scorers = [noted("first", 99), noted("cramped", 4), noted("last", 99)]
+    builder = Counted(plan, inputs)
+    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 3)
+    for one in found:
+        np.testing.assert_allclose(one.clean, found[0].clean, rtol=1e-6)
+        for name, scores in one.branches.items():
+            np.testing.assert_allclose(scores, found[0].branches[name], rtol=1e-6)
+    # Nothing is scored twice: what the first had done before is not done again in halves.
+    assert {sum(sizes) for sizes in seen.values()} == {plan.state_count}
+    assert [one.batch_size for one in found] == [ROWS, 4, 4]
+
+
+def test_states_that_are_known_are_built_for_nobody(plan, inputs, columns):
+    every = np.arange(plan.state_count)
+    states, is_needed, known = Counted(plan, inputs).build(every), every % 3 == 0, []
+    for scorer in (mean, largest):
+        values = scorer(states).numpy().astype(float)
+        values[is_needed] = np.nan
+        known.append(Known(values, is_needed))
+    builder = Counted(plan, inputs)
+    found = score_together(plan, builder, [mean, largest], columns, ROWS, 1.0, known)
+    assert sum(builder.built) == is_needed.sum()
+    for one, scorer in zip(found, (mean, largest), strict=True):
+        alone = score_block(plan, Counted(plan, inputs), scorer, columns, ROWS)
+        np.testing.assert_allclose(one.clean, alone.clean, rtol=1e-6)
+        assert one.forward_rows == is_needed.sum()
+
+
+def test_an_error_of_one_is_raised(plan, inputs, columns):
+    def fails(states):
+        raise LookupError("no such thing")
+
+    with pytest.raises(LookupError, match="no such thing"):
+        score_together(plan, Counted(plan, inputs), [mean, fails], columns, ROWS, 1.0, [None, None])
