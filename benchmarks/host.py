@@ -4,8 +4,9 @@ Studies are planned as their command does it, and one worker's orders are carrie
 process: ten models, each of which scores the same block and commits it. Rows are forward rows.
 Seconds are those of the processor, so other work on the machine and waiting for the disk do not
 count. A step's seconds are added up over all models, so what models share is shared here, too; the
-first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp``
-and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
+first round is not counted, and the mean of the others is shown. Then the ten models score the block
+together, as with `models_per_worker: 10`, so that its states are built once. In between, plain
+``torch.lerp`` and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
 Run: python benchmarks/host.py RESULTS.json [case …]
 """
 
@@ -42,8 +43,8 @@ from tasks.inputs import store_pairs
 from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.units import orders, predict, route, scan, score
-from tasks.units.bench import Bench
-from tasks.units.orders import run_order
+from tasks.units.bench import Bench, Together
+from tasks.units.orders import run_order, run_together
 from warehouse.commits.writer import open_root
 
 MODELS, ROUNDS, PASSES, CLASSES = 10, 2, 4, 9
@@ -63,6 +64,8 @@ PIXELS = ("build", "normalise")
 """Steps that touch every pixel of every state."""
 BOOKS = ("plan", "gather", "rows", "route", "commit")
 """Steps that make rows of scores."""
+PARTS = ("together", "beside_pixels", "books", "plain")
+"""Figures that are shown beside those of the steps."""
 BLURRED = {
     "blend": {"kind": "blend"},
     "patch_a": {"kind": "patches", "order": "A"},
@@ -149,31 +152,39 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
     ]
     for one in cards:
         one["weights"] = f"{folder}/{one['weights']}"
-    rounds = []
+    shape = (size,) if is_table else (3, size, size)
+    rounds, shared = [], []
     for number in range(ROUNDS + 1):
-        study = Study(
-            study=f"round{number}",
-            models=cards,
-            score={"kind": "class_probability", "classes": CLASSES},
-            sources_per_block=sources,
-            batch_size=batch,
-            device="cpu",
-            workspace=folder / "workspace",
-            warehouse=str(folder / "warehouse"),
-            report=False,
-            **given,
-        )
-        shape = (size,) if is_table else (3, size, size)
-        rounds.append((*carried_out(study), plain((batch, *shape), given["paths"])))
+        studies = [
+            Study(
+                study=f"round{number}-{way}",
+                models=cards,
+                score={"kind": "class_probability", "classes": CLASSES},
+                sources_per_block=sources,
+                batch_size=batch,
+                models_per_worker=count,
+                device="cpu",
+                workspace=folder / "workspace",
+                warehouse=str(folder / "warehouse"),
+                report=False,
+                **given,
+            )
+            for way, count in (("alone", 1), ("together", MODELS))
+        ]
+        alone, together = map(carried_out, studies)
+        rounds.append((*alone, plain((batch, *shape), given["paths"])))
+        shared.append(together[1])
     rows, bare = rounds[0][0], statistics.fmean(seconds for *_, seconds in rounds[1:])
     steps = {
         step: statistics.fmean(seconds[step] for _, seconds, _ in rounds[1:])
         for step in rounds[0][1]
     }
+    together = statistics.fmean(seconds["all"] for seconds in shared[1:])
     beside = steps["all"] - sum(steps[step] for step in PIXELS)
     return {
         "rows_per_model": rows // MODELS,
         "rows_per_second": {step: rows / seconds for step, seconds in steps.items()},
+        "together_rows_per_second": rows / together,
         "plain_rows_per_second": 1 / bare,
         "build_over_plain": steps["build"] / rows / bare,
         "beside_pixels_rows_per_second": rows / beside,
@@ -182,20 +193,25 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
 
 
 def carried_out(study: Study) -> tuple[int, dict[str, float]]:
-    """Forward rows of all orders of a study, and the seconds of every step."""
+    """Forward rows of all orders of a study of one block, and the seconds of every step."""
     open_root(study.warehouse)
     plan = plan_audit(study, study.pair_set())
     inputs = store_pairs(plan)
     fit(plan, inputs)
     work = [order_of(plan, *groups, inputs, None) for groups in plan.by_model.values()]
+    models = [order.model for order in work]
     TAKEN.clear()
     started, rows = time.process_time(), 0
-    for order in work:
-        # Not counted: a worker keeps its model over the blocks of it.
+    size = study.models_per_worker
+    for first in range(0, len(work), size):
+        some, held = work[first : first + size], models[first : first + size]
+        # Not counted: a worker keeps its models over the blocks of them.
         TAKEN["load"] -= time.process_time()
-        loaded_model(order.model)
+        for model in held:
+            loaded_model(model, held)
         TAKEN["load"] += time.process_time()
-        rows += run_order(order).forward_rows
+        done = run_together(Together(tuple(some))) if size > 1 else map(run_order, some)
+        rows += sum(one.forward_rows for one in done)
     seconds = {step: TAKEN[step] for step in STEPS}
     total = time.process_time() - started - TAKEN["load"]
     return rows, seconds | {"other": total - sum(seconds.values()), "all": total}
@@ -253,7 +269,8 @@ def main() -> None:
     torch.set_num_threads(1)
     watch()
     print(f"{platform.machine()}, torch {torch.__version__}, Python {platform.python_version()}")
-    columns = ("case", "rows", *STEPS, "other", "all", "beside pixels", "books", "plain")
+    columns = ("case", "rows", *STEPS, "other", "all", "all, together")
+    columns += ("beside pixels", "books", "plain")
     print(f"| {' | '.join(columns)} | build / plain |")
     print(f"|{'---|' * (len(columns) + 1)}")
     results, found = Path(sys.argv[1]), {}
@@ -262,7 +279,7 @@ def main() -> None:
             found[name] = one = measured(name, Path(folder))
         speeds = [
             *one["rows_per_second"].values(),
-            *(one[f"{part}_rows_per_second"] for part in ("beside_pixels", "books", "plain")),
+            *(one[f"{part}_rows_per_second"] for part in PARTS),
         ]
         shown = " | ".join(f"{speed:,.0f}" for speed in speeds)
         print(f"| {name} | {one['rows_per_model']} | {shown} | {one['build_over_plain']:.2f} |")
