@@ -38,7 +38,7 @@ class Editions(NamedTuple):
         edition = self.of_unit and self.of_unit.get(unit.key)
         if not edition:
             return unit
-        return replace(unit, parts={**unit.parts, EDITION: str(edition)})
+        return replace(unit, shared={**unit.parts, EDITION: str(edition)}, pairs=None)
 
     def with_next(self, keys: Iterable[str]) -> "Editions":
         """The same, with the next edition of the units that have these keys without one."""
@@ -111,7 +111,7 @@ def _moment(receipt: Receipt) -> datetime:
 def plain_key(unit: Unit) -> str:
     """The key that a unit has without an edition."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
-    return replace(unit, parts=parts).key
+    return replace(unit, shared=parts, pairs=None).key
 
 
 def _matches(unit: Unit, pattern: str) -> bool:

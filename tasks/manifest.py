@@ -31,7 +31,7 @@ from warehouse.tables.declarations import (
     Table,
 )
 
-AT_ONCE = 20_000
+AT_ONCE = 5_000
 """Units whose rows are made and written at a time: their parts are many more."""
 
 

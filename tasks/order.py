@@ -89,11 +89,7 @@ def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
     """Stored scores of the same model and block, for a unit that goes through the model too."""
     if unit.kind not in SCORED:
         return ()
-    return tuple(
-        other
-        for other in plan.of_block.get((unit.model_id, unit.block), ())
-        if other.key not in plan.reasons
-    )
+    return tuple(plan.stored_of_block.get((unit.model_id, unit.block), ()))
 
 
 def model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:

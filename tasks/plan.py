@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
 from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.foundation.collection import without_collection
-from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.digests import json_list_sha256, short
 from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
 from decaf.models.card import ModelCard
@@ -63,8 +63,8 @@ class AuditPlan:
     """What is needed comes before what needs it."""
     committed: Mapping[str, str]
     """Commits by the keys of the units that they hold."""
-    reasons: Mapping[str, Reason]
-    """Why units have to be computed, by their keys; none for any other unit."""
+    reasons: tuple[Reason | None, ...]
+    """Why each of the units has to be computed; None where its result is there."""
     remarks: tuple[str, ...]
     """What of the data the run leaves out, in words."""
     is_finished: bool
@@ -86,15 +86,18 @@ class AuditPlan:
 
         Of the models that ``since`` names, so many blocks are done.
         """
-        units = tuple(unit for unit in self.units if is_scored(unit, stops))
-        left = (unit for unit in units if unit.model_id not in since or not is_scored(unit, since))
-        reasons = {unit.key: self.reasons[unit.key] for unit in left if unit.key in self.reasons}
+        own = [
+            (unit, None if unit.model_id in since and is_scored(unit, since) else reason)
+            for unit, reason in zip(self.units, self.reasons, strict=True)
+            if is_scored(unit, stops)
+        ]
+        units, reasons = (tuple(one[place] for one in own) for place in range(2))
         return replace(self, units=units, reasons=reasons)
 
     @cached_property
     def pending(self) -> list[Unit]:
         """Units that have to be computed."""
-        return [unit for unit in self.units if unit.key in self.reasons]
+        return [unit for unit, why in zip(self.units, self.reasons, strict=True) if why]
 
     @cached_property
     def blocks(self) -> list[tuple[int, ...]]:
@@ -102,11 +105,11 @@ class AuditPlan:
         return self.study.blocks(self.pairs)
 
     @cached_property
-    def of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
-        """Units that are scored, by their model and block."""
+    def stored_of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
+        """Units that are scored and whose results are there, by their model and block."""
         units: dict[tuple[str | None, int | None], list[Unit]] = {}
-        for unit in self.units:
-            if unit.kind in SCORED:
+        for unit, why in zip(self.units, self.reasons, strict=True):
+            if unit.kind in SCORED and why is None:
                 units.setdefault((unit.model_id, unit.block), []).append(unit)
         return units
 
@@ -137,7 +140,7 @@ class AuditPlan:
     @property
     def is_done(self) -> bool:
         """Whether the run has been completed and checked, and nothing of it is missing."""
-        return self.is_finished and not self.reasons
+        return self.is_finished and not any(self.reasons)
 
     @property
     def by_model(self) -> dict[str, list[tuple[Unit, ...]]]:
@@ -379,8 +382,8 @@ def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     if study.stop:  # another rule, or another gate, is another run
         gates = {name: [gate.model_dump() for gate in own] for name, own in study.gates.items()}
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
-    keys = [unit.key for unit in units]
-    return short(json_sha256([study.study, keys, *pairs.analysed_by, *words]))
+    keys = (unit.key for unit in units)
+    return short(json_list_sha256(study.study, keys, *pairs.analysed_by, *words))
 
 
 def newest_run(root: Root, study: str) -> str | None:

@@ -4,7 +4,8 @@ What a unit was before is read from the manifests of earlier runs. Units of one 
 model, block) are compared part by part, so a reason names what changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from functools import cache
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -31,7 +32,13 @@ class Reason(NamedTuple):
     """Parts that changed, the kind of the unit that it follows, or the schema version."""
 
 
-FIRST, MISSING = Reason("first run", ""), Reason("result missing", "")
+@cache
+def because(cause: Cause, what: str = "") -> Reason:
+    """A reason, held once for all units that have it."""
+    return Reason(cause, what)
+
+
+FIRST, MISSING = because("first run"), because("result missing")
 
 
 class Before(NamedTuple):
@@ -56,13 +63,11 @@ def reasons_of(
     before: Mapping[Slot, Before] | None,
     set_aside: Mapping[str, int] = NONE,
     lost: Set[str] = frozenset(),
-) -> dict[str, Reason]:
-    """The reason of every unit that has to be computed, by its key.
+) -> tuple[Reason | None, ...]:
+    """Why every unit has to be computed, in their order; None where its result is there.
 
     Parameters
     ----------
-    units
-        In an order in which what is needed comes first.
     committed
         Commits by the keys of the units that they hold.
     before
@@ -74,19 +79,17 @@ def reasons_of(
     lost
         Keys of units that are made in the place of others whose files are gone.
     """
-    reasons: dict[str, Reason] = {}
-    for unit in units:
+
+    def why(unit: Unit) -> Reason | None:
         if unit.key in committed:
-            continue
+            return None
         if unit.key in lost:
-            reasons[unit.key] = Reason("result missing", "files")
-        elif schema := set_aside.get(unit.key):
-            reasons[unit.key] = Reason("other schema", f"version {schema}")
-        elif before is None:
-            reasons[unit.key] = MISSING
-        else:
-            reasons[unit.key] = _reason(unit, before, reasons)
-    return reasons
+            return because("result missing", "files")
+        if schema := set_aside.get(unit.key):
+            return because("other schema", f"version {schema}")
+        return MISSING if before is None else _reason(unit, before, committed)
+
+    return tuple(map(why, units))
 
 
 def history(root: Root, study: str, missing: Iterable[Unit]) -> dict[Slot, Before]:
@@ -148,18 +151,18 @@ def _parts_of(stored: pa.Table, units: Mapping[Slot, str]) -> dict[str, dict[str
     return parts
 
 
-def misses(units: Iterable[Unit], reasons: Mapping[str, Reason]) -> list[Miss]:
+def misses(units: Iterable[Unit], reasons: Iterable[Reason | None]) -> list[Miss]:
     """Units that have to be computed, counted by model, kind and reason; roots before followers."""
     counts: dict[tuple, int] = {}
-    for unit in units:
-        if reason := reasons.get(unit.key):
+    for unit, reason in zip(units, reasons, strict=True):
+        if reason:
             group = unit.model_id, unit.kind, reason
             counts[group] = counts.get(group, 0) + 1
     found = [Miss(*group, count) for group, count in counts.items()]
     return sorted(found, key=lambda miss: miss.reason.cause == "cascade")
 
 
-def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Reason]) -> Reason:
+def _reason(unit: Unit, before: Mapping[Slot, Before], committed: Collection[str]) -> Reason:
     own = before.get(unit.slot)
     if own is not None and own.key == unit.key:
         return MISSING
@@ -171,15 +174,15 @@ def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Rea
         makers = {part: unit.made_by[part] for part in changed if part in unit.made_by}
         if roots := [part for part in changed if part not in makers or not is_new(makers[part])]:
             is_forced = roots == [EDITION]
-            return Reason("forced", "") if is_forced else Reason("part changed", ", ".join(roots))
-        return Reason("cascade", makers[changed[0]].kind)
-    running = [need for need in unit.needs if need.key in reasons]
+            return because("forced") if is_forced else because("part changed", ", ".join(roots))
+        return because("cascade", makers[changed[0]].kind)
+    running = [need for need in unit.needs if need.key not in committed]
     if own is None and not running:
         return FIRST
     others = [need for need in unit.needs if is_new(need)]
     # A unit that only lost one of its needs has none that differs: the first one left is named.
     followed = running or others or unit.needs
-    return Reason("cascade", followed[0].kind)
+    return because("cascade", followed[0].kind)
 
 
 def changed_parts(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

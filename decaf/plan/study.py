@@ -1,7 +1,6 @@
 """A study: everything that an audit is told, from one YAML file."""
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -19,14 +18,14 @@ from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
-from decaf.foundation.plugins import OneOf, members, name_of
+from decaf.foundation.plugins import OneOf
 from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
-from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.plan.cluster import Cluster, LocalWorkers
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
+from decaf.plan.shared_keys import with_keys_of_data
 from decaf.plan.stopping import Stop, check_stop
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
@@ -154,8 +153,7 @@ class Study(Settings):
         data, models = (given.get(name) for name in ("data", "models"))
         if not isinstance(data, dict) or not isinstance(models, list | tuple):
             return given
-        shared = data.keys() & _shared_keys(str(data.get("adapter")))
-        return given | {"models": [_with_keys(card, data, shared) for card in models]}
+        return given | {"models": with_keys_of_data(models, data)}
 
     @model_validator(mode="before")
     @classmethod
@@ -372,29 +370,6 @@ class Study(Settings):
     def prints_file(self) -> Path:
         """Where the workers of this machine print to."""
         return self.workspace.absolute() / "prints" / f"{self.study}.log"
-
-
-def _with_keys(card: Any, data: dict[str, Any], shared: set[str]) -> Any:
-    """A card as it was given, with keys of the data in its recipe where they belong there."""
-    recipe = card.get("training") if isinstance(card, dict) else None
-    if not isinstance(recipe, dict):
-        return card
-    taken = shared & _keys_of_recipe(str(recipe.get("recipe")))
-    return card | {"training": {key: data[key] for key in taken} | recipe}
-
-
-@cache
-def _shared_keys(adapter: str) -> set[str]:
-    """Keys that an adapter of decaf's own shares with recipes."""
-    own = {name_of(member): member for member in members(Adapter)}
-    return {*getattr(own.get(adapter), "shared_with_recipes", ())}
-
-
-@cache
-def _keys_of_recipe(recipe: str) -> set[str]:
-    """Keys of a recipe of decaf's own."""
-    own = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
-    return {*getattr(own.get(recipe), "model_fields", ())}
 
 
 def load_study(source: Source, overrides: Overrides = ()) -> Study:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
 
 from decaf.foundation.digests import json_text, short, text_sha256
 
@@ -10,48 +11,33 @@ PAIRS = "pairs"
 """The part that the units of a block have of their own: a digest of its pairs."""
 
 
-@dataclass(frozen=True)
-class SharedParts:
+class SharedParts(Mapping[str, str]):
     """Parts that units of all blocks share, held and written as JSON once for all of them."""
 
-    values: Mapping[str, str]
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
 
-    def of_block(self, pairs: str) -> "BlockParts":
-        """The parts of a unit of one block, with the digest of its pairs."""
-        return BlockParts(self, pairs)
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
     @cached_property
-    def around(self) -> tuple[str, str]:
+    def _around(self) -> tuple[str, str]:
         """The JSON of the parts of any block, before and after the digest of its pairs."""
-        texts = {name: f"{json_text(name)}:{json_text(text)}" for name, text in self.values.items()}
+        texts = {name: f"{json_text(name)}:{json_text(text)}" for name, text in self.items()}
         before = [texts[name] for name in sorted(texts) if name < PAIRS]
         after = [texts[name] for name in sorted(texts) if name > PAIRS]
         return "{" + ",".join([*before, f"{json_text(PAIRS)}:"]), ",".join(["", *after]) + "}"
 
-
-class BlockParts(Mapping[str, str]):
-    """Parts of a unit of a block, as a mapping. A study may have millions of them."""
-
-    __slots__ = ("_pairs", "_shared")
-
-    def __init__(self, shared: SharedParts, pairs: str) -> None:
-        self._shared, self._pairs = shared, pairs
-
-    def __getitem__(self, name: str) -> str:
-        return self._pairs if name == PAIRS else self._shared.values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        yield PAIRS
-        yield from self._shared.values
-
-    def __len__(self) -> int:
-        return 1 + len(self._shared.values)
-
-    @property
-    def json(self) -> str:
-        """The parts as JSON, sorted by name."""
-        before, after = self._shared.around
-        return before + json_text(self._pairs) + after
+    def json(self, pairs: str) -> str:
+        """JSON of the parts of a unit of one block, sorted by name."""
+        before, after = self._around
+        return before + json_text(pairs) + after
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +58,38 @@ class Unit:
     """None where it is of all models together."""
     block: int | None
     """Position of its block of pairs; None where it is of all pairs together."""
-    parts: Mapping[str, str]
-    """What determines the result, by name."""
+    shared: Mapping[str, str]
+    """What determines the result, by name, but for its ``pairs``."""
     needs: "tuple[Unit, ...]" = ()
     """Units whose results it reads."""
     made_by: "Mapping[str, Unit]" = field(default_factory=lambda: NONE)
     """Units that make a file which it reads, by the part that says what is in that file."""
     row_count: int | None = None
     """Rows that its result has; None where that depends on what comes out."""
+    pairs: str | None = None
+    """Digest of the pairs of its block, where that is a part; the others are SharedParts then.
+
+    A study may have millions of units: a mapping for each would take more memory than a key.
+    """
     _key: str = field(default="", init=False, repr=False, compare=False)
 
     @property
     def key(self) -> str:
         """Digest of kind, parts and needs, taken once."""
         if not self._key:
-            parts = self.parts
-            text = parts.json if isinstance(parts, BlockParts) else json_text(dict(parts))
+            text = json_text(dict(self.shared)) if self.pairs is None else self._json_of_block()
             needs = ",".join(json_text(key) for key in sorted(unit.key for unit in self.needs))
             digest = text_sha256(f"[{json_text(self.kind)},{text},[{needs}]]")
             object.__setattr__(self, "_key", short(digest))
         return self._key
+
+    def _json_of_block(self) -> str:
+        return cast("SharedParts", self.shared).json(cast("str", self.pairs))
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """What determines the result, by name."""
+        return self.shared if self.pairs is None else {PAIRS: self.pairs, **self.shared}
 
     @property
     def slot(self) -> tuple[str, str, str | None, int | None]:

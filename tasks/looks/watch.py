@@ -177,6 +177,7 @@ def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
     stopped = plan.up_to(watch.scored)
     study = plan.study.study
     commit_stops(plan.root, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)
-    stopped = replace(stopped, committed=stopped.commits, reasons={}, may_stop=False)
+    nothing_left = (None,) * len(stopped.units)
+    stopped = replace(stopped, committed=stopped.commits, reasons=nothing_left, may_stop=False)
     commit_run(stopped)
     return stopped

@@ -55,8 +55,8 @@ class Attribute(Kind):
             shared = {name: scope.scored(card.id, code | own) for name, own in methods.items()}
             for block in scope.blocks:
                 for name, own in shared.items():
-                    parts = own.of_block(block.digest)
-                    yield Unit(self.name, name, card.id, block.number, parts, made_by=made_by)
+                    slot = self.name, name, card.id, block.number
+                    yield Unit(*slot, own, made_by=made_by, pairs=block.digest)
 
     def order(self, unit: Unit) -> Hashable:
         """With the methods of the block that play the same game: they share coalitions."""

@@ -24,8 +24,8 @@ class Predict(Kind):
             made_by = scope.made_by(card.id)
             shared = scope.scored(card.id, {"code": str(self.code)})
             for block in scope.blocks:
-                parts = shared.of_block(block.digest)
-                yield Unit(self.name, "", card.id, block.number, parts, made_by=made_by)
+                slot = self.name, "", card.id, block.number
+                yield Unit(*slot, shared, made_by=made_by, pairs=block.digest)
 
     def read(self, bench: Bench, units: Sequence[Unit]) -> None:
         """Clean inputs, and the states of all paths of the order."""

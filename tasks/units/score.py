@@ -42,7 +42,8 @@ class Score(Kind):
                     if block.rows:
                         yield Unit(
                             *(self.name, name, card.id, number),
-                            parts=shared[name].of_block(block.digest),
+                            shared=shared[name],
+                            pairs=block.digest,
                             made_by=made_by[name],
                             row_count=len(block.rows) * study.paths[name].repetitions,
                         )

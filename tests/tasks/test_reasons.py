@@ -236,18 +236,15 @@ def test_what_follows_says_of_which_kind(study):
         route.slot: Before("older route", {"epsilon": "1"}),
         analyse.slot: Before("older table", {}),
     }
+    followed = Reason("cascade", "score")
     both = reasons_of([score, route], {}, known | followers)
-    assert both[score.key] == Reason("part changed", "weights")
-    assert both[route.key] == Reason("cascade", "score")
+    assert both == (Reason("part changed", "weights"), followed)
     stored = {score.key: "commit"}
-    assert reasons_of([score, route], stored, known | followers) == {
-        route.key: Reason("cascade", "score")
-    }
+    assert reasons_of([score, route], stored, known | followers) == (None, followed)
     stored[route.key] = "commit"
     unchanged = {unit.slot: Before(unit.key, dict(unit.parts)) for unit in (score, route)}
-    assert reasons_of([score, route, analyse], stored, followers | unchanged) == {
-        analyse.key: Reason("cascade", "route")
-    }, "one of its models is gone"
+    found = reasons_of([score, route, analyse], stored, followers | unchanged)
+    assert found == (None, None, Reason("cascade", "route")), "one of its models is gone"
 
 
 def test_another_study_is_not_looked_at(study):

@@ -104,7 +104,7 @@ def test_epochs_of_one_training_are_models(given):
     scored = fetched(study.warehouse, "SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
     assert scored == [("first",), ("last",), ("some@e01",), ("some@e03",)]
     assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, False)]
-    assert in_process.train(study).reasons == {}
+    assert reasons(in_process.train(study)) == {}
 
 
 def test_another_rule_trains_nothing(given):
@@ -188,7 +188,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     assert file_sha256(file) != bytes_before
     again = planned(study)
     assert again.study.models[0].weights_digest() == digest
-    assert again.reasons == {}
+    assert reasons(again) == {}
     assert not set(files(study)) & set(before), "a commit of other bytes would be another one"
     in_process.compute(study)
     verify(study.warehouse, "s")
@@ -226,7 +226,7 @@ def test_random_starts_are_made_again_when_something_needs_them(tabular):
     assert len(made) == 2, "the reference and the starts"
     for file in made:
         file.unlink()
-    assert planned(study).reasons == {}, "all scores are there"
+    assert reasons(planned(study)) == {}, "all scores are there"
     tabular["score"]["target"] = 0
     again = planned(Study(**tabular))
     assert reasons(again)["fit", "result missing", ""] == 1
@@ -246,4 +246,4 @@ def test_a_forced_fit_makes_its_files_again(tabular):
     again = {file: file.stat().st_mtime_ns for file in (study.workspace / "fitted").iterdir()}
     assert again.keys() == made.keys()
     assert not set(again.values()) & set(made.values())
-    assert planned(study).reasons == {}
+    assert reasons(planned(study)) == {}

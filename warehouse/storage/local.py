@@ -67,8 +67,9 @@ class LocalStorage(Storage):
         if not self.root.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
         replace_file(self._own(key), lambda path: write_to(path, write))
-        content = self.read(key)
-        return Content(len(content), hashlib.sha256(content).hexdigest())
+        with self._explained(key), self._own(key).open("rb", buffering=0) as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return Content(file.tell(), digest.hexdigest())
 
     def read(self, key: str) -> bytes:
         """Content of a file."""

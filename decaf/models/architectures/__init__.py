@@ -9,7 +9,7 @@ package is a new source.
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -105,6 +105,29 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     """
     source, name = _split(architecture)
     return source.preprocessing(name, tag) if hasattr(source, "preprocessing") else {}
+
+
+def unpublished(architecture: str, tag: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """What is given for published weights and is not as they are published, in words.
+
+    Keys are those of :func:`preprocessing`, which raises what it raises.
+    """
+    for key, expected in preprocessing(architecture, tag).items():
+        if _of_length(given[key], expected) != expected:
+            yield (
+                f"has '{key}: {_shown(given[key])}', and {architecture} publishes {tag} with "
+                f"{_shown(expected)}"
+            )
+
+
+def _of_length(given: Any, expected: Any) -> Any:
+    """One number for all channels as one for each."""
+    is_one = isinstance(given, tuple) and len(given) == 1
+    return given * len(expected) if is_one else given
+
+
+def _shown(value: Any) -> str:
+    return str(list(value) if isinstance(value, tuple) else value)
 
 
 def _split(architecture: str) -> tuple[ModuleType, str]:

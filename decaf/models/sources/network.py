@@ -267,13 +267,12 @@ class NetworkCard(TrainableCard):
         return (*super().checks(), *((self._is_as_published,) if self.pretrained else ()))
 
     def _is_as_published(self) -> tuple[str, ...]:
-        said = architectures.preprocessing(self.architecture, self.pretrained or "")
+        given = {key: getattr(self, key) for key in PUBLISHED}
         return tuple(
-            f"model {self.id} has '{key}: {_shown(given)}', and {self.architecture} publishes "
-            f"{self.pretrained} with {_shown(expected)}: wrong preprocessing changes results "
-            "without a word"
-            for key, expected in said.items()
-            if _of_length(given := getattr(self, key), expected) != expected
+            f"model {self.id} {difference}: wrong preprocessing changes results without a word"
+            for difference in architectures.unpublished(
+                self.architecture, self.pretrained or "", given
+            )
         )
 
     def load(self, device: str) -> Model:
@@ -323,16 +322,6 @@ class NetworkCard(TrainableCard):
 
     def _architecture(self) -> list[Any]:
         return [self.architecture, architectures.identity(self.architecture), self.arguments]
-
-
-def _of_length(given: Any, expected: Any) -> Any:
-    """One number for all channels as one for each."""
-    is_one = isinstance(given, tuple) and len(given) == 1
-    return given * len(expected) if is_one else given
-
-
-def _shown(value: Any) -> str:
-    return str(list(value) if isinstance(value, tuple) else value)
 
 
 class NetworkModel:

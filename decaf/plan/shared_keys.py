@@ -1,0 +1,36 @@
+"""Keys that recipes take from the data of their study, where they do not say their own."""
+
+from functools import cache
+from typing import Any
+
+from decaf.data.adapters.base import Adapter
+from decaf.foundation.plugins import members, name_of
+from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+
+
+def with_keys_of_data(models: list[Any] | tuple[Any, ...], data: dict[str, Any]) -> list[Any]:
+    """Cards as they were given, with keys of the data in their recipes where they belong there."""
+    shared = data.keys() & _shared_keys(str(data.get("adapter")))
+    return [_with_keys(card, data, shared) for card in models]
+
+
+def _with_keys(card: Any, data: dict[str, Any], shared: set[str]) -> Any:
+    recipe = card.get("training") if isinstance(card, dict) else None
+    if not isinstance(recipe, dict):
+        return card
+    taken = shared & _keys_of_recipe(str(recipe.get("recipe")))
+    return card | {"training": {key: data[key] for key in taken} | recipe}
+
+
+@cache
+def _shared_keys(adapter: str) -> set[str]:
+    """Keys that an adapter of decaf's own shares with recipes."""
+    own = {name_of(member): member for member in members(Adapter)}
+    return {*getattr(own.get(adapter), "shared_with_recipes", ())}
+
+
+@cache
+def _keys_of_recipe(recipe: str) -> set[str]:
+    """Keys of a recipe of decaf's own."""
+    own = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
+    return {*getattr(own.get(recipe), "model_fields", ())}
