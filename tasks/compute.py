@@ -119,7 +119,7 @@ def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """
 
     def is_trained(group: tuple[Unit, ...]) -> bool:
-        commit = plan.commits[group[0].needs[0].key]
+        commit = plan.commit_of(group[0].needs[0])
         return receipts.exists(plan.root, UNITS, plan.given.study, commit)
 
     groups = list(filter(is_trained, plan.of_study("choose")))

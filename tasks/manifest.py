@@ -112,10 +112,11 @@ def _unit_rows(plan: AuditPlan) -> Iterator[pa.Table]:
 def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
     """Rows of ``unit_parts``, those of some units at a time."""
     for units in _some_at_a_time(plan.units):
+        parts = [unit.parts for unit in units]
         columns: dict[str, Any] = {
-            "unit_key": [unit.key for unit in units for _ in unit.parts],
-            "part": [part for unit in units for part in unit.parts],
-            "value": [value for unit in units for value in unit.parts.values()],
+            "unit_key": [unit.key for unit, own in zip(units, parts, strict=True) for _ in own],
+            "part": [part for own in parts for part in own],
+            "value": [value for own in parts for value in own.values()],
         }
         columns["run_id"] = pa.repeat(plan.run_id, len(columns["part"]))
         yield pa.table(

@@ -49,7 +49,8 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     masks = input_file(study.workspace, plan.pairs.mask_set) if plan.pairs.masks else None
     needed = [need for unit in units for need in unit.needs]
     known = _stored_beside(plan, first)
-    read = (*needed, *known)
+    keys = {unit.key for unit in units}
+    read = [unit for unit in (*needed, *known) if unit.key not in keys]
     own_model = None if first.model_id is None else model_order(plan, (*units, *needed))
     if kind.prepares:  # of the model that it is named after, if of any
         own = tuple(card for card in plan.given.models if card.id == first.name)
@@ -71,7 +72,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         foregrounds=images,
         starts=plan.start_files if own_model else {},
         known=known,
-        stored={} if kind.is_local else {unit.key: plan.commits[unit.key] for unit in read},
+        stored={} if kind.is_local else {unit.key: plan.commit_of(unit) for unit in read},
         software=software(),
     )
     own, *others = (

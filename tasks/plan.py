@@ -137,6 +137,10 @@ class AuditPlan:
             new |= dict.fromkeys((unit.key for unit in group), commit_key(group))
         return ChainMap(new, self.committed)
 
+    def commit_of(self, unit: Unit) -> str:
+        """The commit where the result of a unit is stored, or will be."""
+        return self.committed.get(unit.key) or self.commits[unit.key]
+
     @property
     def is_done(self) -> bool:
         """Whether the run has been completed and checked, and nothing of it is missing."""
@@ -152,7 +156,7 @@ class AuditPlan:
 
     def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
         """Units of one kind that have to be computed, of the whole study or of a training."""
-        return together(of_kind(self.pending, kind))
+        return list(together(of_kind(self.pending, kind)))
 
 
 def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:

@@ -1,7 +1,7 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -37,12 +37,19 @@ class Done(NamedTuple):
     """What this call took; 0 when all was there."""
 
 
-def together(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
-    """Units in groups that are computed and committed together, in the order of the first ones."""
-    groups: dict[Hashable, list[Unit]] = {}
+def together(units: Iterable[Unit]) -> Iterator[tuple[Unit, ...]]:
+    """Units in groups that are computed and committed together, in the order of the first ones.
+
+    They come model by model: a group is of one, and of a million groups few are held at once.
+    """
+    of_model: dict[str | None, list[Unit]] = {}
     for unit in units:
-        groups.setdefault(KINDS[unit.kind].order(unit), []).append(unit)
-    return [tuple(group) for group in groups.values()]
+        of_model.setdefault(unit.model_id, []).append(unit)
+    for own in of_model.values():
+        groups: dict[Hashable, list[Unit]] = {}
+        for unit in own:
+            groups.setdefault(KINDS[unit.kind].order(unit), []).append(unit)
+        yield from map(tuple, groups.values())
 
 
 def commit_key(units: Iterable[Unit]) -> str:

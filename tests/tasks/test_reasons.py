@@ -174,7 +174,7 @@ def test_pairs_block_by_block(study):
 
 def test_a_result_that_is_missing(study):
     commit_all(study)
-    group = together(planned(study).units)[1]
+    _, group, *_ = together(planned(study).units)
     (Path(study.warehouse) / layout.receipt(UNITS, study.study, commit_key(group))).unlink()
     assert found(study) == {
         ("one", kind, "result missing", ""): 1 for kind in ("predict", "score", "route")
@@ -310,7 +310,7 @@ def test_a_forcing_is_done_once_and_whole(study):
     forced_plan = planned(study)
     assert forced_plan.run_id != first
     commit_run(forced_plan)
-    group = together(forced_plan.pending)[0]
+    group, *_ = together(forced_plan.pending)
     commit_group(forced_plan, group)
     # Killed here: the same command does the rest, and forces no unit twice.
     assert "going on" in force_units(study, ["score@one"])
