@@ -18,6 +18,7 @@ from decaf.statistics.cluster_discrimination import auprc_of_clusters, auroc_of_
 from decaf.statistics.draws import multiplicities, named_draws
 from decaf.statistics.ranks import spearman_rows
 from warehouse.query import arrow_memory
+from warehouse.query.blas import one_blas_thread
 from warehouse.query.resampling import resampled_sums
 
 MEASURES = {"auroc": auroc_of_clusters, "auprc": auprc_of_clusters}
@@ -49,6 +50,7 @@ def register(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
+@one_blas_thread
 def named_means(
     names: pa.ChunkedArray,
     seeds: pa.ChunkedArray,
@@ -81,6 +83,7 @@ def named_means(
     return arrow_memory.nested(means).values
 
 
+@one_blas_thread
 def resampled_discrimination(
     draws: pa.ChunkedArray,
     positions: pa.ChunkedArray,
