@@ -18,11 +18,27 @@ WITH named AS (
     FROM core_pairs
     LEFT JOIN stg_class_names USING (study, run_id, class_id)
 ),
-members AS (
-    SELECT study, pair_id, pair_place, pair_type, grouping, member
+-- Found before there is a row for each grouping: most divide nothing.
+divides AS (
+    SELECT
+        study, pair_type,
+        min(class) <> max(class) AS by_class,
+        min(split) <> max(split) AS by_split,
+        min(factual) <> max(factual) AS by_factual,
+        min(counterfactual) <> max(counterfactual) AS by_counterfactual
     FROM named
-    UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
-    UNION ALL
+    GROUP BY study, pair_type
+),
+own AS (
+    SELECT
+        study, pair_id, pair_place,
+        if(by_class, class, NULL) AS class,
+        if(by_split, split, NULL) AS split,
+        if(by_factual, factual, NULL) AS factual,
+        if(by_counterfactual, counterfactual, NULL) AS counterfactual
+    FROM named JOIN divides USING (study, pair_type)
+),
+further AS (
     SELECT study, pair_id, pair_place, pair_type, grouping, member
     FROM named
     JOIN stg_runs USING (study, run_id)
@@ -30,10 +46,14 @@ members AS (
 ),
 dividing AS (
     SELECT study, pair_type, grouping
-    FROM members
+    FROM further
     GROUP BY study, pair_type, grouping
     HAVING min(member) <> max(member)
 )
 SELECT study, pair_id, pair_place, grouping, member
-FROM members
+FROM own
+UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
+UNION ALL
+SELECT study, pair_id, pair_place, grouping, member
+FROM further
 SEMI JOIN dividing USING (study, pair_type, grouping);
