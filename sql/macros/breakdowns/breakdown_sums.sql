@@ -2,8 +2,8 @@
 --   quantiles over trajectories
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with these columns, pair_place, source_id, weight and four metrics. A place of
--- the draws is a source of the member, in the order of their names. All is of one pass over the rows.
+-- rel names a relation with these columns, place, pair_place, weight and four metrics. A place of the
+-- draws is a source of the member, in the order of their names. All is of one pass over the rows.
 CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
@@ -19,7 +19,6 @@ WITH gathered AS (
             COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']), [0.1, 0.5, 0.9]
         )
     FROM query_table(rel)
-    JOIN core_source_order USING (study, source_id)
     GROUP BY study, model_id, pair_type, path, grouping, member
 )
 SELECT

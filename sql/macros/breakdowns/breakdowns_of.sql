@@ -7,7 +7,7 @@
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH entries AS (
     SELECT
-        study, model_id, pair_type, path, grouping, member, pair_place, source_id, weight,
+        study, model_id, pair_type, path, grouping, member, place, pair_place, weight,
         evidence, contradiction, fragility, abs_response
     FROM query_table(rel)
     JOIN pair_members() USING (study, pair_id)

@@ -1,21 +1,19 @@
 -- purpose: groups of pairs by what is said of each: class, split, kind of either input, own groups
 -- grain: one row per study, pair and grouping that divides the pairs of its type
--- A class has the name that the data give it, else its number. pair_place tells pairs of a study
--- apart: numbers are counted many times faster than names.
+-- A class has the name that the data give it, else its number. place is that of the source, by its
+-- name. pair_place tells pairs of a study apart: numbers are counted many times faster than names.
 -- FROM pair_members()
 CREATE OR REPLACE MACRO pair_members() AS TABLE
 WITH named AS (
     SELECT
-        study,
-        run_id,
-        pair_id,
-        pair_type,
+        study, run_id, pair_id, place, pair_type,
         coalesce(name, class_id::VARCHAR) AS class,
         split,
         plus_variant AS factual,
         minus_variant AS counterfactual,
         row_number() OVER (PARTITION BY study)::INTEGER AS pair_place
     FROM core_pairs
+    JOIN core_source_order USING (study, source_id)
     LEFT JOIN stg_class_names USING (study, run_id, class_id)
 ),
 -- Found before there is a row for each grouping: most divide nothing.
@@ -31,7 +29,7 @@ divides AS (
 ),
 own AS (
     SELECT
-        study, pair_id, pair_place,
+        study, pair_id, place, pair_place,
         if(by_class, class, NULL) AS class,
         if(by_split, split, NULL) AS split,
         if(by_factual, factual, NULL) AS factual,
@@ -39,7 +37,7 @@ own AS (
     FROM named JOIN divides USING (study, pair_type)
 ),
 further AS (
-    SELECT study, pair_id, pair_place, pair_type, grouping, member
+    SELECT study, pair_id, place, pair_place, pair_type, grouping, member
     FROM named
     JOIN stg_runs USING (study, run_id)
     JOIN stg_pair_groups USING (study, pairs_digest, pair_id)
@@ -50,10 +48,10 @@ dividing AS (
     GROUP BY study, pair_type, grouping
     HAVING min(member) <> max(member)
 )
-SELECT study, pair_id, pair_place, grouping, member
+SELECT study, pair_id, place, pair_place, grouping, member
 FROM own
 UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
 UNION ALL
-SELECT study, pair_id, pair_place, grouping, member
+SELECT study, pair_id, place, pair_place, grouping, member
 FROM further
 SEMI JOIN dividing USING (study, pair_type, grouping);
