@@ -9,10 +9,9 @@ from decaf.errors import DecafError, DiskRefuses, WorkerEnded, listed, number_of
 from decaf.plan.units import Unit
 from tasks.cluster.drive import attempt, drive
 from tasks.estimate import Remaining
-from tasks.order import order_of
+from tasks.order import order_of, together_of
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.bench import Together
 from tasks.units.orders import UNITS, Done, run_order, run_together
 from warehouse.commits import receipts
 
@@ -81,10 +80,7 @@ def compute_together(
             remaining.take(of_label.pop(done.label), done.seconds)
             progress.advance(done.label, done.forward_rows, done.unit_count)
 
-    orders = (
-        Together(tuple(order_of(plan, units, inputs, images) for units in groups))
-        for groups in shared
-    )
+    orders = (together_of(plan, groups, inputs, images) for groups in shared)
     names = [groups[0][0].label for groups in shared]
     failed = attempt(client, run_together, orders, names, report, rank, (DecafError,))
     for error in failed.values():

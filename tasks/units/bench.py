@@ -153,10 +153,13 @@ class Bench:
     def begin(self, clock: Clock, stored: Stored, beside: Sequence[ModelOrder] = ()) -> None:
         """Say when the order began, and what its other parts have read of the warehouse.
 
-        The worker keeps the models ``beside`` that of the order.
+        ``beside`` are the models that are asked together, its own among them: the worker keeps
+        these, and what has been read by now was read for all of them.
         """
         self._clock, self._stored, self._beside = clock, stored, beside
-        self.cost = Cost(prepare_seconds=time.perf_counter() - clock.started)
+        self.cost = Cost(
+            prepare_seconds=(time.perf_counter() - clock.started) / max(1, len(beside))
+        )
 
     @cached_property
     def model(self) -> Model:

@@ -20,6 +20,7 @@ from tasks.cluster import worker
 from tasks.estimate import Estimate, Remaining
 from tasks.inputs import store_pairs
 from tasks.manifest import commit_run
+from tasks.order import together_of
 from tasks.units import orders, state_plans
 from tasks.units.bench import Together, divided
 from tasks.units.orders import run_order, run_together
@@ -297,6 +298,18 @@ def test_blocks_that_several_models_have_to_score_are_scored_together(tmp_path, 
     # One alone is left to its own task.
     other = study.model_copy(update={"study": "other"})
     assert run(other, but=["model-0", "model-1"]) == ({"model-2": BLOCKS}, [])
+
+
+def test_pairs_of_a_block_are_sent_once_for_all_models(tmp_path):
+    study = study_in(tmp_path)
+    given = orders_of(study)
+    plan = planned(study)
+    groups = [own[0] for own in plan.by_model.values()]
+    sent = together_of(plan, groups, given[0].inputs, None)
+    assert [order.key for order in sent.orders] == [order.key for order in given[::BLOCKS]]
+    assert len({id(order.block) for order in sent.orders}) == 1
+    assert sent.orders[1].block.pair_ids == given[BLOCKS].block.pair_ids
+    assert [order.model for order in sent.orders] == [order.model for order in given[::BLOCKS]]
 
 
 @pytest.mark.parametrize("error", [ModelError("no head"), WorkerEnded("ended its worker")])
