@@ -7,7 +7,7 @@ from distributed import Client
 
 from decaf.errors import DecafError, DiskRefuses, WorkerEnded, listed, number_of
 from decaf.plan.units import Unit
-from tasks.cluster.drive import attempt, drive
+from tasks.cluster.drive import attempt, drive, wait_for
 from tasks.estimate import Remaining
 from tasks.order import order_of, together_of
 from tasks.plan import SCORED, AuditPlan
@@ -87,6 +87,7 @@ def compute_together(
         if isinstance(error, DiskRefuses):
             raise error
     if failed:
+        wait_for(client, run_together, names)
         (label, error), *_ = failed.items()
         announce(f"{listed([*work])} go on one by one: {label}: {error}")
     done = {units[0].label for groups in shared for units in groups} - of_label.keys()

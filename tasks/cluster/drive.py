@@ -2,7 +2,9 @@
 
 import errno
 import itertools
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from distributed import CancelledError, Client, Future, KilledWorker, as_completed
@@ -21,6 +23,7 @@ from tasks.cluster.worker_deaths import noted
 from tasks.cluster.worker_errors import plain_error
 
 WINDOW_PER_WORKER = 4
+LOOK_SECONDS = 0.2
 SHOWN = 5
 OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 """Why one file cannot be written where others can."""
@@ -90,7 +93,7 @@ def attempt(
             place = -(rank * MOST_ORDERS + len(called))
             # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
-            key = f"{work.__name__}-{name}-{client.id}"
+            key = _key(work, name, client)
             call = unless_refused, work, order, client.id, key
             future = client.submit(*call, key=key, priority=place, pure=False)
             called[future.key] = name
@@ -115,6 +118,24 @@ def attempt(
             "scheduler and its workers run, and give the same command again"
         ) from error
     return failures
+
+
+def wait_for(client: Client, work: Callable[..., Any], names: Iterable[str]) -> None:
+    """Wait until no worker is at any of these orders, which may have been taken back.
+
+    A worker ends what it has begun, whoever does not want it any more; until then another one that
+    was given the same to do would do it a second time.
+    """
+    keys = {_key(work, name, client) for name in names}
+    while client.status == "running":
+        with suppress(OSError):  # a worker has ended while it was asked
+            if all(keys.isdisjoint(own) for own in client.call_stack().values()):
+                return
+        time.sleep(LOOK_SECONDS)
+
+
+def _key(work: Callable[..., Any], name: str, client: Client) -> str:
+    return f"{work.__name__}-{name}-{client.id}"
 
 
 def unless_refused(work: Callable[[Order], Result], order: Order, client: str, key: str) -> Result:

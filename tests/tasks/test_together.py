@@ -1,6 +1,9 @@
 """Several models of one worker score a block together, to the rows that each gives alone."""
 
+import threading
+import time
 from collections import Counter
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -247,11 +250,17 @@ def test_an_error_of_one_model_is_raised_and_nothing_of_the_block_is_committed(
     assert fetched(study.warehouse, "SELECT count(*) FROM stg_costs") == [(0,)]
 
 
-@pytest.fixture(scope="module")
-def client():
-    here = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    with LocalCluster(**here, dashboard_address=None) as cluster, Client(cluster) as client:
-        yield client
+@pytest.fixture
+def client_of():
+    """A client of so many workers, which are threads here."""
+    with ExitStack() as stack:
+
+        def begin(workers):
+            here = {"processes": False, "n_workers": workers, "threads_per_worker": 1}
+            cluster = stack.enter_context(LocalCluster(**here, dashboard_address=":0"))
+            return stack.enter_context(Client(cluster))
+
+        yield begin
 
 
 class Progress:
@@ -265,10 +274,11 @@ class Progress:
 
 
 @pytest.fixture
-def run(client):
+def run(client_of):
     """Compute models of a study together; what is left of each, and what was shown."""
 
-    def computed(study, but=()):
+    def computed(study, but=(), workers=1):
+        client = client_of(workers)
         open_root(study.warehouse)
         plan = planned(study)
         inputs = store_pairs(plan)
@@ -330,6 +340,28 @@ def test_what_goes_wrong_leaves_every_model_to_itself(tmp_path, run, monkeypatch
     said = " ".join(capsys.readouterr().err.split())
     assert "model-0, model-1, model-2 go on one by one: model-0-00001-predict: " in said
     assert str(error) in said
+
+
+@pytest.mark.slow
+def test_nothing_is_begun_again_before_workers_have_let_go_of_it(tmp_path, run, monkeypatch):
+    study = study_in(tmp_path)
+    carry_out, ended, failing = orders._made, [], threading.Event()
+
+    def slow(given):
+        if given[0].units[0].block == 0:
+            assert failing.wait(60)
+            time.sleep(2)
+            ended.append(given)
+            return carry_out(given)
+        failing.set()
+        raise ModelError("no head")
+
+    monkeypatch.setattr(orders, "_made", slow)
+    left, shown = run(study, workers=2)
+    assert len(ended) == 1
+    assert shown == [], "it was taken back, so nobody heard of its end"
+    assert set(left.values()) == {BLOCKS}
+    assert len(planned(study).pending) == len(study.models) * (1 + 2 * len(PATHS)), "one block"
 
 
 def test_a_disk_that_refuses_ends_all(tmp_path, run, monkeypatch):
