@@ -7,7 +7,7 @@ row, ``decaf check`` must pass, no receipt may have been written twice, nothing 
 and the network, which notes every batch that it is asked for, may have seen no more rows again than
 those of the blocks that were in flight. Faults that are no kills come last: a scheduler that is
 lost, a full disk, a warehouse that becomes read-only (these two need root).
-Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS]
+Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS [MODELS_PER_WORKER]]
 """
 
 import json
@@ -26,7 +26,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
+from faults_watch import BATCH_SECONDS, DECAF, TOGETHER, WORKERS, Audit, Life, prepare
 from same_tables import differences
 
 SEED, KILLS = 7, 20
@@ -170,7 +170,8 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
         [DECAF, "check", "-w", audit.warehouse], capture_output=True, text=True, check=False
     )
     least = undisturbed.rows_seen()
-    again, bound = sum(audit.rows_seen()) - sum(least), audit.in_flight * max(least)
+    again = sum(audit.rows_seen()) - sum(least)
+    bound = audit.in_flight * TOGETHER["models_per_worker"] * max(least)
     result = {
         "lives": audit.lives,
         "kills": dict(sorted(audit.kills.items())),
@@ -227,7 +228,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case [folder, results]:
             main(Path(folder).absolute(), Path(results).absolute(), SEED, KILLS)
-        case [folder, results, seed, kills]:
+        case [folder, results, seed, kills, *models]:
+            TOGETHER["models_per_worker"] = int(*models or [1])
             main(Path(folder).absolute(), Path(results).absolute(), int(seed), int(kills))
         case _:
             sys.exit(__doc__)
