@@ -188,6 +188,8 @@ class _Run:
         running = states, fetched(scored)
         self._fetch()
         self._running = running
+        if not is_on_gpu(scored):  # it may be a part of the batch, which others are given, too
+            self._fetch()
         self._largest = max(self._largest, states.size)
         self._forward_seconds += time.perf_counter() - started
 

@@ -78,6 +78,11 @@ def writes_a_row(states):
     return found
 
 
+def some_pixels(states):
+    """A part of the batch itself, and no copy of it."""
+    return states[:, 0, 0, :1]
+
+
 def assert_alike(found, expected):
     assert found.branches.keys() == expected.branches.keys()
     for name, scores in found.branches.items():
@@ -107,9 +112,9 @@ def test_each_scorer_gets_what_it_gets_alone_and_states_are_built_once(plan, inp
 @pytest.mark.parametrize("rude", [writes, writes_by_numpy, writes_a_row])
 def test_who_writes_into_a_batch_spoils_it_for_nobody(plan, inputs, columns, rude):
     builder = Counted(plan, inputs)
-    scorers = [largest, rude, smallest, rude]
-    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 4)
-    for one, scorer in zip(found, [largest, mean, smallest, mean], strict=True):
+    scorers = [largest, some_pixels, rude, smallest, rude]
+    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 5)
+    for one, scorer in zip(found, [largest, some_pixels, mean, smallest, mean], strict=True):
         alone = score_block(plan, StateBuilder(plan, builder._clean), scorer, columns, ROWS)
         assert_alike(one, alone)
     assert sum(builder.built) == 2 * plan.state_count, "and once more for the one after it"
