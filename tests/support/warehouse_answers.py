@@ -57,11 +57,12 @@ def rows_as_text(connection, view):
     names = [column[0] for column in found.description]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     if view.startswith("out_"):
-        rows = [{name: _rounded(value) for name, value in row.items()} for row in rows]
+        rows = [{name: rounded(value) for name, value in row.items()} for row in rows]
     return sorted(map(str, rows))
 
 
-def _rounded(value):
+def rounded(value):
+    """A number to 12 digits; anything else as it is."""
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
