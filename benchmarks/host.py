@@ -150,23 +150,18 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
         card(folder, f"constant-{number}", 0, "factory:constant:build", **settings)
         for number in range(MODELS)
     ]
-    for one in cards:
-        one["weights"] = f"{folder}/{one['weights']}"
     shape = (size,) if is_table else (3, size, size)
     rounds, shared = [], []
     for number in range(ROUNDS + 1):
         studies = [
-            Study(
-                study=f"round{number}-{way}",
-                models=cards,
-                score={"kind": "class_probability", "classes": CLASSES},
-                sources_per_block=sources,
+            study_of(
+                folder,
+                f"round{number}-{way}",
+                cards,
+                CLASSES,
                 batch_size=batch,
                 models_per_worker=count,
-                device="cpu",
-                workspace=folder / "workspace",
-                warehouse=str(folder / "warehouse"),
-                report=False,
+                sources_per_block=sources,
                 **given,
             )
             for way, count in (("alone", 1), ("together", MODELS))
@@ -190,6 +185,22 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
         "beside_pixels_rows_per_second": rows / beside,
         "books_rows_per_second": rows / sum(steps[step] for step in BOOKS),
     }
+
+
+def study_of(
+    folder: Path, name: str, cards: list[dict[str, Any]], classes: int, **settings: Any
+) -> Study:
+    """A study of classifiers on the processor whose weights and results lie in the folder."""
+    return Study(
+        study=name,
+        models=[one | {"weights": f"{folder}/{one['weights']}"} for one in cards],
+        score={"kind": "class_probability", "classes": classes},
+        device="cpu",
+        workspace=folder / "workspace",
+        warehouse=str(folder / "warehouse"),
+        report=False,
+        **settings,
+    )
 
 
 def carried_out(study: Study) -> tuple[int, dict[str, float]]:

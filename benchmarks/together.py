@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from host import CLASSES, carried_out, images
+from host import CLASSES, carried_out, images, study_of
 from small_study import card
 
 from decaf.models.precision import exact_float32
-from decaf.plan.study import Study
 from tasks.cluster.fork_server import WORKER_MEMORY
 
 TURNS = 3
@@ -45,20 +44,15 @@ def measured(name: str) -> dict[str, Any]:
             card(folder, f"{name}-{seed}", seed, architecture, arguments=arguments, input_size=side)
             for seed in range(count)
         ]
-        for one in cards:
-            one["weights"] = f"{folder}/{one['weights']}"
         for turn in range(TURNS + 1):
             for way, models_per_worker in zip(WAYS, (1, count), strict=True):
-                study = Study(
-                    study=f"turn{turn}-{way}",
-                    models=cards,
-                    score={"kind": "class_probability", "classes": classes},
-                    sources_per_block=sources,
+                study = study_of(
+                    folder,
+                    f"turn{turn}-{way}",
+                    cards,
+                    classes,
                     models_per_worker=models_per_worker,
-                    device="cpu",
-                    workspace=folder / "workspace",
-                    warehouse=str(folder / "warehouse"),
-                    report=False,
+                    sources_per_block=sources,
                     **given,
                 )
                 rows, steps = carried_out(study)

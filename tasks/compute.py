@@ -1,4 +1,4 @@
-"""Compute the units of a plan: on workers, a model after the other or several at once, or here."""
+"""Compute the units of a plan: on workers, one model or several at a time, or beside the flow."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from distributed import Client
 
 from decaf.errors import DecafError, DiskRefuses, WorkerEnded, listed, number_of
 from decaf.plan.units import Unit
-from tasks.cluster.drive import attempt, drive, wait_for
+from tasks.cluster.drive import attempt, drive, wait_until_ended
 from tasks.estimate import Remaining
 from tasks.order import order_of, together_of
 from tasks.plan import SCORED, AuditPlan
@@ -59,12 +59,12 @@ def compute_together(
     remaining: Remaining,
     rank: int,
 ) -> dict[str, Groups]:
-    """Score blocks with several models at once, where two of them or more have the same to score.
+    """Score each block with all models that have the same to score there, where these are several.
 
-    Returns what is left of each model's ``work``, which :func:`compute` does then. That is the more
-    if anything goes wrong, whichever model it is with: nothing more is scored together, so each
-    model ends, or ends a worker, as it does alone. Raises DiskRefuses when the disk refuses what is
-    written.
+    Returns what is left of each model's ``work``: units that no model shares, and after the first
+    error, whichever model it is of, all that is not done. :func:`compute` does it model by model,
+    so a model that fails, or ends a worker, is told as it is alone. Raises DiskRefuses when the
+    disk refuses what is written.
     """
     alike: dict[Hashable, list[tuple[Unit, ...]]] = {}
     for groups in work.values():
@@ -87,9 +87,12 @@ def compute_together(
         if isinstance(error, DiskRefuses):
             raise error
     if failed:
-        wait_for(client, run_together, names)
+        wait_until_ended(client, run_together, names)
         (label, error), *_ = failed.items()
-        announce(f"{listed([*work])} go on one by one: {label}: {error}")
+        announce(
+            f"{listed([*work])} are scored one by one from here on: together they failed at "
+            f"{label}: {error}"
+        )
     done = {units[0].label for groups in shared for units in groups} - of_label.keys()
     return {
         model_id: [units for units in groups if units[0].label not in done]

@@ -120,11 +120,11 @@ def attempt(
     return failures
 
 
-def wait_for(client: Client, work: Callable[..., Any], names: Iterable[str]) -> None:
-    """Wait until no worker is at any of these orders, which may have been taken back.
+def wait_until_ended(client: Client, work: Callable[..., Any], names: Iterable[str]) -> None:
+    """Wait until no worker runs any of these orders, which may have been cancelled.
 
-    A worker ends what it has begun, whoever does not want it any more; until then another one that
-    was given the same to do would do it a second time.
+    Dask does not stop a worker in the middle of an order. Another worker that is given the same
+    work before that has ended would do it a second time.
     """
     keys = {_key(work, name, client) for name in names}
     while client.status == "running":

@@ -172,7 +172,9 @@ def test_models_of_a_worker_score_blocks_together(study, write, decaf, prefect_s
     shared |= {"models": [study["models"][0], broken], "warehouse": str(tmp_path / "broken")}
     done = decaf("run", write(shared), **prefect_server)
     refused(done, "4 of 4 tasks failed", "two inputs are too many", code=3)
-    assert "small_cnn, broken go on one by one: small_cnn-00000-" in done.stderr
+    assert (
+        "small_cnn, broken are scored one by one from here on: together they failed" in done.stderr
+    )
     found = fetched(shared["warehouse"], "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
     assert found == [("small_cnn", 4)]
 

@@ -126,7 +126,7 @@ def test_a_hostile_model_fails_by_name(audited, number, name, words):
 @pytest.mark.slow
 def test_hostile_models_that_score_together_fail_as_alone(audited):
     folder, done = audited(2, models_per_worker=len(FINE) + 2)
-    assert " go on one by one: " in done.stderr
+    assert " are scored one by one from here on: " in done.stderr
     for name, words in OF_TWO_WORKERS.items():
         check_message(done, name, words)
     query = "SELECT model_id, count(*) FROM core_trajectories GROUP BY ALL"

@@ -20,8 +20,8 @@ from tasks.cluster.upcoming import Upcoming
 from tasks.cluster.worker_deaths import noted, noted_ahead
 from tasks.units import ahead, state_plans
 from tasks.units.ahead import Ahead
-from tasks.units.bench import Bench
-from tasks.units.orders import run_order
+from tasks.units.bench import Bench, Together
+from tasks.units.orders import run_order, run_together
 
 
 @pytest.fixture
@@ -81,6 +81,16 @@ def test_every_order_but_the_first_is_read_ahead_and_no_number_changes(study, re
         "pair_id, repetition) WHERE one.study = 'try' AND two.study = 'other'",
     )
     assert differing == [(2 * len(study.pair_set().pairs), 0)]
+
+
+@pytest.mark.usefixtures("a_gpu")
+def test_a_block_of_several_models_is_read_ahead_once(orders, reads):
+    blocks = [Together(tuple(orders[block::2])) for block in range(2)]
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        ahead.expect(following)
+        assert all(done.forward_rows for done in run_together(block))
+    first, second = (block.orders[0].label for block in blocks)
+    assert reads == [(first, True), (second, False)]
 
 
 @pytest.mark.slow

@@ -338,8 +338,8 @@ def test_what_goes_wrong_leaves_every_model_to_itself(tmp_path, run, monkeypatch
     assert left == dict.fromkeys(["model-0", "model-1", "model-2"], BLOCKS - 1)
     assert len(shown) == MODELS
     said = " ".join(capsys.readouterr().err.split())
-    assert "model-0, model-1, model-2 go on one by one: model-0-00001-predict: " in said
-    assert str(error) in said
+    assert "model-0, model-1, model-2 are scored one by one from here on: " in said
+    assert f"together they failed at model-0-00001-predict: {error}" in said
 
 
 @pytest.mark.slow

@@ -107,8 +107,8 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     return source.preprocessing(name, tag) if hasattr(source, "preprocessing") else {}
 
 
-def unpublished(architecture: str, tag: str, given: Mapping[str, Any]) -> Iterator[str]:
-    """What is given for published weights and is not as they are published, in words.
+def not_as_published(architecture: str, tag: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Settings of published weights that differ from what the library says of them, in words.
 
     Keys are those of :func:`preprocessing`, which raises what it raises.
     """

@@ -270,7 +270,7 @@ class NetworkCard(TrainableCard):
         given = {key: getattr(self, key) for key in PUBLISHED}
         return tuple(
             f"model {self.id} {difference}: wrong preprocessing changes results without a word"
-            for difference in architectures.unpublished(
+            for difference in architectures.not_as_published(
                 self.architecture, self.pretrained or "", given
             )
         )
