@@ -130,10 +130,11 @@ def _made(orders: Sequence[Order]) -> list[_Made]:
     shapes = [*zip(*((order, *order.others) for order in orders), strict=True)]
     for parts, following in zip_longest(shapes, shapes[1:]):
         benches = _computed(parts, following and following[0], stored)
-        costs = [bench.cost_row() if uses_model else {} for bench in benches]
-        for own, bench, cost in zip(found, benches, divided(costs), strict=True):
-            own.append(_Made(bench.results, cost))
+        costs = divided([bench.cost_row() if uses_model else {} for bench in benches])
+        tables = [bench.results for bench in benches]
         del benches  # what the next parts read takes their place
+        for own, *made in zip(found, tables, costs, strict=True):
+            own.append(_Made(*made))
     return [*map(_joined, found)]
 
 

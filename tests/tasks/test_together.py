@@ -2,6 +2,7 @@
 
 import threading
 import time
+import weakref
 from collections import Counter
 from contextlib import ExitStack
 
@@ -169,6 +170,22 @@ def test_inputs_of_several_shapes_come_shape_by_shape(tmp_path, built):
         return study
 
     assert_shared(study_of, built, 1 / 2)
+
+
+def test_what_was_read_for_one_shape_is_let_go_before_the_next(tmp_path, monkeypatch):
+    one, *_, last = orders_of(photos_in(tmp_path, [(32, 32), (40, 24)], "constant", 0.5, 0.5))
+    computed, begun = orders._computed, []
+
+    def noting(*given):
+        assert all(bench() is None for bench in begun)
+        benches = computed(*given)
+        begun.extend(map(weakref.ref, benches))
+        return benches
+
+    monkeypatch.setattr(orders, "_computed", noting)
+    run_order(one)
+    run_together(Together((last,)))
+    assert len(begun) == 4, "two shapes of each"
 
 
 def test_models_that_start_at_a_mean_of_their_own_are_scored_by_themselves(tmp_path, built):
