@@ -291,7 +291,7 @@ def savings(folder: Path, repeats: int) -> list[dict[str, Any]]:
 
 def replay(folder: Path, warehouse: str, name: str, repeats: int) -> list[dict[str, Any]]:
     """Gates on E of every model and pair type of a study that was scored to its end."""
-    with connect(warehouse, study=name) as connection:
+    with connect(warehouse) as connection:
         stored = connection.execute(
             "SELECT model_id, pair_type, path, source_id, sum(weight * evidence) / sum(weight) "
             "FROM core_profiles WHERE study = ? GROUP BY ALL ORDER BY ALL",

@@ -2,26 +2,29 @@
 -- grain: one row per study, model, pair, path, repetition and stage
 -- paper: section 3
 CREATE OR REPLACE VIEW core_stages AS
-WITH stages AS (
+WITH trajectories AS (
+    SELECT trajectory.*, run.epsilon, q_plus[-1] - q_minus[-1] AS endpoint_delta
+    FROM core_trajectories AS trajectory
+    JOIN core_current_runs AS run USING (study, run_id)
+),
+stages AS (
     SELECT
         * EXCLUDE (t, q_plus, q_minus),
-        q_plus[-1] - q_minus[-1] AS endpoint_delta,
-        generate_subscripts(t, 1) - 1 AS stage,
+        t AS grid,
+        generate_subscripts(t, 1) AS place,
         unnest(t) AS t,
-        unnest(weights_of(t)) AS stage_weight,
         unnest(q_plus) AS q_plus,
         unnest(q_minus) AS q_minus
-    FROM core_trajectories
+    FROM trajectories
 ),
 responses AS (
     SELECT
-        stages.*,
-        run.epsilon,
+        *,
+        place - 1 AS stage,
         q_plus - q_minus AS response,
         greatest(response, 0) AS rising,
         greatest(-response, 0) AS falling
     FROM stages
-    JOIN core_current_runs AS run USING (study, run_id)
 )
 SELECT
     study,
@@ -36,7 +39,7 @@ SELECT
     repetition,
     stage, -- from 0
     t,
-    stage_weight, -- trapezoid; the weights of a trajectory sum to 1
+    weight_at(grid, t, place) AS stage_weight, -- trapezoid; the weights of a trajectory sum to 1
     q_plus, -- score units, as all that follow
     q_minus,
     endpoint_delta,

@@ -9,13 +9,14 @@ WITH means AS (
         model_id,
         pair_type,
         path,
-        count(DISTINCT pair_id) AS pair_count,
+        pair_count_of(pair_id, repetition_count) AS pair_count,
         weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
         weighted_mean(COLUMNS([
             'endpoint_delta', 'endpoint_magnitude', 'evidence', 'contradiction', 'fragility',
             'abs_response', 'net_response'
         ]), weight)
     FROM core_profiles
+    LEFT JOIN core_paths USING (study, run_id, path)
     GROUP BY study, run_id, model_id, pair_type, path
 )
 SELECT

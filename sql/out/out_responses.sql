@@ -12,28 +12,21 @@
 --   leans_on     Abs surely from smallest on, and the pair type should not matter
 --   reacts_to    any other
 CREATE OR REPLACE VIEW out_responses AS
-WITH intervals AS (
-    SELECT study, model_id, pair_type, path,
-        any_value(COLUMNS(['lower_95', 'upper_95'])) FILTER (metric = 'abs_response'),
-        any_value(lower_95) FILTER (metric = 'endpoint_delta') AS delta_lower_95,
-        any_value(upper_95) FILTER (metric = 'endpoint_delta') AS delta_upper_95
-    FROM out_model_intervals
-    GROUP BY study, model_id, pair_type, path
-),
-expected AS (
-    SELECT profile.*, lower_95, upper_95, delta_lower_95, delta_upper_95, change.expect,
-        change.display_name AS pair_type_name,
+WITH expected AS (
+    SELECT found.*, model.position, change.expect, change.display_name AS pair_type_name,
         way.display_name AS path_name, way.position AS path_position,
         smallest_response(run.score, run.epsilon) AS smallest,
         max(abs_response) FILTER (change.expect = 'should_matter')
-            OVER (PARTITION BY profile.study, model_id, profile.path) AS largest_wanted
-    FROM out_model_profiles AS profile
-    LEFT JOIN intervals USING (study, model_id, pair_type, path)
-    JOIN out_runs AS run ON run.study = profile.study AND run.is_current
+            OVER (PARTITION BY found.study, found.model_id, found.path) AS largest_wanted
+    FROM core_model_summaries AS found
+    JOIN out_runs AS run ON run.study = found.study AND run.is_current
+    LEFT JOIN stg_models AS model
+        ON model.study = run.study AND model.run_id = run.run_id
+        AND model.model_id = found.model_id
     JOIN core_display_names AS change
-        ON change.study = profile.study AND change.kind = 'pair_type' AND change.name = pair_type
+        ON change.study = found.study AND change.kind = 'pair_type' AND change.name = pair_type
     JOIN core_display_names AS way
-        ON way.study = profile.study AND way.kind = 'path' AND way.name = path
+        ON way.study = found.study AND way.kind = 'path' AND way.name = path
 )
 SELECT
     study, model_id, position, pair_type, pair_type_name, path, path_name, path_position,
@@ -50,8 +43,8 @@ SELECT
     abs_response, lower_95, upper_95, evidence, contradiction, fragility,
     endpoint_delta, delta_lower_95, delta_upper_95, endpoint_magnitude,
     -- Shares of Abs; NULL below smallest, where they are shares of nothing.
-    CASE WHEN abs_response >= smallest THEN evidence_frac END AS evidence_frac,
-    CASE WHEN abs_response >= smallest THEN contradiction_frac END AS contradiction_frac,
-    CASE WHEN abs_response >= smallest THEN fragility_frac END AS fragility_frac
+    CASE WHEN abs_response >= smallest THEN evidence / abs_response END AS evidence_frac,
+    CASE WHEN abs_response >= smallest THEN contradiction / abs_response END AS contradiction_frac,
+    CASE WHEN abs_response >= smallest THEN fragility / abs_response END AS fragility_frac
 FROM expected
 ORDER BY study, position, model_id, pair_type, path_position;

@@ -5,21 +5,26 @@
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT
-        study, model_id, pair_type, path, weight, epsilon, t, q_plus[-1] - q_minus[-1] AS endpoint_delta,
+        study, model_id, pair_type, path, weight, epsilon, q_plus[-1] - q_minus[-1] AS endpoint_delta,
         response_of(q_plus, q_minus) AS response,
         list_transform(response, lambda r: greatest(r, 0)) AS above,
         list_transform(response, lambda r: greatest(-r, 0)) AS below
     FROM core_trajectories
     JOIN core_current_runs USING (study, run_id)
 ),
+grids AS (
+    SELECT study, path, stage_count, weights
+    FROM core_paths
+    JOIN thinned_grids('core_paths') USING (t)
+),
 masses AS (
     SELECT
-        responses.* EXCLUDE (t, response, above, below),
+        responses.* EXCLUDE (response, above, below),
         stage_count,
         integral_of(above, weights) AS rising,
         integral_of(below, weights) AS falling
     FROM responses
-    JOIN thinned_grids('core_trajectories') USING (t)
+    JOIN grids USING (study, path)
 ),
 means AS (
     SELECT
@@ -35,10 +40,10 @@ means AS (
 )
 SELECT
     *, -- score units
-    evidence - arg_max(evidence, stage_count) OVER grids AS evidence_change, -- from all stages
-    contradiction - arg_max(contradiction, stage_count) OVER grids AS contradiction_change,
-    fragility - arg_max(fragility, stage_count) OVER grids AS fragility_change,
-    abs_response - arg_max(abs_response, stage_count) OVER grids AS abs_response_change
+    evidence - arg_max(evidence, stage_count) OVER lines AS evidence_change, -- from all stages
+    contradiction - arg_max(contradiction, stage_count) OVER lines AS contradiction_change,
+    fragility - arg_max(fragility, stage_count) OVER lines AS fragility_change,
+    abs_response - arg_max(abs_response, stage_count) OVER lines AS abs_response_change
 FROM means
-WINDOW grids AS (PARTITION BY study, model_id, pair_type, path)
+WINDOW lines AS (PARTITION BY study, model_id, pair_type, path)
 ORDER BY study, model_id, pair_type, path, stage_count;

@@ -24,11 +24,10 @@ def audit(audit):
     """Random trajectories as those of ImageNet-9 on a blend, an order and a random order."""
     rows = audit
     rows["stg_runs"][0]["config"] = json.dumps({"data": {"adapter": "imagenet9"}})
+    for path in rows["stg_paths"]:
+        kind, identity = KINDS[path["path"]]
+        path |= {"kind": kind, "identity": json.dumps(identity)}
     where = {"study": "s", "run_id": "r"}
-    rows["stg_paths"] = [
-        where | {"path": path, "position": position, "kind": kind, "identity": json.dumps(identity)}
-        for position, (path, (kind, identity)) in enumerate(KINDS.items())
-    ]
     rows["stg_models"] = [where | {"model_id": model} for model in MODELS]
     return rows
 

@@ -42,8 +42,13 @@ def random_audit(seed):
     units = [unit for model in MODELS for unit in _planned(model, kept)]
     of_run = {"study": "s", "run_id": "r"}
     run = of_run | {"started_at": datetime(2026, 3, 1, tzinfo=UTC), "epsilon": EPSILON}
+    paths = [
+        of_run | {"path": path, "position": at, "t": grid, "repetition_count": REPETITIONS[path]}
+        for at, (path, grid) in enumerate(GRIDS.items())
+    ]
     return {
         "stg_runs": [run | {"pairs_digest": "pairs", "unit_count": len(units)}],
+        "stg_paths": paths,
         "stg_run_units": [of_run | unit for unit in units],
         "stg_pairs": pairs,
         "stg_trajectories": kept,

@@ -20,6 +20,15 @@ READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_
 READ_OF_CORE += ("stg_models", "core_profiles")
 REAL = ("written", "smallest_response", "out_responses", "out_findings")
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""
+SUMMARIES = """CREATE VIEW core_model_summaries AS
+SELECT
+    study, model_id, pair_type, path, pair_count, active_frac, profile.abs_response,
+    lower_95, upper_95, profile.evidence, profile.contradiction, profile.fragility,
+    profile.endpoint_delta, NULL AS delta_lower_95, NULL AS delta_upper_95, endpoint_magnitude
+FROM out_model_profiles AS profile
+LEFT JOIN (FROM out_model_intervals WHERE metric = 'abs_response')
+    USING (study, model_id, pair_type, path)"""
+"""So that the tables of the stub agree, also when a test changes one."""
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 RUN_ID = "7fa3c1d2e5b84960"
 FAMILIES = ("resnet", "convnext", "vit", "swin", "efficientnet", "regnet")
@@ -85,6 +94,7 @@ def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for name, columns in real_columns().items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
+    connection.execute(SUMMARIES)
     sql = {view.name: view.sql for view in views()}
     for name in REAL:
         connection.execute(sql[name])
@@ -129,6 +139,11 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         digest = f"{position:02x}" + "4be1c09d" * 7 + "a7b3d1"
         models.append((study, model, position, family, "timm/" + model, digest, "{}", None))
     insert(connection, "out_models", models)
+    connection.execute(
+        "INSERT INTO stg_models BY NAME SELECT study, $run AS run_id, model_id, position "
+        "FROM out_models",
+        {"run": RUN_ID},
+    )
     blocks = [
         (study, RUN_ID, model, block, done, done)
         for model in audit.models

@@ -58,7 +58,6 @@ def connect(
     memory_limit: str = "4GB",
     threads: int | None = None,
     without: Collection[str] = (),
-    study: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
 
@@ -75,8 +74,6 @@ def connect(
         DuckDB's threads; all cores if it is not given.
     without
         Keys of files to leave out, too (:func:`warehouse.query.damage.find_damage`).
-    study
-        The one that is asked for, whose queries are planned by the sizes of its tables.
 
     Raises
     ------
@@ -99,7 +96,7 @@ def connect(
             functions.register(connection)
             attach_views(connection)
             read = attach_receipts(connection, store)
-            _lock(connection, provide_files(connection, store, read, without, study))
+            _lock(connection, provide_files(connection, store, read, without))
             on_failure.pop_all()
     except duckdb.Error as error:
         raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error

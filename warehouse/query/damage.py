@@ -122,7 +122,7 @@ def connect_whole(
     ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming
     the files, when some are damaged.
     """
-    with naming_damage(root), connect(root, threads=threads, study=study) as connection:
+    with naming_damage(root), connect(root, threads=threads) as connection:
         if damage := left_out(connection, study):
             raise WarehouseError(described(root, damage))
         yield connection

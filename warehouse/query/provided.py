@@ -33,20 +33,15 @@ def provide_files(
     store: Storage,
     read: list[ReadFile],
     without: Collection[str] = (),
-    study: str | None = None,
 ) -> tuple[str, ...]:
-    """Set the variable ``files`` and create the relation ``receipt_files``.
+    """Set the variables ``files`` and ``row_counts`` and create the relation ``receipt_files``.
 
     Returns the folders in which the files lie, and nothing of other warehouses.
 
-    Files of the keys ``without`` are left out, as those are that are missing or cannot be read;
-    those of the study come first.
+    Files of the keys ``without`` are left out, as those are that are missing or cannot be read.
     Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    # DuckDB guesses the size of a table from its first file: if that is of a small study, joins of
-    # a large one begin at the wrong end.
-    read = sorted(read, key=lambda file: file.study != study)
     wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
     readable = store.readable({key: wanted[key] for key in wanted if key not in without})
     paths = readable.places
@@ -61,6 +56,11 @@ def provide_files(
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
+    # DuckDB would guess the size of a table from its first file, and begin joins at the wrong end.
+    row_counts = dict.fromkeys(seeds, 0)
+    for table, key, count in {(file.table_name, file.path, file.row_count) for file in read}:
+        row_counts[table] += count if key in paths else 0
+    connection.execute("SET VARIABLE row_counts = ?", [row_counts])
     files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
     return readable.folders

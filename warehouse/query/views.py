@@ -132,6 +132,7 @@ SELECT
 {columns}
 FROM read_parquet(
     getvariable('files').{table.name},
+    explicit_cardinality = getvariable('row_counts').{table.name},
     hive_partitioning = true,
     hive_types = {{{hive_types}}}
 );

@@ -25,8 +25,10 @@ passed AS (
     GROUP BY ALL
 ),
 counted AS (
-    SELECT study, model_id, pair_type, path, count(DISTINCT pair_id) AS pair_count
+    SELECT study, model_id, pair_type, path,
+        pair_count_of(pair_id, repetition_count) AS pair_count
     FROM core_profiles
+    LEFT JOIN core_paths USING (study, path)
     GROUP BY study, model_id, pair_type, path
 )
 SELECT

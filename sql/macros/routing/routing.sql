@@ -7,14 +7,11 @@ CREATE OR REPLACE MACRO response_of(q_plus, q_minus) AS
     list_transform(q_plus, lambda q, stage: q - q_minus[stage]);
 
 -- Trapezoid weights of a stage grid; beyond either end of a list, an element is NULL. A grid that
--- lacks a stage has no weights but NaN.
+-- lacks a stage has no weights but NaN. The weight of one stage is that of its place, from 1.
+CREATE OR REPLACE MACRO weight_at(t, here, place) AS
+    coalesce((coalesce(t[place + 1], here) - coalesce(t[place - 1], here)) / 2, 'NaN'::DOUBLE);
 CREATE OR REPLACE MACRO weights_of(t) AS
-    list_transform(
-        t,
-        lambda here, stage: coalesce(
-            (coalesce(t[stage + 1], here) - coalesce(t[stage - 1], here)) / 2, 'NaN'::DOUBLE
-        )
-    );
+    list_transform(t, lambda here, place: weight_at(t, here, place));
 
 -- Integral over the stages; NULL for lists that do not match, which the checks have to report.
 CREATE OR REPLACE MACRO integral_of(stage_values, weights) AS

@@ -1,0 +1,9 @@
+-- purpose: how many pairs the rows of one path are of
+-- grain: scalar macro, an aggregate
+-- paper: section 2
+-- A path of one repetition has a row for every pair. To count names takes as long as all else of a
+-- mean, and count(DISTINCT) would have DuckDB keep all rows of the query.
+CREATE OR REPLACE MACRO pair_count_of(pair_id, repetition_count) AS
+    count(*) FILTER (repetition_count = 1) + coalesce(
+        list_unique(list(pair_id) FILTER (repetition_count IS DISTINCT FROM 1)), 0
+    )::BIGINT;
