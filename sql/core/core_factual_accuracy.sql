@@ -9,5 +9,5 @@ SELECT
     count(*) AS image_count,
     any_value(len(class_scores)) AS class_count
 FROM core_predictions
-SEMI JOIN (SELECT study, plus_variant AS variant FROM core_pairs) USING (study, variant)
+WHERE is_factual
 GROUP BY study, model_id;

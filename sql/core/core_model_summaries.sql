@@ -1,20 +1,47 @@
 -- purpose: mean profile of every model, with intervals of Abs and of the final difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 6; appendix D.8 (statistical summaries)
--- All is of one pass over the profiles; the draws are those of out_model_intervals.
+-- The means of out_model_profiles and some intervals of out_model_intervals, of the same draws: all
+-- of one pass over the profiles, and no more is drawn than is asked for.
 CREATE OR REPLACE VIEW core_model_summaries AS
-WITH profiles AS (FROM core_profiles)
+WITH stopped AS (SELECT (study, model_id) FROM out_stops),
+gathered AS (
+    SELECT
+        study, model_id, pair_type, path,
+        source_count AS cluster_count,
+        pair_count_of(pair_id, repetition_count) AS pair_count,
+        weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
+        weighted_mean(COLUMNS([
+            'endpoint_delta', 'endpoint_magnitude', 'evidence', 'contradiction', 'fragility',
+            'abs_response'
+        ]), weight),
+        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        list(core_sources.position::INTEGER) AS positions,
+        [list(weight), list(weight * abs_response), list(weight * endpoint_delta)] AS columns
+    FROM core_profiles
+    JOIN core_sources USING (study, pair_type, source_id)
+    LEFT JOIN core_paths USING (study, path)
+    GROUP BY study, model_id, pair_type, path, source_count
+),
+resampled AS (
+    SELECT
+        * EXCLUDE (cluster_count, positions, columns),
+        list_max(dense_ranks(positions)) > 0 AND (study, model_id) NOT IN (FROM stopped)
+            AS has_interval,
+        resampled_sums(cluster_count, [], 500, 91702, positions, columns) AS sums
+    FROM gathered
+),
+drawn AS (
+    SELECT
+        * EXCLUDE (has_interval, sums),
+        placed(ratios_of(sums[2], sums[1]), has_interval) AS abs_replicates,
+        placed(ratios_of(sums[3], sums[1]), has_interval) AS delta_replicates
+    FROM resampled
+)
 SELECT
-    study, model_id, pair_type, path,
-    pair_count, active_frac,
-    abs_response.estimate AS abs_response, -- score units, as what follows
-    abs_response.lower_95 AS lower_95, -- NULL without an interval
-    abs_response.upper_95 AS upper_95,
-    evidence.estimate AS evidence,
-    contradiction.estimate AS contradiction,
-    fragility.estimate AS fragility,
-    endpoint_delta.estimate AS endpoint_delta,
-    endpoint_delta.lower_95 AS delta_lower_95,
-    endpoint_delta.upper_95 AS delta_upper_95,
-    endpoint_magnitude.estimate AS endpoint_magnitude
-FROM model_summaries('profiles', 500, 91702);
+    * EXCLUDE (abs_replicates, delta_replicates), -- means in score units, as the limits
+    limit_at(abs_replicates, (1 - 0.95::DOUBLE) / 2) AS lower_95, -- NULL without an interval
+    limit_at(abs_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS upper_95,
+    limit_at(delta_replicates, (1 - 0.95::DOUBLE) / 2) AS delta_lower_95,
+    limit_at(delta_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS delta_upper_95
+FROM drawn;

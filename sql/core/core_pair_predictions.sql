@@ -2,16 +2,16 @@
 -- grain: one row per study, model and pair
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_pair_predictions AS
-WITH predictions AS MATERIALIZED (FROM core_predictions),
+WITH predictions AS (FROM core_predictions),
 scores AS (
     SELECT
         study, run_id, (score ->> '$.target')::BIGINT AS target,
         if(score ->> '$.direction' = 'decreasing', -1, 1) AS sign
     FROM stg_runs
 ),
--- Made whole before the other side is looked up: DuckDB takes the predictions for few rows, and would
--- join every two of a model first.
-plus_sides AS MATERIALIZED (
+-- One side after the other: DuckDB takes the predictions for few rows, and would join every two of a
+-- model first. It moves no join across unnest, but conditions on the model.
+plus_sides AS (
     SELECT
         pair.study,
         plus.run_id,
@@ -27,7 +27,7 @@ plus_sides AS MATERIALIZED (
         -- Lists count from 1; a value without classes is the first, and without labels class 0 is.
         if(plus_class IS NULL, 0, coalesce(score.target, pair.class_id, 0)) + 1 AS place,
         coalesce(score.sign, 1) AS sign,
-        plus.class_scores[place] AS plus_score
+        unnest([plus.class_scores[place]]) AS plus_score
     FROM core_pairs AS pair
     JOIN predictions AS plus
         ON plus.study = pair.study AND plus.image_id = pair.plus_image

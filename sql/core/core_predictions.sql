@@ -7,11 +7,14 @@ WITH sides AS (
         study,
         class_id,
         unnest([plus_image, minus_image]) AS image_id,
-        unnest([plus_variant, minus_variant]) AS variant
+        unnest([plus_variant, minus_variant]) AS variant,
+        unnest([true, false]) AS is_factual
     FROM core_pairs
 ),
 images AS (
-    SELECT study, image_id, min({variant: variant, class_id: class_id}) AS described
+    SELECT study, image_id,
+        min(variant) AS variant, min(class_id) AS class_id,
+        bool_or(is_factual) AS is_factual
     FROM sides
     GROUP BY study, image_id
 ),
@@ -36,13 +39,14 @@ SELECT
     run_id,
     model_id,
     image_id,
-    described.variant AS variant,
-    described.class_id AS class_id,
+    variant,
+    class_id,
+    is_factual, -- of some pair
     class_scores,
     predicted_class,
-    predicted_class = described.class_id AS is_correct,
+    predicted_class = class_id AS is_correct,
     -- Lists count from 1; a value without classes is no score of the true one.
-    CASE WHEN predicted_class IS NOT NULL THEN class_scores[described.class_id + 1] END
+    CASE WHEN predicted_class IS NOT NULL THEN class_scores[class_id + 1] END
         AS true_class_score
 FROM firsts
 JOIN images USING (study, image_id);

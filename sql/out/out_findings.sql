@@ -14,12 +14,15 @@ WITH rules (severity, rule, begins, ends) AS (
         (6, 'reacts_to', 'Reacts to ', ': changing it moves'),
         (7, 'no_response', 'Responds to nothing that was changed: changing ', ' moves')
 ),
+-- Of the plan: a question about one model reads no other.
+paths AS (
+    SELECT study, count(*) > 1 AS has_paths FROM core_display_names WHERE kind = 'path' GROUP BY study
+),
 found AS (
     SELECT *,
-        count(DISTINCT path) OVER (PARTITION BY study) > 1 AS has_paths,
         list({pair_type: pair_type, words: format('{} by {}', pair_type_name,
             written_score(abs_response, smallest))}) OVER on_path AS on_path
-    FROM out_responses JOIN rules USING (rule)
+    FROM out_responses JOIN rules USING (rule) JOIN paths USING (study)
     WINDOW on_path AS (
         PARTITION BY study, model_id, path ORDER BY abs_response DESC, pair_type
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING

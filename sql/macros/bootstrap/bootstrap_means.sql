@@ -4,6 +4,6 @@
 -- FROM bootstrap_means(500, 91702)
 CREATE OR REPLACE MACRO bootstrap_means(replicates, seed) AS TABLE
 WITH profiles AS (FROM core_profiles)
-SELECT * EXCLUDE (pair_count, active_frac, source_count) -- score units
+SELECT * EXCLUDE (source_count) -- score units
 FROM bootstrap_means_of('profiles', replicates, seed)
 WHERE replicate IS NOT NULL;

@@ -3,17 +3,15 @@
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. All
 -- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums, with the
--- weights of the pairs; it is NULL where a replicate drew only sources that the model lacks. Draws
--- depend on the number of sources alone, and are those of all planned sources. Counts and the active
--- share are those of the sample.
+-- weights of the pairs; it is
+-- NULL where a replicate drew only sources that the model lacks. Draws depend on the number of
+-- sources alone, and are those of all planned sources.
 CREATE OR REPLACE MACRO bootstrap_means_of(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
         study, model_id, pair_type, path,
         source_count AS cluster_count,
-        pair_count_of(pair_id, repetition_count) AS pair_count,
-        weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
-        list(core_sources.position::INTEGER) AS positions,
+        list(position::INTEGER) AS positions,
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         [
             list(weight), list(weight * endpoint_magnitude), list(weight * evidence),
@@ -22,19 +20,17 @@ WITH gathered AS (
         ] AS columns
     FROM query_table(rel)
     JOIN core_sources USING (study, pair_type, source_id)
-    LEFT JOIN core_paths USING (study, path)
     GROUP BY study, model_id, pair_type, path, source_count
 ),
 resampled AS (
     SELECT
-        study, model_id, pair_type, path, pair_count, active_frac,
-        list_max(dense_ranks(positions)) + 1 AS source_count,
+        study, model_id, pair_type, path, list_max(dense_ranks(positions)) + 1 AS source_count,
         resampled_sums(cluster_count, [], replicates, seed, positions, columns) AS sums
     FROM gathered
 ),
 totals AS (
     SELECT
-        study, model_id, pair_type, path, pair_count, active_frac, source_count,
+        study, model_id, pair_type, path, source_count,
         nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
         nullif(unnest(sums[1]), 0) AS weight,
         unnest(sums[2]) AS endpoint_magnitude,
@@ -46,7 +42,7 @@ totals AS (
     FROM resampled
 )
 SELECT
-    study, model_id, pair_type, path, replicate, pair_count, active_frac, source_count,
+    study, model_id, pair_type, path, replicate, source_count,
     COLUMNS([
         'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response',
         'endpoint_delta'
