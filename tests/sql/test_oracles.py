@@ -121,6 +121,28 @@ def test_out_intervals_are_500_replicates(audit, catalogue):
         assert [*one.values()][5:] == near([*other.values()][5:])
 
 
+def test_summaries_are_the_means_and_intervals_of_other_views(audit, catalogue):
+    connection = catalogue(audit)
+    means = {cell_of(row): row for row in rows_of(connection.sql("FROM out_model_profiles"))}
+    intervals = {
+        (*cell_of(row), row["metric"]): row
+        for row in rows_of(connection.sql("FROM out_model_intervals"))
+    }
+    found = rows_of(connection.sql("FROM core_model_summaries"))
+    assert {cell_of(row) for row in found} == means.keys()
+    for row in found:
+        mean = means[cell_of(row)]
+        assert row["pair_count"] == mean["pair_count"]
+        for name in (*METRICS, "endpoint_delta", "active_frac"):
+            assert row[name] == near(mean[name])
+        for metric, prefix in {"abs_response": "", "endpoint_delta": "delta_"}.items():
+            interval = intervals[*cell_of(row), metric]
+            for limit in ("lower_95", "upper_95"):
+                expected = interval[limit]
+                assert row[prefix + limit] == (None if expected is None else near(expected))
+    assert {row["lower_95"] is None for row in found} == {True, False}
+
+
 def test_draws_are_random_enough(catalogue):
     """Position frequencies, standard error and independence of replicates, for 200 sources."""
     pairs = [
