@@ -4,7 +4,7 @@ CREATE OR REPLACE VIEW core_run_units AS
 SELECT
     planned.*,
     committed.commit_key, -- NULL while it is not committed
-    committed.commit_key IS NOT NULL AS is_made
+    committed.unit_key IS NOT NULL AS is_made
 FROM stg_run_units AS planned
-SEMI JOIN core_current_runs USING (study, run_id)
+JOIN core_current_runs USING (study, run_id)
 LEFT JOIN committed_units AS committed USING (study, unit_key);

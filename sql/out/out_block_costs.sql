@@ -7,8 +7,8 @@ WITH scans AS (
         study, model_id, commit_key,
         coalesce(sum(row_count) FILTER (kind = 'score'), 0)::BIGINT AS trajectory_count
     FROM core_run_units
-    WHERE kind IN ('predict', 'score')
-    GROUP BY ALL
+    GROUP BY study, model_id, commit_key
+    HAVING bool_or(kind IN ('predict', 'score')) -- not before: see core_blocks
 )
 SELECT
     study,
