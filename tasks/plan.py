@@ -241,7 +241,8 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     # What is of all models waits for all of them.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)
-    committed = committed_units(root, study.study, units[len(preparing) :]) | made
+    committed = committed_units(root, study.study, units[len(preparing) :])
+    committed |= made
     # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
     needed = {
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()

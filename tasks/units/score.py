@@ -37,11 +37,11 @@ class Score(Kind):
         for card in study.models:
             shared = {name: scope.scored(card.id, own) for name, own in paths.items()}
             made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
-            for number, blocks in enumerate(zip(*scope.of_paths.values(), strict=True)):
+            for blocks in zip(*scope.of_paths.values(), strict=True):
                 for name, block in zip(paths, blocks, strict=True):
                     if block.rows:
                         yield Unit(
-                            *(self.name, name, card.id, number),
+                            *(self.name, name, card.id, block.number),
                             shared=shared[name],
                             pairs=block.digest,
                             made_by=made_by[name],
