@@ -1,11 +1,12 @@
 """Questions about one model of an audit of 110 million trajectories, and how long it takes to open.
 
 The audit has 72 models, 254,000 foregrounds in two pair types under three paths at nine stages:
-1,524,000 trajectories a model, 10⁹ stage rows in all. A question about one model reads that model
-alone, so as many models are written as there is room and time for (MODELS), through the real
-writer, and compacted. What opening costs depends on receipts: they are made as many as an audit
-of all 72 models with blocks of 256 foregrounds has, of commits whose rows a compaction holds.
-Every question is asked by processes of their own, of this code and of another checkout in turn.
+1,524,000 trajectories a model, 10⁹ stage rows in all. So many of its models as are asked for
+(MODELS) are written through the real writer, and compacted: all 72 take 20 minutes and 40 GB, half of
+which `decaf gc` deletes again. What opening costs depends on receipts: they are made as many
+as an audit of all models with blocks of 256 foregrounds has, of commits whose rows a compaction
+holds. Every question is asked by processes of their own, of this code and of another checkout in
+turn: those about one model, and some about all that are written.
 Run: python benchmarks/scale.py FOLDER RESULTS.json [MODELS [CHECKOUT_BEFORE]], which keeps FOLDER
 """
 
@@ -41,14 +42,23 @@ QUESTIONS = {
         for view in (
             "out_model_profiles",
             "out_model_intervals",
+            "out_responses",
+            "out_findings",
             "out_breakdowns",
             "out_top_pairs",
+            "out_mean_trajectories",
+            "out_epsilon_sweep",
+            "out_stage_grids",
             "core_profiles",
         )
     },
     "core_profiles, one path": f"FROM core_profiles {OF_MODEL} AND path = 'blend'",
     "core_trajectories, one pair": f"FROM core_trajectories {OF_MODEL} AND path = 'blend' "
     "AND pair_id = 'source-123456/same_rand'",
+    **{
+        f"{view}, all models": f"FROM {view}"
+        for view in ("out_model_profiles", "out_epsilon_sweep", "out_mean_trajectories")
+    },
 }
 
 

@@ -41,6 +41,7 @@ class Notes(NamedTuple):
 
 
 _notes: list[Notes] = []
+"""The last one is of what was begun last; one before it is being committed."""
 
 
 @contextmanager
@@ -71,13 +72,25 @@ def noted(work: str) -> Iterator[None]:
                 )
             notes.write(f"{BEGUN} {threading.get_ident():x}\n")
             notes.flush()
-            faulthandler.enable(notes)
-            _notes.append(Notes(notes, deaths > 0))
-            yield
+            with _under_way(Notes(notes, deaths > 0)):
+                yield
         finally:
-            _notes.clear()
-            faulthandler.disable()
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _under_way(own: Notes) -> Iterator[None]:
+    """Have a fatal error noted of this work, and then again of what was begun before or since."""
+    _notes.append(own)
+    faulthandler.enable(own.file)
+    try:
+        yield
+    finally:
+        _notes[:] = (notes for notes in _notes if notes is not own)
+        if _notes:
+            faulthandler.enable(_notes[-1].file)
+        else:
+            faulthandler.disable()
 
 
 def _opened(path: Path) -> TextIO:
@@ -100,7 +113,7 @@ def limited(seconds: float | None) -> Iterator[None]:
     if not (_notes and seconds):
         yield
         return
-    faulthandler.dump_traceback_later(seconds, exit=True, file=_notes[0].file)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_notes[-1].file)
     try:
         yield
     finally:

@@ -13,6 +13,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
 from tasks.units.ahead import AHEAD
+from tasks.units.behind import behind
 from tasks.units.bench import Bench, Clock, Order, Stored, Together, divided, summed
 from tasks.units.folding import FOLDING
 from tasks.units.kinds import KINDS
@@ -81,7 +82,8 @@ def run_order(order: Order) -> Done:
     (made,) = _made((order,))
     if is_committed:  # its files were gone
         return made.done(order)
-    _commit((order,), (made,))
+    with behind(order):
+        _commit((order,), (made,))
     return made.done(order, time.perf_counter() - began)
 
 
@@ -95,7 +97,8 @@ def run_together(together: Together) -> tuple[Done, ...]:
     orders = [order for order in together.orders if not _is_committed(order)]
     if orders:
         made = _made(orders)
-        _commit(orders, made)
+        with behind(orders[0]):
+            _commit(orders, made)
         seconds = time.perf_counter() - began
         total = sum(one.cost["wall_seconds"] for one in made)
         for order, one in zip(orders, made, strict=True):
