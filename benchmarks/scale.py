@@ -2,11 +2,11 @@
 
 The audit has 72 models, 254,000 foregrounds in two pair types under three paths at nine stages:
 1,524,000 trajectories a model, 10⁹ stage rows in all. So many of its models as are asked for
-(MODELS) are written through the real writer, and compacted: all 72 take 20 minutes and 40 GB, half of
-which `decaf gc` deletes again. What opening costs depends on receipts: they are made as many
-as an audit of all models with blocks of 256 foregrounds has, of commits whose rows a compaction
-holds. Every question is asked by processes of their own, of this code and of another checkout in
-turn: those about one model, and some about all that are written.
+(MODELS) are written through the real writer, and compacted: all 72 take 20 minutes and 40 GB, of
+which `decaf gc` deletes half. What opening costs depends on receipts: they are made as many as an
+audit of all models with blocks of 256 foregrounds has, of commits whose rows a compaction holds.
+Every question is asked by processes of their own, of this code and of another checkout in turn:
+those about one model, and some about all that are written.
 Run: python benchmarks/scale.py FOLDER RESULTS.json [MODELS [CHECKOUT_BEFORE]], which keeps FOLDER
 """
 

@@ -64,7 +64,7 @@ def test_on_a_processor_an_order_is_committed_before_the_next_one_begins(study, 
 def test_beside_a_gpu_one_order_is_committed_while_the_next_one_is_scored(
     study, events, monkeypatch
 ):
-    """Every commit waits until the next order has been scored; the last one has none to wait for."""
+    """Every commit waits until the next order has been scored; the last one waits for none."""
     monkeypatch.setattr(behind, "has_gpu", lambda _: True)
     scored = [threading.Event() for _ in range(5)]
     scored[-1].set()

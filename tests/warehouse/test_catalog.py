@@ -110,7 +110,7 @@ def test_studies_stay_apart(root):
 
 @pytest.mark.parametrize("condition", ["true", "study = 't'", "model_id = 'm'"])
 def test_queries_are_planned_by_what_receipts_say_of_sizes(root, condition):
-    """DuckDB by itself multiplies the rows of the first file that it finds by the files it reads."""
+    """DuckDB by itself takes all files for as large as the first that it reads."""
     small_warehouse(root, study="t", run_id="other", epsilon=0.1)
     commit_block(root, "s", "late", 0.02)
     with connect(root) as connection:

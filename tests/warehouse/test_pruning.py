@@ -52,7 +52,7 @@ SIDE_BY_SIDE = {
     "paper_fragility_models",
     "paper_imagenet9_accuracy",
 }
-"""Views that set a model, or its units, among others: they read all models whichever is asked for."""
+"""Views that set a model, or its units, among others: they read all, whichever is asked for."""
 
 
 @pytest.fixture

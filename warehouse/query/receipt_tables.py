@@ -129,8 +129,11 @@ def _changed(
     connection: duckdb.DuckDBPyConnection, store: Storage, kind: str, entries: list[Entry]
 ) -> list[Entry]:
     """Listed receipts of one kind that the tables do not have; rows of others are deleted."""
-    listed = [(entry.key, entry.byte_count, entry.modified_at.isoformat()) for entry in entries]
-    create_table(connection, "listed", LISTED, listed)
+    create_table(connection, "listed", LISTED)
+    for first in range(0, len(entries), AT_ONCE):
+        some = entries[first : first + AT_ONCE]
+        listed = [(entry.key, entry.byte_count, entry.modified_at.isoformat()) for entry in some]
+        insert(connection, "listed", LISTED, listed)
     _forget(
         connection,
         f"SELECT kind, study, key FROM {RECEIPTS} ANTI JOIN listed USING ({', '.join(LISTED)}) "

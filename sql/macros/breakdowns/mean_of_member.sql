@@ -4,6 +4,6 @@
 -- Sums are of the sample first, then of the replicates; so are the weights.
 CREATE OR REPLACE MACRO mean_of_member(sums, weights, quantiles) AS {
     estimate: sums[1] / weights[1],
-    replicates: list_sort(ratios_of(sums[2:], weights[2:])),
+    replicates: list_sort(ratios_of(sums, weights)[2:]),
     quantiles: quantiles
 };
