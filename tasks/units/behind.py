@@ -8,8 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from distributed import get_worker, secede
-
 from tasks.cluster.worker import has_gpu
 from tasks.cluster.worker_deaths import has_died
 from tasks.units.bench import Order
@@ -27,12 +25,17 @@ def behind(order: Order) -> Iterator[None]:
     if not (order.model and has_gpu(order.model)) or has_died() or not _is_work_of_dask():
         yield
         return
+    from distributed import secede
+
     with _committing:
         secede()
         yield
 
 
 def _is_work_of_dask() -> bool:
+    # A plan imports this module, and an audit that is finished needs no Dask.
+    from distributed import get_worker
+
     try:
         get_worker()
     except ValueError:
