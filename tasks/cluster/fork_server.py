@@ -15,9 +15,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import forkserver, get_context
+from pathlib import Path
 
 import numpy as np
-import psutil
 
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
 from tasks.progress import announce
@@ -49,6 +49,8 @@ FORKING_ALONE = {
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
 }
 LIBRARY, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
+FLAGS_FIELD, PF_EXITING = 6, 0x4
+"""Of proc_pid_stat(5), counted from what follows the name, and of Linux's sched.h."""
 
 _begun: list[LocalWorkers] = []
 """Whose variables the process was started with: they cannot be others afterwards."""
@@ -108,15 +110,24 @@ def method(settings: LocalWorkers | CudaWorkers) -> str:
 
 
 def is_lost() -> bool:
-    """Whether the process that forks was ended by something else.
+    """Whether the process that forks was ended by something else, or is ending.
 
     Python would start another one, but without the variables of the first.
     """
-    server = forkserver._forkserver._forkserver_pid
+    return bool(_begun) and _is_ending(forkserver._forkserver._forkserver_pid)
+
+
+def _is_ending(process: int) -> bool:
+    """Whether a process has ended or begun to: its files close before it counts as a zombie.
+
+    Its workers are told to end, and what waits for them hears so, while Linux still takes it down.
+    """
     try:
-        return bool(_begun) and psutil.Process(server).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+        fields = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
         return True
+    flags = fields.rpartition(")")[2].split()[FLAGS_FIELD]  # its name may have spaces
+    return bool(int(flags) & PF_EXITING)
 
 
 def _apart() -> None:

@@ -1,5 +1,6 @@
 """Workers that are forks of one process: what happens where it cannot be had, or is lost."""
 
+import os
 import subprocess
 import sys
 
@@ -26,6 +27,12 @@ if __name__ == "__main__":
         assert client.submit(os.getppid, pure=False).result() == os.getpid(), "not a fresh one"
     assert fork_server.method(LocalWorkers(workers=1)) == fork_server.FRESH
 """
+HOLDS_FILES = """
+import os, time
+held = [os.pipe() for _ in range(500)]
+os.write({pipe}, b".")
+time.sleep(600)
+"""
 
 
 @pytest.mark.slow
@@ -35,6 +42,25 @@ def test_a_worker_is_replaced_although_what_forked_it_is_gone(tmp_path):
     script.write_text(LOSES_ITS_SERVER)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@linux
+def test_a_process_is_known_to_end_before_it_is_a_zombie(monkeypatch):
+    monkeypatch.setattr(fork_server, "_begun", [LocalWorkers()])
+    for _ in range(20):
+        reading, writing = os.pipe()
+        script = HOLDS_FILES.format(pipe=writing)
+        process = subprocess.Popen([sys.executable, "-c", script], pass_fds=[writing])
+        os.close(writing)
+        os.read(reading, 1)  # it is ready
+        monkeypatch.setattr(fork_server.forkserver._forkserver, "_forkserver_pid", process.pid)
+        assert not fork_server.is_lost()
+        process.kill()
+        os.read(reading, 1)  # what it held is closed, and often it is no zombie yet
+        assert fork_server.is_lost()
+        process.wait()
+        assert fork_server.is_lost()
+        os.close(reading)
 
 
 @linux
