@@ -1,7 +1,7 @@
-"""Committing behind: while a GPU scores the next order, what this one gave is committed.
+"""What comes behind: while a GPU scores the next order, rows of this one are made and committed.
 
-One order is committed behind at most: the next one has to wait until that is done before it is
-committed itself, so what a worker holds and would lose is bounded.
+That is so with one order at most: the next one has to wait until it is committed before its own
+rows are made, so what a worker holds and would lose is bounded.
 """
 
 import threading
@@ -12,12 +12,21 @@ from tasks.cluster.worker import has_gpu
 from tasks.cluster.worker_deaths import has_died
 from tasks.units.bench import Order
 
+GRACE_SECONDS = 0.01
+"""For the next order to reach the GPU. Two threads share one interpreter, and its part is short."""
+
 _committing = threading.Lock()
+_reached = threading.Event()
+
+
+def reached() -> None:
+    """Hear that an order has all that its model is to score, and begins to."""
+    _reached.set()
 
 
 @contextmanager
 def behind(order: Order) -> Iterator[None]:
-    """Let this worker begin its next order now, before the block that commits this one.
+    """Let this worker begin its next order now, before the block that ends this one on the host.
 
     On a processor nothing would be gained, and outside of a worker there is no next order. One that
     has ended a worker is alone until it is committed, so that it is known what did.
@@ -28,7 +37,9 @@ def behind(order: Order) -> Iterator[None]:
     from distributed import secede
 
     with _committing:
+        _reached.clear()
         secede()
+        _reached.wait(GRACE_SECONDS)
         yield
 
 

@@ -129,6 +129,7 @@ class Cost:
     backward_rows: int = 0
     naive_rows: int | None = None
     batch_size: int | None = None
+    peak_memory_bytes: int = 0
     load_seconds: float = 0.0
     prepare_seconds: float = 0.0
     forward_seconds: float | None = None
@@ -247,6 +248,11 @@ class Bench:
         """Count the processor time from now on: what was prepared is not part of it."""
         self._clock = self._clock._replace(processed=time.process_time())
 
+    def model_is_done(self) -> None:
+        """Note what memory the model took, and let go of the inputs: the next order may begin."""
+        self.cost.peak_memory_bytes = peak_memory(self.model.device)
+        self.__dict__.pop("clean", None)
+
     def cost_row(self) -> dict[str, Any]:
         """Row of the table ``costs``."""
         order, first = self.order, self.order.units[0]
@@ -259,7 +265,6 @@ class Bench:
             "requested_batch_size": order.study.batch_size,
             "wall_seconds": time.perf_counter() - self._clock.started,
             "cpu_seconds": time.process_time() - self._clock.processed,
-            "peak_memory_bytes": peak_memory(self.model.device),
             "device": device_name(self.model.device),
             "worker": worker_name(),
         }

@@ -1,7 +1,8 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from tasks.units.ahead import AHEAD
 from tasks.units.behind import behind
 from tasks.units.bench import Bench, Clock, Order, Stored, Together, divided, summed
 from tasks.units.folding import FOLDING
+from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
 from warehouse.commits import receipts
@@ -79,12 +81,8 @@ def run_order(order: Order) -> Done:
     is_committed = _is_committed(order)
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
-    (made,) = _made((order,))
-    if is_committed:  # its files were gone
-        return made.done(order)
-    with behind(order):
-        _commit((order,), (made,))
-    return made.done(order, time.perf_counter() - began)
+    (made,) = _carried_out((order,), is_committed)
+    return made.done(order, 0.0 if is_committed else time.perf_counter() - began)
 
 
 def run_together(together: Together) -> tuple[Done, ...]:
@@ -96,9 +94,7 @@ def run_together(together: Together) -> tuple[Done, ...]:
     done = {order.key: Done(order.label, len(order.units), 0) for order in together.orders}
     orders = [order for order in together.orders if not _is_committed(order)]
     if orders:
-        made = _made(orders)
-        with behind(orders[0]):
-            _commit(orders, made)
+        made = _carried_out(orders)
         seconds = time.perf_counter() - began
         total = sum(one.cost["wall_seconds"] for one in made)
         for order, one in zip(orders, made, strict=True):
@@ -125,20 +121,23 @@ def _place(order: Order) -> tuple[Root, str, str, str]:
     return order.root, UNITS, order.study.study, order.key
 
 
-def _made(orders: Sequence[Order]) -> list[_Made]:
-    """Compute orders of one block, shape by shape."""
-    uses_model = any(KINDS[unit.kind].uses_model for order in orders for unit in order.units)
+def _carried_out(orders: Sequence[Order], are_committed: bool = False) -> list[_Made]:
+    """Compute orders of one block, shape by shape, and commit them unless that is done."""
     found: list[list[_Made]] = [[] for _ in orders]
     stored: list[Stored] = [{} for _ in orders]
     shapes = [*zip(*((order, *order.others) for order in orders), strict=True)]
-    for parts, following in zip_longest(shapes, shapes[1:]):
-        benches = _computed(parts, following and following[0], stored)
-        costs = divided([bench.cost_row() if uses_model else {} for bench in benches])
-        tables = [bench.results for bench in benches]
-        del benches  # what the next parts read takes their place
-        for own, *made in zip(found, tables, costs, strict=True):
-            own.append(_Made(*made))
-    return [*map(_joined, found)]
+    with ExitStack() as aside:
+        for parts, following in zip_longest(shapes, shapes[1:]):
+            benches = _asked(parts, following and following[0], stored)
+            if following is None:
+                aside.enter_context(behind(orders[0]))
+            for own, made in zip(found, _made(benches), strict=True):
+                own.append(made)
+            del benches  # what the next parts read takes their place
+        joined = [*map(_joined, found)]
+        if not are_committed:
+            _commit(orders, joined)
+    return joined
 
 
 def _joined(parts: Sequence[_Made]) -> _Made:
@@ -152,12 +151,12 @@ def _joined(parts: Sequence[_Made]) -> _Made:
     return _Made(tables, cost)
 
 
-def _computed(
+def _asked(
     parts: Sequence[Order], following: Order | None, stored: Sequence[Stored]
 ) -> list[Bench]:
-    """The units of orders for the pairs of one shape; what follows is read meanwhile.
+    """Ask the models of orders for the pairs of one shape; what follows is read meanwhile.
 
-    The first reads for all of them.
+    The first reads for all of them. No model is needed afterwards.
     """
     clock, (first, *others) = Clock.now(), parts
     benches = [AHEAD.bench(first), *map(Bench, others)]
@@ -165,14 +164,33 @@ def _computed(
     for bench, own in zip(benches, stored, strict=True):
         bench.begin(clock, own, models)
     with AHEAD.beside(first, following):
-        if others:
+        if any(KINDS[unit.kind].is_scanned for unit in first.units):
             scan(benches)
         for bench in benches:
-            for kind in KINDS.values():
-                own = [unit for unit in bench.order.units if unit.kind == kind.name]
-                if own:
-                    bench.results |= kind.run(bench, own)
+            _run(bench, lambda kind: kind.uses_model and not kind.is_scanned)
+    if _use_model(parts):
+        for bench in benches:
+            bench.model_is_done()
     return benches
+
+
+def _use_model(orders: Sequence[Order]) -> bool:
+    return any(KINDS[unit.kind].uses_model for unit in orders[0].units)
+
+
+def _made(benches: Sequence[Bench]) -> list[_Made]:
+    """What is made of what the models answered, on the host alone."""
+    for bench in benches:
+        _run(bench, lambda kind: kind.is_scanned or not kind.uses_model)
+    uses_model = _use_model([bench.order for bench in benches])
+    costs = divided([bench.cost_row() if uses_model else {} for bench in benches])
+    return [_Made(bench.results, cost) for bench, cost in zip(benches, costs, strict=True)]
+
+
+def _run(bench: Bench, is_due: Callable[[Kind], bool]) -> None:
+    for kind in filter(is_due, KINDS.values()):
+        if own := [unit for unit in bench.order.units if unit.kind == kind.name]:
+            bench.results |= kind.run(bench, own)
 
 
 def _commit(orders: Sequence[Order], made: Sequence[_Made]) -> None:

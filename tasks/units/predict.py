@@ -6,7 +6,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import prediction_rows
-from tasks.units.scan import planned, scanned
+from tasks.units.scan import planned
 from tasks.units.scope import Scope
 from warehouse.tables.declarations import PREDICTIONS
 
@@ -17,6 +17,7 @@ class Predict(Kind):
     name = "predict"
     code = 1
     tables = (PREDICTIONS,)
+    is_scanned = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model and block."""
@@ -35,8 +36,8 @@ class Predict(Kind):
         """Values of the score for every clean input of the block."""
         has_classes = bench.order.study.score.has_classes
         (unit,) = units
-        clean = scanned(bench).clean
-        return {"predictions": prediction_rows(unit.key, bench.order.block, clean, has_classes)}
+        block, clean = bench.order.block, bench.scores.clean
+        return {"predictions": prediction_rows(unit.key, block, clean, has_classes)}
 
     def order(self, unit: Unit) -> Hashable:
         """With the paths of the block: one forward pass serves all."""

@@ -14,26 +14,16 @@ from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
-from decaf.scoring.block import BlockScores, Known, Scorer, score_together
+from decaf.scoring.block import Known, Scorer, score_together
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
+from tasks.units.behind import reached
 from tasks.units.bench import Bench
 from tasks.units.scope import of_kind
 from tasks.units.state_plans import state_plan
-
-
-def scanned(bench: Bench) -> BlockScores:
-    """Scores of the clean inputs and of the paths that the order scores; one forward pass.
-
-    What is stored of the block, clean inputs and starts, does not go through the model again. The
-    second call of an order finds what the first one computed.
-    """
-    if bench.scores is None:
-        scan([bench])
-    return bench.scores
 
 
 def planned(bench: Bench) -> StatePlan:
@@ -45,10 +35,11 @@ def planned(bench: Bench) -> StatePlan:
 
 
 def scan(benches: Sequence[Bench]) -> None:
-    """Score a block with several models, which :func:`scanned` finds then.
+    """Score the clean inputs of a block, and the paths that its orders score, model by model.
 
-    Their orders score, and have stored, the same paths. Those whose states differ all the same, as
-    with a start of the model's own or another gap in what is stored, are scored by themselves.
+    The orders score, and have stored, the same paths; what is stored does not go through a model
+    again. Models whose states differ all the same, as with a start of the model's own or another
+    gap in what is stored, are scored by themselves.
     """
     first, *others = benches
     for bench in others:
@@ -93,6 +84,7 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
     builder = StateBuilder(plan, on_device(clean, model.device), starts)
     prepared = (time.perf_counter() - preparing) / len(scans)
     study = order.study
+    reached()
     found = score_together(
         *(plan, builder, [_scorer(one.bench.model, study.score) for one in scans]),
         *(first.columns, study.batch_size, study.score.sign, [one.known for one in scans]),

@@ -8,7 +8,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import trajectory_rows
-from tasks.units.scan import planned, scanned
+from tasks.units.scan import planned
 from tasks.units.scope import Scope, of_kind
 from warehouse.tables.declarations import QUARANTINE, TRAJECTORIES
 
@@ -19,6 +19,7 @@ class Score(Kind):
     name = "score"
     code = 1
     tables = (TRAJECTORIES, QUARANTINE)
+    is_scanned = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model, block and path that has pairs in the block."""
@@ -34,18 +35,23 @@ class Score(Kind):
             for name, path in study.paths.items()
         }
         fits = {unit.name: {"reveal": unit} for unit in of_kind(planned, "fit")}
+        # Counts of rows are objects that all models share: a study may have millions of units.
+        of_paths = [
+            [(block, len(block.rows) * study.paths[name].repetitions) for block in blocks]
+            for name, blocks in scope.of_paths.items()
+        ]
         for card in study.models:
             shared = {name: scope.scored(card.id, own) for name, own in paths.items()}
             made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
-            for blocks in zip(*scope.of_paths.values(), strict=True):
-                for name, block in zip(paths, blocks, strict=True):
+            for of_block in zip(*of_paths, strict=True):
+                for name, (block, row_count) in zip(paths, of_block, strict=True):
                     if block.rows:
                         yield Unit(
                             *(self.name, name, card.id, block.number),
                             shared=shared[name],
                             pairs=block.digest,
                             made_by=made_by[name],
-                            row_count=len(block.rows) * study.paths[name].repetitions,
+                            row_count=row_count,
                         )
 
     def read(self, bench: Bench, units: Sequence[Unit]) -> None:
@@ -55,7 +61,7 @@ class Score(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, and the quarantine of the others."""
         block, study = bench.order.block, bench.order.study
-        scores = scanned(bench).branches
+        scores = bench.scores.branches
         keys = {unit.name: unit.key for unit in units if unit.name in scores}
         paths = {name: study.paths[name] for name in keys}
         grids = {name: path.grid(study.grid) for name, path in paths.items()}

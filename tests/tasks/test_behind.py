@@ -1,4 +1,4 @@
-"""Committing behind: the next order begins before this one is committed, and no third one does."""
+"""Behind: the next order begins before rows of this one are made and committed; no third does."""
 
 import threading
 
@@ -12,7 +12,7 @@ from decaf.errors import DiskRefuses, WriteFailed
 from decaf.plan.study import Study
 from tasks.cluster.drive import drive
 from tasks.cluster.worker_deaths import limited, noted
-from tasks.units import behind, orders
+from tasks.units import behind, orders, scan
 from tasks.units.orders import run_order
 
 PATIENCE = 20
@@ -27,22 +27,27 @@ def study(tmp_path):
 
 @pytest.fixture
 def events(monkeypatch):
-    """What a worker does, in its order: ``begins``, ``commits`` and ``has committed`` a block."""
-    seen, computed, committed = [], orders._made, orders._commit
+    """What a worker does with each block, in its order."""
+    seen, ask, make, commit = [], orders._asked, orders._made, orders._commit
 
-    def made(asked):
-        seen.append(("begins", asked[0].units[0].block))
-        return computed(asked)
+    def asked(parts, *others):
+        seen.append(("begins", parts[0].units[0].block))
+        return ask(parts, *others)
 
-    def commit(asked, results):
-        block = asked[0].units[0].block
+    def made(benches):
+        seen.append(("makes rows", benches[0].order.units[0].block))
+        return make(benches)
+
+    def committed(given, results):
+        block = given[0].units[0].block
         seen.append(("commits", block))
-        result = committed(asked, results)
+        result = commit(given, results)
         seen.append(("has committed", block))
         return result
 
+    monkeypatch.setattr(orders, "_asked", asked)
     monkeypatch.setattr(orders, "_made", made)
-    monkeypatch.setattr(orders, "_commit", commit)
+    monkeypatch.setattr(orders, "_commit", committed)
     return seen
 
 
@@ -57,38 +62,69 @@ def carried_out(study):
 
 def test_on_a_processor_an_order_is_committed_before_the_next_one_begins(study, events):
     assert len(carried_out(study)) == 4
-    steps = ("begins", "commits", "has committed")
+    steps = ("begins", "makes rows", "commits", "has committed")
     assert events == [(step, block) for block in range(4) for step in steps]
 
 
 def test_beside_a_gpu_one_order_is_committed_while_the_next_one_is_scored(
     study, events, monkeypatch
 ):
-    """Every commit waits until the next order has been scored; the last one waits for none."""
+    """Rows of every order wait until the next one has been scored; the last one waits for none."""
     monkeypatch.setattr(behind, "has_gpu", lambda _: True)
     scored = [threading.Event() for _ in range(5)]
     scored[-1].set()
-    computed, committed = orders._made, orders._commit
+    ask, make = orders._asked, orders._made
 
-    def made(asked):
-        result = computed(asked)
-        scored[asked[0].units[0].block].set()
-        return result
+    def asked(parts, *others):
+        benches = ask(parts, *others)
+        scored[parts[0].units[0].block].set()
+        return benches
 
-    def commit(asked, results):
-        assert scored[asked[0].units[0].block + 1].wait(PATIENCE), "the next order has not begun"
-        return committed(asked, results)
+    def made(benches):
+        following = benches[0].order.units[0].block + 1
+        assert scored[following].wait(PATIENCE), "the next order has not begun"
+        return make(benches)
 
+    monkeypatch.setattr(orders, "_asked", asked)
     monkeypatch.setattr(orders, "_made", made)
-    monkeypatch.setattr(orders, "_commit", commit)
     assert len(carried_out(study)) == 4
     pairs, paths = len(study.pair_set().pairs), len(study.paths)
     profiles = "SELECT count(*), count(DISTINCT unit_key) FROM stg_profiles"
     assert fetched(study.warehouse, profiles) == [(pairs * paths, 4 * paths)]
     at = {event: place for place, event in enumerate(events)}
     for block in range(3):
-        assert at["begins", block + 1] < at["commits", block]
-        assert at["has committed", block] < at["commits", block + 1], "one is committed at a time"
+        assert at["begins", block + 1] < at["makes rows", block]
+        assert at["has committed", block] < at["makes rows", block + 1], "one at a time"
+
+
+def test_the_next_order_reaches_the_gpu_before_rows_are_made(study, events, monkeypatch):
+    """Both would share one interpreter until then; of the last order nobody waits for a next."""
+    is_last = threading.Event()
+
+    class Reached(threading.Event):
+        def wait(self, _):
+            return super().wait(0 if is_last.is_set() else PATIENCE)
+
+    ask, score = orders._asked, scan.score_together
+
+    def asked(parts, *others):
+        benches = ask(parts, *others)
+        if parts[0].units[0].block == 3:
+            is_last.set()
+        return benches
+
+    def scored(*given):
+        events.append(("scores", sum(step == "scores" for step, _ in events)))
+        return score(*given)
+
+    monkeypatch.setattr(behind, "has_gpu", lambda _: True)
+    monkeypatch.setattr(behind, "_reached", Reached())
+    monkeypatch.setattr(orders, "_asked", asked)
+    monkeypatch.setattr(scan, "score_together", scored)
+    assert len(carried_out(study)) == 4
+    at = {event: place for place, event in enumerate(events)}
+    for block in range(3):
+        assert at["scores", block + 1] < at["makes rows", block]
 
 
 def test_a_commit_that_the_disk_refuses_fails_its_order(study, monkeypatch):

@@ -174,7 +174,7 @@ def test_inputs_of_several_shapes_come_shape_by_shape(tmp_path, built):
 
 def test_what_was_read_for_one_shape_is_let_go_before_the_next(tmp_path, monkeypatch):
     one, *_, last = orders_of(photos_in(tmp_path, [(32, 32), (40, 24)], "constant", 0.5, 0.5))
-    computed, begun = orders._computed, []
+    computed, begun = orders._asked, []
 
     def noting(*given):
         assert all(bench() is None for bench in begun)
@@ -182,7 +182,7 @@ def test_what_was_read_for_one_shape_is_let_go_before_the_next(tmp_path, monkeyp
         begun.extend(map(weakref.ref, benches))
         return benches
 
-    monkeypatch.setattr(orders, "_computed", noting)
+    monkeypatch.setattr(orders, "_asked", noting)
     run_order(one)
     run_together(Together((last,)))
     assert len(begun) == 4, "two shapes of each"
@@ -342,7 +342,7 @@ def test_pairs_of_a_block_are_sent_once_for_all_models(tmp_path):
 @pytest.mark.parametrize("error", [ModelError("no head"), WorkerEnded("ended its worker")])
 def test_what_goes_wrong_leaves_every_model_to_itself(tmp_path, run, monkeypatch, capsys, error):
     study = study_in(tmp_path)
-    carry_out, calls = orders._made, []
+    carry_out, calls = orders._carried_out, []
 
     def failing(given):
         calls.append(len(given))
@@ -350,7 +350,7 @@ def test_what_goes_wrong_leaves_every_model_to_itself(tmp_path, run, monkeypatch
             raise error
         return carry_out(given)
 
-    monkeypatch.setattr(orders, "_made", failing)
+    monkeypatch.setattr(orders, "_carried_out", failing)
     left, shown = run(study)
     assert left == dict.fromkeys(["model-0", "model-1", "model-2"], BLOCKS - 1)
     assert len(shown) == MODELS
@@ -362,7 +362,7 @@ def test_what_goes_wrong_leaves_every_model_to_itself(tmp_path, run, monkeypatch
 @pytest.mark.slow
 def test_nothing_is_begun_again_before_workers_have_let_go_of_it(tmp_path, run, monkeypatch):
     study = study_in(tmp_path)
-    carry_out, ended, failing = orders._made, [], threading.Event()
+    carry_out, ended, failing = orders._carried_out, [], threading.Event()
 
     def slow(given):
         if given[0].units[0].block == 0:
@@ -373,7 +373,7 @@ def test_nothing_is_begun_again_before_workers_have_let_go_of_it(tmp_path, run, 
         failing.set()
         raise ModelError("no head")
 
-    monkeypatch.setattr(orders, "_made", slow)
+    monkeypatch.setattr(orders, "_carried_out", slow)
     left, shown = run(study, workers=2)
     assert len(ended) == 1
     assert shown == [], "it was taken back, so nobody heard of its end"
