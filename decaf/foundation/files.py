@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -72,26 +72,41 @@ def is_inside(path: Path, folder: Path) -> bool:
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
-    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and is
-    removed whatever happens. Who may read the file is as for any other of this process, also where
-    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses, or
-    the target is a folder, a device or a pipe; it is then as it was.
+    ``write`` finds an empty file, and fills it or puts another one in its place. The temporary name
+    ends in ``.tmp``, so that no pattern for the target's kind matches it, and is removed whatever
+    happens. Who may read the file is as for any other of this process, also where a library would
+    leave that to its owner (safetensors). Raises OSError when the disk refuses, or the target is a
+    folder, a device or a pipe; it is then as it was.
     """
-    if target.exists() and not target.is_file():
-        raise FileExistsError(errno.EEXIST, "a folder, a device or a pipe is there")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.touch()
-        usual = temporary.stat().st_mode
-        temporary.unlink()
-        write(temporary)
-        temporary.chmod(usual)
-        flush(temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    flush(target.parent)
+    replace_files([(target, write)])
+
+
+def replace_files(writes: Iterable[tuple[Path, Callable[[Path], object]]]) -> list[Path]:
+    """Do the same for several files, and return which; each is whole, or as it was.
+
+    They are written one after the other, then all are flushed, then all renamed: a file system with
+    a journal writes it once for what comes together, and most of a flush is that.
+    """
+    temporaries: dict[Path, Path] = {}
+    with ExitStack() as after:
+        for target, write in writes:
+            if target.exists() and not target.is_file():
+                raise FileExistsError(errno.EEXIST, "a folder, a device or a pipe is there")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+            temporaries[target] = temporary
+            after.callback(temporary.unlink, missing_ok=True)
+            temporary.touch()
+            usual = temporary.stat().st_mode
+            write(temporary)
+            temporary.chmod(usual)
+        for temporary in temporaries.values():
+            flush(temporary)
+        for target, temporary in temporaries.items():
+            temporary.replace(target)
+    for folder in {target.parent for target in temporaries}:
+        flush(folder)
+    return [*temporaries]
 
 
 def flush(path: Path) -> None:

@@ -22,7 +22,7 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import store_version, upgrade
 from warehouse.commits.receipts import CommittedFile, Receipt
 from warehouse.commits.seeds import write_missing_seeds
-from warehouse.storage import Root
+from warehouse.storage import Root, Write
 from warehouse.tables.columns import SCHEMA_VERSION, Table
 from warehouse.tables.declarations import TABLES
 
@@ -85,15 +85,21 @@ def commit(
     store = storage.open(root)
     fitted = {name: _fitted(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}
-    files = []
-    try:
+    counts: dict[str, list[int]] = {}
+
+    def writes() -> Iterator[tuple[str, Write]]:
         for name, rows in fitted.items():
             if first := next(rows, None):
                 path = layout.table_file(name, partition, key)
-                counts: list[int] = []
-                write = partial(_write_parquet, chain([first], rows), counts)
-                content = store.publish(path, write)
-                files.append(CommittedFile(name, path, sum(counts), *content))
+                counts[name] = []
+                yield path, partial(_write_parquet, chain([first], rows), counts[name])
+
+    try:
+        contents = store.publish_all(writes())
+        files = [
+            CommittedFile(name, path, sum(counts[name]), *content)
+            for name, (path, content) in zip(counts, contents.items(), strict=True)
+        ]
         receipt = Receipt(
             kind=kind,
             study=study,

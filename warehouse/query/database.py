@@ -72,6 +72,7 @@ def export_database(
         return None
 
     def write(temporary: Path) -> list[ExportedView]:
+        temporary.unlink()  # DuckDB takes no empty file for a database
         try:
             with duckdb.connect(str(temporary)) as copy:
                 written = [_copied(connection, copy, *one, study) for one in sources.items()]

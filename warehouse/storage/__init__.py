@@ -7,10 +7,10 @@ path with ``/``; a key is published whole or not at all, and is never renamed.
 from functools import cache
 from pathlib import Path
 
-from warehouse.storage.base import Content, Entry, Held, Storage
+from warehouse.storage.base import Content, Entry, Held, Storage, Write
 from warehouse.storage.local import LocalStorage
 
-__all__ = ["Content", "Entry", "Held", "Root", "Storage", "open", "resolved"]
+__all__ = ["Content", "Entry", "Held", "Root", "Storage", "Write", "open", "resolved"]
 
 Root = Path | str
 """Place of a warehouse as people give it."""

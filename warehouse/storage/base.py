@@ -11,6 +11,10 @@ if TYPE_CHECKING:  # who stays on local folders does not load it
     from fsspec import AbstractFileSystem
 
 
+Write = Callable[[BinaryIO], object]
+"""Writes an object to the file that it is given."""
+
+
 class Entry(NamedTuple):
     """One object of a listing."""
 
@@ -63,11 +67,18 @@ class Storage(ABC):
         """Make the root if that is possible, and fail now if it takes no objects."""
 
     @abstractmethod
-    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
-        """Put what ``write`` writes to the file that it is given under a key, whole or not at all.
+    def publish(self, key: str, write: Write) -> Content:
+        """Put what ``write`` writes under a key, whole or not at all.
 
         Raises OSError or OutOfReach when the storage refuses; the object is then as it was.
         """
+
+    def publish_all(self, writes: Iterable[tuple[str, Write]]) -> dict[str, Content]:
+        """Put several objects, by key; each is whole or not there, whatever stops the others.
+
+        They are written one after the other, and the next is asked for when one is written.
+        """
+        return {key: self.publish(key, write) for key, write in writes}
 
     @abstractmethod
     def read(self, key: str) -> bytes:

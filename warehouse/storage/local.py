@@ -10,21 +10,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError
-from decaf.foundation.files import refusals_as, replace_file
-from warehouse.storage.base import Content, Entry, Held, Readable, Storage
+from decaf.foundation.files import refusals_as, replace_files
+from warehouse.storage.base import Content, Entry, Held, Readable, Storage, Write
 from warehouse.storage.holder import described, this_process
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
-def write_to(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def write_to(path: Path, write: Write) -> None:
     """Make a file of what ``write`` writes."""
     with path.open("wb") as file:
         write(file)
@@ -59,15 +59,29 @@ class LocalStorage(Storage):
         finally:
             probe.unlink(missing_ok=True)
 
-    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
-        """Write a temporary file, flush it, rename it, flush its folder.
+    def publish(self, key: str, write: Write) -> Content:
+        """Write a temporary file, flush it, rename it, flush its folder."""
+        return self.publish_all([(key, write)])[key]
+
+    def publish_all(self, writes: Iterable[tuple[str, Write]]) -> dict[str, Content]:
+        """Write all temporary files before one is flushed, which costs as much as for all.
 
         A warehouse that was deleted or moved is not begun again behind the back of who did it.
         """
         if not self.root.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
-        replace_file(self._own(key), lambda path: write_to(path, write))
-        with self._explained(key), self._own(key).open("rb", buffering=0) as file:
+        keys: list[str] = []
+
+        def files() -> Iterator[tuple[Path, Callable[[Path], object]]]:
+            for key, write in writes:
+                keys.append(key)
+                yield self._own(key), partial(write_to, write=write)
+
+        replaced = replace_files(files())
+        return {key: self._content(key, path) for key, path in zip(keys, replaced, strict=True)}
+
+    def _content(self, key: str, path: Path) -> Content:
+        with self._explained(key), path.open("rb", buffering=0) as file:
             digest = hashlib.file_digest(file, "sha256")
             return Content(file.tell(), digest.hexdigest())
 

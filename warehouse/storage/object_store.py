@@ -13,14 +13,13 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
 from uuid import uuid4
 
 import pyarrow.fs as arrow
 
 from decaf.errors import OutOfReach, StoreAway
 from warehouse.storage import lease
-from warehouse.storage.base import Content, Entry, Readable, Storage
+from warehouse.storage.base import Content, Entry, Readable, Storage, Write
 from warehouse.storage.copies import SETTLED, Copies
 from warehouse.storage.stored_files import Far, StoredFiles
 
@@ -76,7 +75,7 @@ class ObjectStore(Storage):
         self.put(probe, b"writable\n")
         self.delete(probe)
 
-    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
+    def publish(self, key: str, write: Write) -> Content:
         """Write it in memory, then put it: a worker whose disk is full can commit."""
         with BytesIO() as file:
             write(file)
