@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -90,24 +91,38 @@ def measured(name: str, folder: Path, client: Client) -> dict[str, Any]:
         "workspace": folder / "workspace",
         "warehouse": str(folder / "warehouse"),
     }
+
+    def study_of(turn: str) -> Study:
+        stand_in.slept = 0.0
+        return Study(
+            study=turn,
+            sources_per_block=SOURCES,
+            batch_size=BATCH,
+            device="cpu",
+            report=False,
+            **given,
+        )
+
     found: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
-    for turn in range(TURNS + 1):
-        for way, seen in found.items():
-            ahead.has_gpu = behind.has_gpu = partial(_answer, way == "with")
-            study = Study(
-                study=f"turn{turn}{way}",
-                sources_per_block=SOURCES,
-                batch_size=BATCH,
-                device="cpu",
-                report=False,
-                **given,
-            )
-            stand_in.slept = 0.0
-            seconds = carried_out(study, client)
-            if turn:
-                seen.append({"seconds": seconds, "in_network": stand_in.slept})
-                print(f"{name}, {way}: {seen[-1]}", flush=True)
+    for way, seconds in in_turns(TURNS, study_of, client, {"without": False, "with": True}):
+        found[way].append({"seconds": seconds, "in_network": stand_in.slept})
+        print(f"{name}, {way}: {found[way][-1]}", flush=True)
     return found
+
+
+def in_turns(
+    turns: int, study_of: Callable[[str], Study], client: Client, ways: dict[str, bool]
+) -> Iterator[tuple[str, float]]:
+    """Ways and their wall seconds, in turns: a way says whether workers act as with a GPU.
+
+    The first turn is not given.
+    """
+    for turn in range(turns + 1):
+        for way, has_gpu in ways.items():
+            ahead.has_gpu = behind.has_gpu = partial(_answer, has_gpu)
+            seconds = carried_out(study_of(f"turn{turn}{way}"), client)
+            if turn:
+                yield way, seconds
 
 
 def _answer(has_gpu: bool, _: object) -> bool:
@@ -122,7 +137,6 @@ def carried_out(study: Study, client: Client) -> float:
     fit(plan, inputs)
     (groups,) = plan.by_model.values()
     orders = [order_of(plan, group, inputs, None) for group in groups]
-    assert len(orders) == BLOCKS
     began = time.perf_counter()
     drive(client, run_order, orders, [order.label for order in orders], lambda _: None)
     return time.perf_counter() - began

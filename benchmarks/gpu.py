@@ -1,7 +1,8 @@
 """Runs every part that a GPU is asked for, each within its own minutes, and writes their figures.
 
-The parts are the CUDA tests, scoring beside a bare loop, the controlled trainings, the demo on two
-workers that share one GPU, and the cost of attributions, DINOv2 ViT-g/14 first. A part that fails
+The parts are the CUDA tests, scoring beside a bare loop, a worker beside it, the controlled
+trainings, the demo on two workers that share one GPU, and the cost of attributions, DINOv2 ViT-g/14
+first. A part that fails
 or takes too long is named with the end of what it printed; the others go on. ``gpu.json`` has the
 machine and every part, ``gpu.md`` the tables, both beside this file; attributions go to their own
 ``attribution.json`` and page. ``--device cpu`` tries the parts, and writes to FOLDER alone.
@@ -59,8 +60,8 @@ def parts(folder: Path, device: str) -> list[Part]:
     def benchmark(name: str, *arguments: str) -> list[str]:
         return [str(HERE / f"{name}.py"), *arguments, "--device", device]
 
-    tests, scoring, training = (
-        folder / name for name in ("tests.xml", "scoring.json", "training.json")
+    tests, scoring, overlap, training = (
+        folder / name for name in ("tests.xml", "scoring.json", "overlap.json", "training.json")
     )
     costs = HERE / "attribution.json", PROJECT / "docs" / "results" / "attribution_cost.md"
     if device == "cpu":
@@ -70,8 +71,9 @@ def parts(folder: Path, device: str) -> list[Part]:
     found = [
         Part("tests", pytest, 3, tests),
         Part("scoring", benchmark("scoring", "--results", str(scoring)), 2, scoring),
+        Part("overlap", benchmark("overlap", str(overlap)), 1, overlap),
         Part("training", benchmark("training", *scenes), 3, training),
-        Part("two_workers", benchmark("two_workers", str(folder / "two_workers")), 3),
+        Part("two_workers", benchmark("two_workers", str(folder / "two_workers")), 2),
     ]
     for network, minutes in MINUTES[device].items():
         arguments = benchmark("attribution", *map(str, costs), "--networks", network)
