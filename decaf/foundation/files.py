@@ -84,8 +84,8 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
 def replace_files(writes: Iterable[tuple[Path, Callable[[Path], object]]]) -> list[Path]:
     """Do the same for several files, and return which; each is whole, or as it was.
 
-    They are written one after the other, then all are flushed, then all renamed: a file system with
-    a journal writes it once for what comes together, and most of a flush is that.
+    They are written one after the other, then all are flushed, then all renamed, so that a file
+    system with a journal can write it once for all.
     """
     temporaries: dict[Path, Path] = {}
     with ExitStack() as after:

@@ -64,7 +64,7 @@ class LocalStorage(Storage):
         return self.publish_all([(key, write)])[key]
 
     def publish_all(self, writes: Iterable[tuple[str, Write]]) -> dict[str, Content]:
-        """Write all temporary files before one is flushed, which costs as much as for all.
+        """Write all temporary files before the first is flushed.
 
         A warehouse that was deleted or moved is not begun again behind the back of who did it.
         """
