@@ -73,13 +73,16 @@ def every_step(monkeypatch, prepare, act, is_dead=True):
     raise AssertionError("it never came to an end")
 
 
-def every_change(monkeypatch, prepare, act, store=LocalStorage, changes=("publish", "delete")):
+LOCAL_CHANGES = ((Path, "replace"), (LocalStorage, "delete"))
+
+
+def every_change(monkeypatch, prepare, act, changes=LOCAL_CHANGES):
     """Kill ``act`` before every object that it publishes or deletes, in the same way."""
     for last in range(1000):
         subject, reached, count = prepare(last), [], 0
 
-        def wrap(patch, name, last=last, reached=reached):
-            original = getattr(store, name)
+        def wrap(patch, owner, name, last=last, reached=reached):
+            original = getattr(owner, name)
 
             def change(*arguments):
                 nonlocal count
@@ -90,11 +93,11 @@ def every_change(monkeypatch, prepare, act, store=LocalStorage, changes=("publis
                 count += 1
                 return original(*arguments)
 
-            patch.setattr(store, name, change)
+            patch.setattr(owner, name, change)
 
         with monkeypatch.context() as patch, suppress(Killed):
-            for name in changes:
-                wrap(patch, name)
+            for owner, name in changes:
+                wrap(patch, owner, name)
             act(subject)
         if not reached:
             return

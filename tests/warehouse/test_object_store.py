@@ -169,7 +169,8 @@ def test_objects_that_stand_for_folders_are_passed_over(s3, before):
 
 def every_request(monkeypatch, root, act):
     """Call ``act(root)`` with each of its changes to the store the last before its death."""
-    return every_change(monkeypatch, lambda _: root, act, ObjectStore, ("put", "delete"))
+    changes = ((ObjectStore, "put"), (ObjectStore, "delete"))
+    return every_change(monkeypatch, lambda _: root, act, changes)
 
 
 def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):

@@ -241,7 +241,7 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, copies, monkeypatch
         steps += 1
         shutil.rmtree(root)
     # 6 tables of c, the matched pairs, a receipt of each, what goes, and 8 receipts.
-    assert (seen, steps) == ({("publish", False), ("delete", True)}, 18)
+    assert (seen, steps) == ({("replace", False), ("delete", True)}, 18)
 
 
 def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, copies, monkeypatch):
