@@ -4,7 +4,7 @@ The orders of blend and both patch orders of random images go to a Dask worker o
 process, as a run sends them, without reading ahead and committing behind and with both, in turns.
 Nothing is stood in for: inputs are read, states planned, built, copied and scored, rows routed and
 committed. The bare loop gives the same network as many ready rows (``scoring.py``). The first turn
-is not counted. On a processor, where a worker does neither, both only share its cores.
+is not counted. On a processor the worker of a run does neither; here it does both, as a trial.
 Run: python benchmarks/overlap.py RESULTS.json [--device cuda] [network ...]
 """
 

@@ -28,7 +28,7 @@ class Kind(ABC):
     uses_model: ClassVar[bool] = True
     """Whether computing its units takes a model, so that what it takes is a row of costs."""
     is_scanned: ClassVar[bool] = False
-    """Whether they need of the model what the scan of the block gives, and nothing else of it."""
+    """Whether its units need of the model what the scan of the block gives, and nothing else."""
     is_local: ClassVar[bool] = False
     """Whether its units are of the whole study and are computed beside the flow."""
 
@@ -52,7 +52,7 @@ class Kind(ABC):
 
     @abstractmethod
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Compute units of one order, on a worker; the block has been scanned if they say so."""
+        """Compute units of one order, on a worker, after the scan of the block where they need it."""
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """What a unit makes in the workspace, beside its rows; without them it is not there."""

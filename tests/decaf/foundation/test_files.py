@@ -59,10 +59,10 @@ def test_what_stops_one_file_leaves_all_as_they_were(tmp_path):
 def test_a_file_that_a_library_keeps_to_its_owner_is_for_whom_others_are(tmp_path):
     def write(path):
         path.unlink()
-        path.touch(mode=0o600)
+        path.touch(mode=0o400)
 
     usual = tmp_path / "usual"
     usual.touch()
     replace_file(tmp_path / "file", write)
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (usual, tmp_path / "file")]
-    assert modes[0] == modes[1] != 0o600
+    assert modes[0] == modes[1] != 0o400
