@@ -121,7 +121,8 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
 
 def server_command(host: str, port: int) -> list[str]:
     """Command that starts the server in the foreground."""
-    return [*processes.python("prefect"), "server", "start", "--host", host, "--port", str(port)]
+    program = processes.python("flows.scheduling.server")
+    return [*program, "server", "start", "--host", host, "--port", str(port)]
 
 
 @contextmanager

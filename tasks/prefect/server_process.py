@@ -5,6 +5,7 @@ environment, and the socket that it listens to comes open.
 """
 
 import gc
+import itertools
 import os
 import signal
 import socket
@@ -13,6 +14,8 @@ import threading
 import time
 
 STDIN = 0
+COLLECT_SECONDS = 1
+FULL_COLLECTION_EVERY = 60
 
 
 def end_with_parent(grace_seconds: float) -> None:
@@ -24,6 +27,24 @@ def end_with_parent(grace_seconds: float) -> None:
     os._exit(1)
 
 
+def collect_apart() -> None:
+    """Have a thread of its own collect garbage from now on, and no other.
+
+    A statement that SQLite refuses leaves its cursor behind, as garbage. Whoever frees it waits for
+    the thread that uses its connection, and that one waits up to a minute for the lock of a
+    transaction. If the event loop frees it, the transaction cannot end, and the server stands still
+    for that minute.
+    """
+    gc.disable()
+    threading.Thread(target=_collect, name="collect garbage", daemon=True).start()
+
+
+def _collect() -> None:
+    for count in itertools.count(1):
+        time.sleep(COLLECT_SECONDS)
+        gc.collect(1 if count % FULL_COLLECTION_EVERY else 2)
+
+
 def serve(descriptor: int) -> None:
     """Serve Prefect's API on a socket that listens already, until a signal comes."""
     gc.disable()  # what is imported stays, and to look through it takes a fifth of the time
@@ -32,7 +53,7 @@ def serve(descriptor: int) -> None:
 
     app = create_app(ephemeral=True, final=True)
     gc.freeze()
-    gc.enable()
+    collect_apart()
     config = uvicorn.Config(
         app,
         log_level="error",

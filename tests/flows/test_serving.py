@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import prefect
 import psutil
 import pytest
 
@@ -130,3 +131,16 @@ def test_a_signal_stops_and_the_handlers_come_back():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_server_is_the_command_of_prefect_whose_garbage_is_collected_apart():
+    code = """
+import gc, runpy, sys
+sys.argv[1:] = ["--version"]
+try:
+    runpy.run_module("flows.scheduling.server", run_name="__main__", alter_sys=True)
+finally:
+    print(gc.isenabled())
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == [prefect.__version__, "False"]

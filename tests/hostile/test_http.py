@@ -20,17 +20,12 @@ MOST_SECONDS = 60
 
 @pytest.fixture
 def reaudit(tmp_path, write, decaf, prefect_server, workers):
-    """Re-audit a registry in an empty folder: reaudit(registry, *options, alerts=…).
+    """Re-audit a registry in an empty folder: reaudit(registry, *options, alerts=…)."""
 
-    With a ``home`` its flow has a Prefect server of its own. The one that tests share answers 503
-    while its database is locked, and Prefect's client then waits for a minute in all.
-    """
-
-    def done(registry, *options, home=None, **changed):
+    def done(registry, *options, **changed):
         config = write(of_scenes(tmp_path, registry=registry, cluster=workers, **changed))
         began = time.monotonic()
-        server = {"PREFECT_HOME": str(home)} if home else prefect_server
-        ended = decaf("reaudit", config, *options, **ENVIRONMENT, **server)
+        ended = decaf("reaudit", config, *options, **ENVIRONMENT, **prefect_server)
         assert time.monotonic() - began < MOST_SECONDS
         return ended
 
@@ -283,20 +278,19 @@ def test_a_night_of_endpoints(reaudit, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_re_audit_is_kept_though_nobody_takes_its_alerts(reaudit, prefect_home, tmp_path):
+def test_a_re_audit_is_kept_though_nobody_takes_its_alerts(reaudit, tmp_path):
     put_small_cnn(tmp_path / "zoo" / "good")
     (tmp_path / "zoo" / "bad").mkdir()
     registry = {"kind": "folder", "root": str(tmp_path / "zoo")}
     with misbehaving("says 500") as server:
         alerts = {"webhook": HOOK | {"url": server.url}}
-        done = reaudit(registry, home=prefect_home, alerts=alerts)
-        refused(done, "took no alert: 2 attempts", code=3)
+        refused(reaudit(registry, alerts=alerts), "took no alert: 2 attempts", code=3)
         assert len(server.asked) == 2
     (count,) = fetched(tmp_path / "warehouse", "SELECT count(*) FROM out_model_profiles")
     assert count == (2,)
     with misbehaving(once(answer(b"", status="204 Taken"))) as server:
         alerts = {"webhook": HOOK | {"url": server.url}}
-        told = reaudit(registry, "--json", home=prefect_home, alerts=alerts)
+        told = reaudit(registry, "--json", alerts=alerts)
         assert len(server.asked) == 1
     assert told.returncode == 1
     assert json.loads(told.stdout)["alerts"]

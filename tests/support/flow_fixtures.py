@@ -3,12 +3,8 @@
 import json
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
-import sys
-import time
-import urllib.request
 from contextlib import closing
 from pathlib import Path
 
@@ -21,43 +17,30 @@ from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.plan.cluster import LocalWorkers
 from tasks.cluster.workers import connect
+from tasks.prefect.server import OwnServer
 
 NETWORKS = Path(__file__).parent / "networks"
-SERVER_SECONDS = 600
 
 
 @pytest.fixture(scope="session")
 def prefect_server(tmp_path_factory):
     """Environment with a real server on loopback, so that flows need not start their own."""
     home = tmp_path_factory.mktemp("prefect")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     environment = {
         "PREFECT_HOME": str(home),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
-    # As Prefect itself starts one for a flow, but kept for all flows of the session.
-    variables = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
-    command = [
-        *(sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
-        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
-    ]
-    with (home / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            command,
-            env={**os.environ, **environment, **variables},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        server = OwnServer()  # as a flow has one, but kept for all flows of the session
     try:
-        _wait(f"http://127.0.0.1:{port}/api/health", server)
+        server.wait()
         copy_database(home / "prefect.db", home / "unused.db")
-        yield {**environment, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+        yield {**environment, "PREFECT_API_URL": server.url}
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        server.stop()
 
 
 @pytest.fixture
@@ -72,18 +55,6 @@ def prefect_home(prefect_server, tmp_path):
 def copy_database(source, target):
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
-
-
-def _wait(url, server):
-    stop = time.monotonic() + SERVER_SECONDS
-    while time.monotonic() < stop:
-        assert server.poll() is None, "the Prefect server ended"
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"no Prefect server at {url} after {SERVER_SECONDS} s")
 
 
 @pytest.fixture(scope="session")

@@ -109,3 +109,32 @@ def test_a_server_that_a_killed_flow_left_behind_is_stopped(tmp_path, monkeypatc
     assert servers.stop_orphans() == 1
     assert not orphan.is_running()
     assert servers.stop_orphans() == 0
+
+
+def test_one_thread_alone_frees_what_is_garbage_young_or_old():
+    code = """
+import gc, threading, weakref
+from tasks.prefect import server_process
+
+class Node:
+    def __init__(self):
+        self.itself = self
+        self.freed = threading.Event()
+        weakref.finalize(self, tell, self.freed)
+
+def tell(freed):
+    print(threading.current_thread().name)
+    freed.set()
+
+server_process.COLLECT_SECONDS, server_process.FULL_COLLECTION_EVERY = 0.01, 3
+old = Node()
+gc.collect()
+server_process.collect_apart()
+assert not gc.isenabled()
+young = Node()
+awaited = [old.freed, young.freed]
+del old, young
+assert all(freed.wait(60) for freed in awaited)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "collect garbage\n" * 2
