@@ -155,7 +155,7 @@ def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
             first = scored(settings)
             assert len(first) == 1
 
-            child(service, "prefect").kill()
+            child(service, "flows.scheduling.server").kill()
             registered.add("net", put(tmp_path / "made" / "2", seed=0, lean=1.5))
             # The runner is killed while a run is scoring the new version.
             until(lambda: len(scored(settings)) == 2, service)

@@ -67,8 +67,8 @@ class FadeWithout:
         """The same into ``built``."""
         words = features_of(clean.shape, self.side, regions)
         removed = like(words, content[:, 1].reshape(-1, *[1] * (clean.ndim - 1)))
-        t = like(clean, column_of(content[:, 0], clean.ndim))
-        write_blend(built, start, clean, np.where(words & removed, clean.dtype.type(0), t))
+        write_blend(built, start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
+        np.copyto(built, start, where=(words & removed) != 0)
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,8 @@ def features_of(
 
 
 @lru_cache(maxsize=64)
-def _words_of_grid(shape: tuple[int, ...], side: int) -> NDArray[np.uint64]:
+def _words_of_grid(shape: tuple[int, ...], side: int) -> NDArray[np.unsignedinteger]:
     words = feature_words(cell_map(shape, side) + 1)[None, None]
+    words = words.astype(np.min_scalar_type(2**side**2 - 1))
     words.flags.writeable = False
     return words
