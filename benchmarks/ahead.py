@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 from distributed import Client, LocalCluster
-from host import BLURRED, CLASSES, pairs
+from host import BLURRED, CLASSES, pairs, study_of
 from small_study import card
 
 from decaf.models.sources.network import NetworkModel
@@ -80,38 +80,28 @@ def measured(name: str, folder: Path, client: Client) -> dict[str, Any]:
     NetworkModel.outputs = lambda model, inputs: stand_in.outputs(model, inputs)
     ClassProbability.values = lambda score, outputs, output: outputs
     channels = (0.485, 0.456, 0.406)
-    settings = {"mean": channels, "std": channels, "arguments": {"classes": CLASSES}}
-    model = card(folder, "constant", 0, "factory:constant:build", input_size=None, **settings)
-    model["weights"] = f"{folder}/{model['weights']}"
-    given = {
+    normalising = {"mean": channels, "std": channels, "arguments": {"classes": CLASSES}}
+    model = card(folder, "constant", 0, "factory:constant:build", input_size=None, **normalising)
+    settings = {
         "data": pairs(folder, BLOCKS * SOURCES, (SIDE, SIDE, 3), np.uint8),
-        "models": [model],
         "paths": BLURRED,
-        "score": {"kind": "class_probability", "classes": CLASSES},
-        "workspace": folder / "workspace",
-        "warehouse": str(folder / "warehouse"),
+        "sources_per_block": SOURCES,
+        "batch_size": BATCH,
     }
 
-    def study_of(turn: str) -> Study:
+    def study(turn: str) -> Study:
         stand_in.slept = 0.0
-        return Study(
-            study=turn,
-            sources_per_block=SOURCES,
-            batch_size=BATCH,
-            device="cpu",
-            report=False,
-            **given,
-        )
+        return study_of(folder, turn, [model], CLASSES, **settings)
 
     found: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
-    for way, seconds in in_turns(TURNS, study_of, client, {"without": False, "with": True}):
+    for way, seconds in in_turns(TURNS, study, client, {"without": False, "with": True}):
         found[way].append({"seconds": seconds, "in_network": stand_in.slept})
         print(f"{name}, {way}: {found[way][-1]}", flush=True)
     return found
 
 
 def in_turns(
-    turns: int, study_of: Callable[[str], Study], client: Client, ways: dict[str, bool]
+    turns: int, study: Callable[[str], Study], client: Client, ways: dict[str, bool]
 ) -> Iterator[tuple[str, float]]:
     """Ways and their wall seconds, in turns: a way says whether workers act as with a GPU.
 
@@ -120,7 +110,7 @@ def in_turns(
     for turn in range(turns + 1):
         for way, has_gpu in ways.items():
             ahead.has_gpu = behind.has_gpu = partial(_answer, has_gpu)
-            seconds = carried_out(study_of(f"turn{turn}{way}"), client)
+            seconds = carried_out(study(f"turn{turn}{way}"), client)
             if turn:
                 yield way, seconds
 

@@ -2,10 +2,10 @@
 
 The parts are the CUDA tests, scoring beside a bare loop, a worker beside it, the controlled
 trainings, the demo on two workers that share one GPU, and the cost of attributions, DINOv2 ViT-g/14
-first. A part that fails
-or takes too long is named with the end of what it printed; the others go on. ``gpu.json`` has the
-machine and every part, ``gpu.md`` the tables, both beside this file; attributions go to their own
-``attribution.json`` and page. ``--device cpu`` tries the parts, and writes to FOLDER alone.
+first. A part that fails or takes too long is named with the end of what it printed; the others go
+on. ``gpu.json`` has the machine and every part, ``gpu.md`` the tables, both beside this file;
+attributions go to their own ``attribution.json`` and page. ``--device cpu`` tries the parts, and
+writes to FOLDER alone.
 Run: bash benchmarks/gpu.sh [FOLDER], or python benchmarks/gpu.py FOLDER [--device cpu]
 """
 

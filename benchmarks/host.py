@@ -190,17 +190,16 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
 def study_of(
     folder: Path, name: str, cards: list[dict[str, Any]], classes: int, **settings: Any
 ) -> Study:
-    """A study of classifiers on the processor whose weights and results lie in the folder."""
-    return Study(
-        study=name,
-        models=[one | {"weights": f"{folder}/{one['weights']}"} for one in cards],
-        score={"kind": "class_probability", "classes": classes},
-        device="cpu",
-        workspace=folder / "workspace",
-        warehouse=str(folder / "warehouse"),
-        report=False,
-        **settings,
-    )
+    """A study of classifiers whose weights and results lie in the folder."""
+    given = {
+        "models": [one | {"weights": f"{folder}/{one['weights']}"} for one in cards],
+        "score": {"kind": "class_probability", "classes": classes},
+        "device": "cpu",
+        "workspace": folder / "workspace",
+        "warehouse": str(folder / "warehouse"),
+        "report": False,
+    }
+    return Study(study=name, **given | settings)
 
 
 def carried_out(study: Study) -> tuple[int, dict[str, float]]:

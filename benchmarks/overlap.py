@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from ahead import in_turns
 from distributed import Client, LocalCluster
-from host import BLURRED, pairs
+from host import BLURRED, pairs, study_of
 from scoring import bare
 from small_study import card
 from torchvision import models
@@ -46,22 +46,20 @@ WAYS = {"without": False, "with": True}
 def measured(network: str, device: str, folder: Path, client: Client) -> dict[str, Any]:
     """Rows a second of the bare loop and of both ways, and their shares of the bare loop."""
     means, deviations = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-    settings = {"mean": means, "std": deviations, "memory_format": "channels_last"}
-    model = card(folder, network, 0, f"torchvision:{network}", input_size=SIDE, **settings)
-    model["weights"] = f"{folder}/{model['weights']}"
+    layout = {"mean": means, "std": deviations, "memory_format": "channels_last"}
+    model = card(folder, network, 0, f"torchvision:{network}", input_size=SIDE, **layout)
     blocks, sources, batch = BLOCKS[device], SOURCES[device], BATCH[device]
-    given = {
+    settings = {
         "data": pairs(folder, blocks * sources, (SIDE, SIDE, 3), np.uint8),
-        "models": [model],
         "paths": BLURRED,
-        "score": {"kind": "class_probability", "classes": CLASSES},
-        "workspace": folder / "workspace",
-        "warehouse": str(folder / "warehouse"),
         "device": device,
         "sources_per_block": sources,
         "batch_size": batch,
-        "report": False,
     }
+
+    def study(turn: str) -> Study:
+        return study_of(folder, turn, [model], CLASSES, **settings)
+
     seconds: dict[str, list[float]] = {way: [] for way in ("bare", *WAYS)}
     rows = blocks * sources * STATES
     alone = models.get_model(network, weights=None).to(device).eval()
@@ -70,7 +68,7 @@ def measured(network: str, device: str, folder: Path, client: Client) -> dict[st
     ready = ready.contiguous(memory_format=torch.channels_last)
     batches = [ready[: min(batch, rows - first)] for first in range(0, rows, batch)]
     bare(alone, batches[:2])
-    for way, taken in in_turns(TURNS, lambda turn: Study(study=turn, **given), client, WAYS):
+    for way, taken in in_turns(TURNS, study, client, WAYS):
         seconds[way].append(taken)
         if way == "with":
             seconds["bare"].append(bare(alone, batches))
