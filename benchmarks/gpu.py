@@ -38,7 +38,7 @@ MINUTES = {  # of each network's attributions
     },
     "cpu": {"resnet50": 15},
 }
-SCENES = {"cuda": "60000", "cpu": "2000"}
+SCENES = {"cuda": "60000", "cpu": "1000"}
 PRINTED = 2_000
 """Characters of the end of what a failed part printed."""
 

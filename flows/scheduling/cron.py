@@ -12,7 +12,9 @@ from decaf.errors import ScheduleError
 
 
 def next_date(cron: str, timezone: str, after: datetime | None = None) -> datetime:
-    """When a schedule runs next, in UTC; in the hour that spring leaves out, an hour earlier.
+    """When a schedule runs next, in UTC.
+
+    In the hour that spring leaves out Prefect runs it an hour earlier, since 3.9.1 an hour later.
 
     Raises ScheduleError when the expression is none, or no date ever matches it: Prefect would
     silently run nothing.
