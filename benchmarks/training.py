@@ -30,7 +30,8 @@ def main(given: argparse.Namespace) -> None:
     first = {card["family"]: card for card in reversed(paper["models"])}
     shorter = {"epochs": EPOCHS, "epochs_at_most": EPOCHS, "scenes": given.scenes}
     for card in first.values():
-        card["training"] |= shorter
+        held_out = min(given.scenes, card["training"]["validation_scenes"])
+        card["training"] |= shorter | {"validation_scenes": held_out}
     cluster = {"kind": "cuda"} if given.device == "cuda" else {"kind": "local", "workers": 1}
     write_study(
         folder,
