@@ -1,6 +1,6 @@
-"""The process of Prefect's server of ``decaf serve``: ``server.py server start ...``, as Prefect's.
+"""The process of Prefect's server under ``decaf serve``: Prefect's own command line.
 
-It is Prefect's own command, whose garbage a thread of its own collects.
+It takes the arguments of ``prefect``; a thread of its own collects its garbage.
 """
 
 import runpy

@@ -15,7 +15,8 @@ import time
 
 STDIN = 0
 COLLECT_SECONDS = 1
-FULL_COLLECTION_EVERY = 60
+FULL_COLLECTION_EVERY = 600
+"""Of so many collections one looks at old objects, too; it takes a fifth of a second."""
 
 
 def end_with_parent(grace_seconds: float) -> None:

@@ -8,9 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import prefect
@@ -39,8 +37,6 @@ ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / "examples" / "deploy" / "kubernetes-reaudit.yaml"
 AUTOMATION = ROOT / "examples" / "deploy" / "prefect-automation.yaml"
 PATIENCE_SECONDS = 300
-STANDSTILL_SECONDS = 30
-"""Half of what SQLite waits for a lock in Prefect's server."""
 NO_BLOCK = "00000000-0000-0000-0000-000000000000"
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 KINDS = ("process", "docker", "kubernetes")
@@ -169,10 +165,10 @@ def organisation(prefect_server, tmp_path_factory):
             made.deployments = {one["name"]: one["id"] for one in found}
             yield made
         finally:
-            for one in made.ask("POST", "automations/filter"):  # other tests use that server, too
-                made.ask("DELETE", f"automations/{one['id']}")
             worker.send_signal(signal.SIGTERM)
             worker.communicate(timeout=PATIENCE_SECONDS)
+            for one in made.ask("POST", "automations/filter"):  # other tests use that server, too
+                made.ask("DELETE", f"automations/{one['id']}")
 
 
 def of_registry(folder, workers):
@@ -387,28 +383,3 @@ def emitted(organisation):
     found = {(event["event"], event["resource"]["prefect.resource.id"]) for event in events}
     found = {(event, resource) for event, resource in found if "Nightly" in resource}
     return found if len(found) >= 3 else None
-
-
-@pytest.mark.slow
-def test_many_findings_at_once_do_not_stop_the_server(organisation):
-    """As they did while its event loop freed what SQLite had refused."""
-    findings, told_before = 60, len(organisation.told.requests)
-    flow = organisation.ask("POST", "flows/", name="beside the findings")["id"]
-    events = [finding(f"Burst.{number}") for number in range(findings)]
-
-    def post(path, content):  # on a connection of its own: the server closes it after an error
-        url, options = f"{organisation.api}/{path}", {"trust_env": False}
-        return httpx.post(url, json=content, timeout=STANDSTILL_SECONDS, **options)
-
-    post("events", events).raise_for_status()
-    while len(organisation.told.requests) < told_before + findings:
-        run = post("flow_runs/", {"flow_id": flow})
-        assert run.is_success or run.status_code == httpx.codes.SERVICE_UNAVAILABLE
-
-
-def finding(entry):
-    """The event of an entry that failed, as Prefect's client sends it."""
-    names = {"prefect.resource.id": f"decaf.entry.{entry}", "prefect.resource.name": entry}
-    moment = datetime.now(UTC).isoformat()
-    made = {"id": str(uuid4()), "occurred": moment, "resource": names}
-    return {**made, "event": "decaf.entry.failed", "payload": {"problem": "it has no weights"}}

@@ -133,7 +133,7 @@ def test_a_signal_stops_and_the_handlers_come_back():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_the_server_is_the_command_of_prefect_whose_garbage_is_collected_apart():
+def test_the_server_is_prefects_own_command_and_collects_its_garbage_apart():
     code = """
 import gc, runpy, sys
 sys.argv[1:] = ["--version"]
