@@ -24,6 +24,7 @@
     ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
+    ├── ModelsFailed            some models of a study failed, and the others are audited
     ├── ScoringFailed           work that could not be done
     │   └── WorkerEnded         work that ends the process that does it
     └── WriteFailed             a file or a commit that could not be written
@@ -143,6 +144,10 @@ class AlertFailed(DecafError):
 
 class OrchestrationLost(DecafError):
     """The Prefect server or the Dask scheduler is gone; what is committed is safe."""
+
+
+class ModelsFailed(DecafError):
+    """Some models of a study failed; the results of the others are there."""
 
 
 class ScoringFailed(DecafError):

@@ -3,7 +3,8 @@
 Fit, train, choose → plan → smoke test → compute → analyse → check → picture → report.
 """
 
-from tasks.cluster.failures import raise_failures
+from decaf.errors import ScoringFailed
+from tasks.cluster.failures import models_failed, raise_failures
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan
@@ -14,7 +15,9 @@ def audit(plan: AuditPlan) -> None:
     """Carry out what is left of a study; the same command again resumes it.
 
     Writes the input file, checkpoints, the warehouse and the report. What has a receipt stays. A
-    model that fails stops no other one; its error is raised in the end, and tried again next time.
+    model that fails stops no other one: the report shows the others, and the next run tries it
+    again. Raises ModelsFailed in the end where some models failed, and their own error where all
+    did.
     """
     inputs = steps.store(plan)
     steps.fit(plan, inputs)
@@ -31,8 +34,13 @@ def audit(plan: AuditPlan) -> None:
             computed, plan = steps.compute_until_known(client, plan, inputs, unusable, watch)
         else:
             computed = steps.compute(client, plan, inputs, unusable)
-    finite = steps.quarantine(plan, return_state=True)
-    raise_failures([trained, chosen, *computed.values(), finite])
+    computed |= steps.failed_states(
+        {name: ScoringFailed(problem) for name, problem in steps.quarantined(plan).items()}
+    )
+    if failed := models_failed([trained, chosen], computed, len(plan.study.models)):
+        steps.report(plan)
+        raise failed
+    raise_failures([trained, chosen, *computed.values()])
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.picture(plan)

@@ -274,14 +274,21 @@ def _print_plan(
         console.print(f"forward rows per model that is scored: {rows}")
         print_estimate(console, planned)
         _, unusable = tried(planned)
+    unusable_entries = []
     for resolved in diff.resolved:
         if problem := resolved.problem or unusable.get(resolved.model_id):
             say(console, f"{resolved.entry.label}: {problem}")
+            unusable_entries.append(resolved.entry.label)
     if diff.previous:
         for verdict in verdicts.unanswered(verdicts.followed(verdicts.standing(root, study.study))):
             say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
-        raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
+        faulty = ["alerts would not be delivered:", *wrong]
+        raise ChecksFailed("\n  ".join(faulty))
+    if unusable_entries:
+        count = len(unusable_entries)
+        noun = "entry" if count == 1 else "entries"
+        raise ChecksFailed(f"{count} {noun} cannot be audited: {', '.join(unusable_entries)}")
 
 
 def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | None, int]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import load_study
 from flows.commands import display
@@ -25,6 +26,8 @@ def run(
     is_whole: bool = False,
 ) -> None:
     """Carry out what is left of a study; a study that is done needs no Prefect.
+
+    Prints the results; where some models failed, those of the others, and raises ModelsFailed.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
@@ -48,7 +51,11 @@ def run(
 
             fork_server.begin(study.cluster)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-            launch("audit", config, plan)
+            try:
+                launch("audit", config, plan)
+            except ModelsFailed:
+                display.results(console, study)
+                raise
     display.results(console, study)
 
 

@@ -24,14 +24,13 @@ from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import unusable_models
 from tasks.units.ahead import expect
-from tasks.verify import refuse_quarantined, too_many_quarantined, verify
+from tasks.verify import too_many_quarantined, verify
 
 store = step(store_pairs, name="store")
 store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
-quarantine = step(refuse_quarantined, name="quarantine")
 quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
 smoke_test = step(unusable_models, name="smoke_test")
@@ -100,10 +99,7 @@ def compute(
             )
         return ended
 
-    failed = {
-        model_id: Failed(data=type(error)(f"{model_id}: {error}"))
-        for model_id, error in unusable.items()
-    }
+    failed = failed_states(unusable)
     work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in failed}
     for model_id, error in unusable.items() if work else ():  # else the run ends with it now
         announce(f"{model_id} is left out: {error}")
@@ -128,6 +124,14 @@ def compute(
             client.close()
             raise
     return failed | ended
+
+
+def failed_states(errors: Mapping[str, DecafError]) -> dict[str, State]:
+    """States of models that failed outside of their task, by the model; messages name it."""
+    return {
+        model_id: Failed(data=type(error)(f"{model_id}: {error}"))
+        for model_id, error in errors.items()
+    }
 
 
 def compute_until_known(

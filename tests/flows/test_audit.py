@@ -171,7 +171,7 @@ def test_models_of_a_worker_score_blocks_together(study, write, decaf, prefect_s
     }
     shared |= {"models": [study["models"][0], broken], "warehouse": str(tmp_path / "broken")}
     done = decaf("run", write(shared), **prefect_server)
-    refused(done, "4 of 4 tasks failed", "two inputs are too many", code=3)
+    refused(done, "4 of 4 tasks failed", "five inputs are too many", code=3)
     assert (
         "small_cnn, broken are scored one by one from here on: together they failed" in done.stderr
     )
@@ -189,7 +189,7 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
     }
     settings = {**study, "models": [broken, study["models"][0]]}
     done = decaf("run", write(settings), **prefect_server)
-    refused(done, "4 of 4 tasks failed", "two inputs are too many", code=3)
+    refused(done, "4 of 4 tasks failed", "five inputs are too many", code=3)
     found = fetched(study["warehouse"], "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
     assert found == [("small_cnn", 4)]
     assert fetched(study["warehouse"], "SELECT is_finished FROM core_current_runs") == [(False,)]

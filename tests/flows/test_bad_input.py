@@ -63,7 +63,7 @@ def test_a_pair_of_two_sizes(photo_study, write, decaf, prefect_server, photo_ro
 def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_server, tmp_path):
     study["models"][1]["architecture"] = study["models"][0]["architecture"]
     done = decaf("run", write(study), **prefect_server)
-    told = refused(done, "small_vit", "does not fit", "check 'architecture:'")
+    told = refused(done, "small_vit", "does not fit", "check 'architecture:'", code=3)
     assert "small_vit is left out: " in told
     assert audited(tmp_path / "warehouse") == [("small_cnn",)]
 

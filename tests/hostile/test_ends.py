@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 import torch
-from ended_commands import succeeded
+from ended_commands import refused, succeeded
 from registry_folder import put_small_cnn
 from running_command import DECAF, receipts
 from small_studies import of_scenes
@@ -338,8 +338,9 @@ def test_escape_sequences_of_a_registry(decaf, write, tmp_path):
     put_small_cnn(tmp_path / "zoo" / EVIL)
     (tmp_path / "zoo" / f"{EVIL}2").mkdir()
     registry = {"kind": "folder", "root": str(tmp_path / "zoo")}
-    told = succeeded(decaf("reaudit", write(of_scenes(tmp_path, registry=registry)), "--plan"))
-    harmless(told)
+    done = decaf("reaudit", write(of_scenes(tmp_path, registry=registry)), "--plan")
+    refused(done, "cannot be audited", code=1)
+    harmless(told := done.stdout)
     assert f"{SHOWN}2: " in told
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from ended_commands import refused, succeeded
+from ended_commands import refused
 from raw_server import WAYS, answer, misbehaving, of_json, once
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
@@ -163,7 +163,9 @@ def test_what_is_wrong_with_one_entry_is_no_other_s_fault(reaudit, tmp_path):
 
     with misbehaving(behave) as server:
         registry = mlflow(server, follow=["latest", "champion"], deadline_seconds=30)
-        told = succeeded(reaudit(registry, "--plan"))
+        done = reaudit(registry, "--plan")
+    refused(done, *PROBLEMS, code=1)
+    told = done.stdout
     lines = {line.split(": ")[0]: line for line in told.splitlines() if ": " in line}
     assert lines.keys() & set(PROBLEMS) == set(PROBLEMS)
     assert "good" not in lines
@@ -192,7 +194,9 @@ def test_files_that_are_not_as_listed(reaudit):
         connection.sendall(said(path))
 
     with misbehaving(behave) as server:
-        told = succeeded(reaudit(mlflow(server, deadline_seconds=30), "--plan"))
+        done = reaudit(mlflow(server, deadline_seconds=30), "--plan")
+    refused(done, "huge", "long", code=1)
+    told = done.stdout
     assert "long: MLflow at" in told
     assert "an answer of more than 10 bytes" in told
     assert "lists 'decaf.yaml' with 1,000,000,000,000,000 bytes" in told
