@@ -61,13 +61,7 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
     others.
     """
     footprints = [*footprints]
-    block = max(study.blocks(pairs), key=len)
-    given = {position for row in block for position in pairs.pairs[row].positions}
-    most = len(given) + sum(
-        2 * path.repetitions * path.grid(study.grid).size * len(block)
-        for path in study.paths.values()
-    )
-    rows = min(study.batch_size, most)
+    given, rows = _largest_block(study, pairs)
     for one in footprints:
         others = sorted(other.weights for other in footprints if other is not one)
         beside = sum(others[::-1][: study.models_per_worker - 1])
@@ -80,6 +74,22 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
             *(one.model_id, one.is_on_gpu, rows, held, inputs, batch, total, one.per_row),
             locked=2 * len(given) * one.per_locked,
         )
+
+
+def largest_batch(study: Study, pairs: PairSet) -> int:
+    """Rows of the largest batch that a study can have: of all states of its largest block."""
+    return _largest_block(study, pairs)[1]
+
+
+def _largest_block(study: Study, pairs: PairSet) -> tuple[set[int], int]:
+    """Positions of the inputs of the block with most pairs, and rows of its largest batch."""
+    block = max(study.blocks(pairs), key=len)
+    positions = {position for row in block for position in pairs.pairs[row].positions}
+    state_count = len(positions) + sum(
+        2 * path.repetitions * path.grid(study.grid).size * len(block)
+        for path in study.paths.values()
+    )
+    return positions, min(study.batch_size, state_count)
 
 
 def free_memory() -> int:

@@ -1,10 +1,12 @@
-"""Models on trial: a worker loads each and scores one clean input, before anything else is done.
+"""Models on trial: a worker loads each and scores a few clean inputs, before anything else is done.
 
-Where inputs differ in shape, these are two: one of the smallest and one of the largest.
+One input has to have an answer that fits the score; where inputs differ in shape, one of the
+smallest and one of the largest. Then a few inputs of one shape are scored in several batches, since
+the score of an input must depend on that input alone (:mod:`decaf.scoring.consistency`).
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +15,12 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
+from decaf.data.pairs import PairSet
 from decaf.errors import DecafError, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.cluster import LocalWorkers
+from decaf.scoring.consistency import NOISE, PROBES, UNKNOWN_NOISE, check_consistency
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error
@@ -32,7 +36,7 @@ from tasks.cluster.worker_deaths import limited
 from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
 from tasks.input_shape import sample
-from tasks.memory import FLOAT, Footprint
+from tasks.memory import FLOAT, Footprint, largest_batch
 from tasks.order import model_order
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
@@ -45,6 +49,11 @@ class Trial(NamedTuple):
     score: ScoreDefinition
     inputs: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads one of the clean inputs, (1, …)."""
+    probes: tuple[Callable[[], NDArray[Any]], ...]
+    """Each reads a clean input, (1, …), all of one shape: the inputs of the batches."""
+    batch_size: int
+    """Rows of a full batch."""
+    epsilon: float
     is_measured: bool = False
     """Whether it is asked for, too, what a pass of several like the last takes of the memory."""
 
@@ -55,10 +64,11 @@ class Trial(NamedTuple):
 
 
 def try_model(trial: Trial) -> Footprint | None:
-    """Load a model, untrained if it waits for that, and score clean inputs one by one.
+    """Load a model, untrained if it waits for that, and score clean inputs alone and in batches.
 
     Returns what it takes of the memory, where that is asked for and the model is a network. Raises
-    what the model raises; of several inputs, the message says the shape of the one.
+    what the model raises; of several inputs, the message says the shape of the one. Raises
+    ModelError when the score of an input depends on its batch, or differs at the next query.
     """
     import torch
 
@@ -78,7 +88,31 @@ def try_model(trial: Trial) -> Footprint | None:
                 raise
             failed = plain_error(error)
             raise type(failed)(f"an input of shape {given.shape[1:]}: {failed}") from error
-    return _footprint(trial, model, given) if trial.is_measured and trial.is_network else None
+    is_measured = trial.is_measured and trial.is_network
+    footprint = _footprint(trial, model, given) if is_measured else None
+    if card.stochastic is None or card.stochastic.seed:
+        _check_batches(trial, model)
+    return footprint
+
+
+def _check_batches(trial: Trial, model: Model) -> None:
+    """Compare the scores of a few inputs in several batches."""
+    import torch
+
+    inputs = on_device(
+        np.concatenate([channels_first(read()) for read in trial.probes]), model.device
+    )
+    if len(inputs) == 1:  # a darker image, or half of each value of a row, is another input
+        inputs = torch.cat([inputs, inputs / 2])
+
+    def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        batch = inputs[torch.from_numpy(rows.copy()).to(model.device)]
+        with torch.inference_mode():
+            return trial.score.values(model.outputs(batch), model.output).cpu().numpy()
+
+    precision = getattr(trial.model.card, "precision", None)
+    noise = NOISE[precision] if precision else UNKNOWN_NOISE
+    check_consistency(score, len(inputs), trial.batch_size, trial.epsilon, noise)
 
 
 def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
@@ -107,7 +141,7 @@ def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
     Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
     outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
     """
-    return _failed(client, plan, _scored(plan))
+    return _failed(client, plan, scored_models(plan))
 
 
 def refuse_unusable(plan: AuditPlan, on_measured: Callable[[Footprint], None] | None = None) -> int:
@@ -132,10 +166,10 @@ def tried(
     network takes of the memory to who asks for it.
     A model behind an address, or on a server that would have to be started, is left to the run; so
     is an estimator that is to be fitted, of which nothing is known.
-    Writes nothing; reads one input or two.
+    Writes nothing; reads a few inputs.
     """
     study = plan.given
-    orders = _scored(plan) | {
+    orders = scored_models(plan) | {
         card.id: ModelOrder(card, "", "", study.device, plan.pairs.columns)
         for card in plan.waiting
         if isinstance(card, NetworkCard)
@@ -151,7 +185,7 @@ def tried(
         return len(orders), _failed(client, plan, orders, on_measured)
 
 
-def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:
+def scored_models(plan: AuditPlan) -> dict[str, ModelOrder]:
     """Every model that has any forward pass to do."""
     units = {unit.model_id: unit for unit in plan.pending if unit.kind in SCORED}
     return {model_id: model_order(plan, (unit,)) for model_id, unit in units.items()}
@@ -171,8 +205,30 @@ def _failed(
         most = "at most " if plan.may_stop else ""
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
-    inputs = plan.pairs.input_set
-    given = tuple(sample(plan.given, inputs, number) for number in inputs.extremes if orders)
-    is_measured = on_measured is not None
-    trials = [Trial(order, plan.study.score, given, is_measured) for order in orders.values()]
+    trials = trials_of(plan, orders, is_measured=on_measured is not None)
     return attempt(client, try_model, trials, list(orders), report)
+
+
+def trials_of(
+    plan: AuditPlan, orders: Mapping[str, ModelOrder], *, is_measured: bool = False
+) -> list[Trial]:
+    """Trials of some models of a plan, with the inputs that they are given."""
+    study, inputs = plan.study, plan.pairs.input_set
+
+    def read(positions: Sequence[int]) -> tuple[Callable[[], NDArray[Any]], ...]:
+        return tuple(sample(plan.given, inputs, place) for place in positions)
+
+    extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if orders else ((), ())
+    rows = largest_batch(study, plan.pairs)
+    return [
+        Trial(order, study.score, extremes, probes, rows, study.epsilon, is_measured)
+        for order in orders.values()
+    ]
+
+
+def _probes(pairs: PairSet) -> list[int]:
+    """Positions of a few inputs of one shape: both inputs of the first pairs and of the last."""
+    ends = (*pairs.pairs[:PROBES], *pairs.pairs[-PROBES:])
+    positions = dict.fromkeys(place for pair in ends for place in (pair.plus, pair.minus))
+    shape = pairs.inputs[pairs.pairs[0].plus].shape
+    return [place for place in positions if pairs.inputs[place].shape == shape][:PROBES]

@@ -19,17 +19,19 @@ class ArrayModel:
 
     ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers, ``name`` is what
     messages call it, ``estimator`` is what answers, for explanations that look inside.
+    ``seed_argument`` is the keyword argument of ``answer`` that gets the seed of a query, if any.
     ``frame_columns`` are those of the frame that it is called with where the data are a table: none
     for all that the table has, None for a model that takes arrays alone.
     """
 
     def __init__(
         self,
-        answer: Callable[[NDArray[np.float32]], Any],
+        answer: Callable[..., Any],
         output: Output,
         name: str,
         estimator: Any = None,
         frame_columns: Sequence[str] | None = None,
+        seed_argument: str | None = None,
     ) -> None:
         import torch
 
@@ -39,6 +41,7 @@ class ArrayModel:
         self._answer = answer
         self._name = name
         self._frame_columns = frame_columns
+        self._seed_argument = seed_argument
         self._frame: Callable[[NDArray[np.floating]], Frame] | None = None
 
     def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
@@ -60,7 +63,14 @@ class ArrayModel:
         return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """(n, …) float32 → (n, outputs) float64.
+        """(n, …) float32 → (n, outputs) float64, with the seed 0 where the callable takes one.
+
+        Raises what :meth:`seeded_outputs` raises.
+        """
+        return self.seeded_outputs(inputs, 0)
+
+    def seeded_outputs(self, inputs: Tensor, seed: int) -> Tensor:
+        """(n, …) float32 and the seed of the query → (n, outputs) float64.
 
         Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
         is not an array of real numbers, one row for each input.
@@ -68,8 +78,9 @@ class ArrayModel:
         import torch
 
         rows = inputs.numpy()
+        seeds = {self._seed_argument: seed} if self._seed_argument else {}
         try:
-            answer = self._answer(rows if self._frame is None else self._frame(rows))
+            answer = self._answer(rows if self._frame is None else self._frame(rows), **seeds)
         except ValueError as error:
             raise ModelError(f"{self._name} could not answer: {error}") from error
         output = f"the output of {self._name}"

@@ -4,15 +4,16 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, listed
 from decaf.foundation.arrays import Device, Tensor
-from decaf.foundation.digests import file_sha256
+from decaf.foundation.digests import file_sha256, json_sha256
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import Settings, ShownName
+from decaf.foundation.settings import Settings, ShownName, fault
+from decaf.models.stochastic import Stochastic
 
 Output = Literal["logits", "probabilities", "value"]
 """What a model gives for an input: scores of classes before or after the softmax, or a number."""
@@ -41,6 +42,9 @@ class ModelCard(Settings, ABC):
     has_gradients: ClassVar[bool] = True
     """False where no model has ``differentiable_outputs``, so that nothing has to be loaded."""
 
+    takes_seeds: ClassVar[bool] = False
+    """Whether a model of this source can be given the seed of a query."""
+
     if TYPE_CHECKING:
         source: str  # which every member says in its own annotation
 
@@ -61,6 +65,23 @@ class ModelCard(Settings, ABC):
         "then ended and the model fails; `null` for no limit",
     )
 
+    stochastic: Stochastic | None = Field(
+        None,
+        description="repeated queries of a model that gives one input another score at every "
+        "query; such a model is refused when absent",
+    )
+
+    @model_validator(mode="after")
+    def _seeds_are_taken(self) -> "ModelCard":
+        if self.stochastic and self.stochastic.seed and not self.takes_seeds:
+            raise fault("'seed' needs 'source: function'; leave it out", "stochastic")
+        return self
+
+    @property
+    def query_count(self) -> int:
+        """Queries of every input."""
+        return self.stochastic.repeats if self.stochastic else 1
+
     @property
     @abstractmethod
     def origin(self) -> str:
@@ -75,6 +96,13 @@ class ModelCard(Settings, ABC):
     @abstractmethod
     def preprocessing_digest(self) -> str:
         """Digest of everything on the card that changes outputs, except the weights."""
+
+    @property
+    def scoring_digest(self) -> str:
+        """Digest of everything on the card that changes scores, except the weights."""
+        if self.stochastic is None:
+            return self.preprocessing_digest
+        return json_sha256([self.preprocessing_digest, self.stochastic.model_dump(mode="json")])
 
     @abstractmethod
     def weights_digest(self) -> str:

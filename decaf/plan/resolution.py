@@ -173,7 +173,7 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
                 f"[{entry.name}]' to the registry; else have it answered by a server of its own, "
                 "'source: mlflow_server'"
             )
-        weights, preprocessing = card.weights_digest(), card.preprocessing_digest
+        weights, preprocessing = card.weights_digest(), card.scoring_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
     except DecafError:

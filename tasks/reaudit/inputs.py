@@ -29,7 +29,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     # Where scoring stops is a number of blocks, so these have to be the same ones.
     stop = study.stop
     blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
-    configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
+    configured = [[card.id, _origin(card), card.scoring_digest] for card in study.models]
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
         "score": json_sha256(study.score.identity()),

@@ -35,6 +35,7 @@ from tasks.cluster.worker import (
     watch_memory,
     worker_name,
 )
+from tasks.units.repeats import scorers_of
 from warehouse.commits.stored import read_unit
 from warehouse.storage import Root
 
@@ -53,7 +54,7 @@ SUMMED = (
     "cpu_seconds",
 )
 LARGEST = ("batch_size", "peak_memory_bytes")
-OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id"}
+OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
 """Tables of which an order may need the rows of some of a block's pairs, and what names these."""
 
 
@@ -150,6 +151,8 @@ class Bench:
         """The states behind the units that score (:mod:`tasks.units.scan`)."""
         self.scores: BlockScores | None = None
         """What the forward pass of the order gave."""
+        self.queries: list[BlockScores] = []
+        """The scores of every query of a state; one of a model that is not stochastic."""
 
     def begin(self, clock: Clock, stored: Stored, beside: Sequence[ModelOrder] = ()) -> None:
         """Say when the order began, and what its other parts have read of the warehouse.
@@ -203,13 +206,10 @@ class Bench:
         """(n, columns) score values of images that are on the model's device."""
         import torch
 
-        score = self.order.study.score
-        with torch.inference_mode():
-            parts = [
-                score.values(self.model.outputs(some), self.model.output)
-                for some in images.split(batch_size)
-            ]
-        return torch.cat(parts).cpu().numpy()
+        scorers = scorers_of(self.order.model.card, self.model, self.order.study.score)
+        parts = images.split(batch_size)
+        queries = [torch.cat([scorer(some) for some in parts]) for scorer in scorers]
+        return torch.stack(queries).mean(dim=0).cpu().numpy()
 
     def within_memory(self, compute: Callable[[int], Result]) -> Result:
         """What ``compute(batch_size)`` returns, with the batch halved until it fits the memory.

@@ -44,14 +44,14 @@ def trajectory_rows(
         is_whole = ~bad.any(axis=(1, 2))
         whole = scores[is_whole]
         columns = {
-            **_names(key, path, pair_ids[is_whole], repetition[is_whole]),
-            "t": _lists(np.broadcast_to(grids[path], whole.shape[:2])),
-            "q_plus": _lists(whole[:, :, 0]),
-            "q_minus": _lists(whole[:, :, 1]),
+            **trajectory_names(key, path, pair_ids[is_whole], repetition[is_whole]),
+            "t": score_lists(np.broadcast_to(grids[path], whole.shape[:2])),
+            "q_plus": score_lists(whole[:, :, 0]),
+            "q_minus": score_lists(whole[:, :, 1]),
         }
         kept.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
-            **_names(key, path, pair_ids[~is_whole], repetition[~is_whole]),
+            **trajectory_names(key, path, pair_ids[~is_whole], repetition[~is_whole]),
             "stage_count": np.full(np.count_nonzero(~is_whole), stages),
             "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
         }
@@ -74,7 +74,7 @@ def prediction_rows(
     columns = {
         "unit_key": pa.repeat(key, len(values)),
         "image_id": pa.array(np.array(block.image_ids)[finite], pa.string()),
-        "class_scores": _lists(values),
+        "class_scores": score_lists(values),
         "predicted_class": predicted,
     }
     return pa.table(columns, schema=PREDICTIONS.schema)
@@ -95,7 +95,7 @@ def corruption_rows(
         "unit_key": pa.repeat(key, len(values)),
         "image_id": pa.array(images[finite], pa.string()),
         "corruption": pa.array(names[finite], pa.string()),
-        "class_scores": _lists(values),
+        "class_scores": score_lists(values),
         "predicted_class": values.argmax(axis=1) if len(values) else pa.nulls(0, pa.int64()),
     }
     return pa.table(columns, schema=CORRUPTIONS.schema)
@@ -135,9 +135,10 @@ def profile_rows(key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
     return pa.table({name: columns[name] for name in PROFILES.schema.names}, schema=PROFILES.schema)
 
 
-def _names(
+def trajectory_names(
     key: str, path: str, pair_ids: NDArray[np.str_], repetition: NDArray[np.int64]
 ) -> dict[str, Any]:
+    """Columns that name (n,) trajectories of one path."""
     return {
         "unit_key": pa.repeat(key, pair_ids.size),
         "pair_id": pa.array(pair_ids, pa.string()),
@@ -146,7 +147,7 @@ def _names(
     }
 
 
-def _lists(values: NDArray[np.float64]) -> pa.ListArray:
+def score_lists(values: NDArray[np.float64]) -> pa.ListArray:
     """(n, k) matrix → n lists of k."""
     offsets = np.arange(values.shape[0] + 1, dtype=np.int32) * values.shape[1]
     flat = pa.array(np.ascontiguousarray(values).ravel())

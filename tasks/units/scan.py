@@ -6,22 +6,23 @@ Models that score a block together have its states built once.
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
-from decaf.scoring.block import Known, Scorer, score_together
+from decaf.scoring.block import Known, score_together
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
-from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.behind import reached
 from tasks.units.bench import Bench
+from tasks.units.repeats import mean_scores, scorers_of
 from tasks.units.scope import of_kind
 from tasks.units.state_plans import state_plan
 
@@ -64,11 +65,14 @@ class _Scan:
         self.missing = [unit.name for unit in scored if unit.name in plan.index]
         stored = [unit for unit in stored if unit.name in plan.index]
         self.columns = order.study.score.columns(order.block.class_id)
+        query_count = order.model.card.query_count
         self.known = (
-            _known(bench, plan, self.columns, self.missing, stored) if order.known else None
+            _known(bench, plan, self.columns, self.missing, stored, query_count)
+            if order.known
+            else [None] * query_count
         )
         means = [start.of(model) for start in plan.starts if isinstance(start, ModelMean)]
-        needed = None if self.known is None else self.known.is_needed.tobytes()
+        needed = None if self.known[0] is None else self.known[0].is_needed.tobytes()
         self.states = (str(model.device), tuple(means), needed)
         """What tells whether another model of the block takes the same states."""
         self.prepare_seconds = time.perf_counter() - preparing
@@ -85,29 +89,26 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
     prepared = (time.perf_counter() - preparing) / len(scans)
     study = order.study
     reached()
-    found = score_together(
-        *(plan, builder, [_scorer(one.bench.model, study.score) for one in scans]),
-        *(first.columns, study.batch_size, study.score.sign, [one.known for one in scans]),
+    scorers = [
+        scorers_of(one.bench.order.model.card, one.bench.model, study.score) for one in scans
+    ]
+    scored = iter(
+        score_together(
+            *(plan, builder, [*chain.from_iterable(scorers)]),
+            *(first.columns, study.batch_size, study.score.sign),
+            [known for one in scans for known in one.known],
+        )
     )
-    for one, scores in zip(scans, found, strict=True):
-        one.bench.scores = scores
-        cost = one.bench.cost
+    for one, own_scorers in zip(scans, scorers, strict=True):
+        bench, cost = one.bench, one.bench.cost
+        bench.queries = [*islice(scored, len(own_scorers))]
+        bench.scores = scores = mean_scores(bench.queries)
         cost.item_count = order.block.pair_count
         cost.forward_rows = scores.forward_rows
-        cost.naive_rows = plan.naive_count(one.missing)
+        cost.naive_rows = len(own_scorers) * plan.naive_count(one.missing)
         cost.batch_size = scores.batch_size
         cost.prepare_seconds += one.prepare_seconds + prepared + scores.build_seconds
         cost.forward_seconds = scores.forward_seconds
-
-
-def _scorer(model: Model, score: ScoreDefinition) -> Scorer:
-    def scorer(states: Tensor) -> Tensor:
-        import torch
-
-        with torch.inference_mode():
-            return score.values(model.outputs(states), model.output)
-
-    return scorer
 
 
 def _of_model(plan: StatePlan, model: Model) -> StatePlan:
@@ -122,27 +123,46 @@ def _known(
     columns: NDArray[np.int64],
     missing: Sequence[str],
     stored: Sequence[Unit],
-) -> Known | None:
-    """What is stored of the block; None where its predictions are not."""
+    query_count: int,
+) -> list[Known | None]:
+    """Stored scores of the block, for each query; None where its predictions are not stored.
+
+    Of a clean input, the queries of its stored paths are known, and of its other classes the mean.
+    """
     predicted = of_kind(bench.order.known, "predict")
     rows = bench.rows_of(predicted[0], "predictions") if predicted else None
     if rows is None:
-        return None
+        return [None] * query_count
     scores = rows["class_scores"].to_pylist()
     clean = np.full((len(bench.order.block.image_ids), len(scores[0])), np.nan)
     places = {name: place for place, name in enumerate(bench.order.block.image_ids)}
     clean[[places[name] for name in rows["image_id"].to_pylist()]] = scores
-    branches = {unit.name: _branches(bench, plan, unit) for unit in stored}
-    values = known_values(plan, columns, clean, branches)
-    return Known(values, states_to_score(plan, columns, values, missing))
+    means = {unit.name: _branches(bench, plan, unit) for unit in stored}
+    values = known_values(plan, columns, clean, means)
+    is_needed = states_to_score(plan, columns, values, missing)
+    if query_count == 1:
+        return [Known(values, is_needed)]
+    known: list[Known | None] = []
+    for query in range(query_count):
+        branches = {unit.name: _branches(bench, plan, unit, query) for unit in stored}
+        of_query = known_values(plan, columns, np.full_like(clean, np.nan), branches)
+        known.append(Known(np.where(np.isnan(of_query), values, of_query), is_needed))
+    return known
 
 
-def _branches(bench: Bench, plan: StatePlan, unit: Unit) -> NDArray[np.float64]:
-    """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none."""
+def _branches(
+    bench: Bench, plan: StatePlan, unit: Unit, query: int | None = None
+) -> NDArray[np.float64]:
+    """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none.
+
+    They are those of one query of a stochastic model, or the scores.
+    """
     pair_ids = [bench.order.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
     scores = np.full((len(pair_ids), repetitions, plan.grids[unit.name].size, 2), np.nan)
-    rows = bench.rows_of(unit, "trajectories")
+    rows = bench.rows_of(unit, "trajectories" if query is None else "repeats")
+    if rows is not None and query is not None:
+        rows = rows.filter(pc.equal(rows["repeat"], query))
     if rows is not None:
         places = {name: place for place, name in enumerate(pair_ids)}
         pairs = [places[name] for name in rows["pair_id"].to_pylist()]

@@ -128,7 +128,7 @@ class Scope:
         return {
             "model": card.id,
             "weights": card.weights_digest(),
-            "preprocessing": card.preprocessing_digest,
+            "preprocessing": card.scoring_digest,
             **code_of(card),
         }
 

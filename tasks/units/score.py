@@ -7,10 +7,11 @@ from decaf.foundation.strangers import code_of
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
+from tasks.units.repeats import repeat_rows
 from tasks.units.rows import trajectory_rows
 from tasks.units.scan import planned
 from tasks.units.scope import Scope, of_kind
-from warehouse.tables.declarations import QUARANTINE, TRAJECTORIES
+from warehouse.tables.declarations import QUARANTINE, REPEATS, TRAJECTORIES
 
 
 class Score(Kind):
@@ -18,7 +19,7 @@ class Score(Kind):
 
     name = "score"
     code = 1
-    tables = (TRAJECTORIES, QUARANTINE)
+    tables = (TRAJECTORIES, QUARANTINE, REPEATS)
     is_scanned = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
@@ -59,7 +60,7 @@ class Score(Kind):
         planned(bench)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Trajectories with finite scores, and the quarantine of the others."""
+        """Trajectories with finite scores, the quarantine of the others, and repeated queries."""
         block, study = bench.order.block, bench.order.study
         scores = bench.scores.branches
         keys = {unit.name: unit.key for unit in units if unit.name in scores}
@@ -70,7 +71,12 @@ class Score(Kind):
             for name, path in paths.items()
         }
         trajectories, quarantine = trajectory_rows(keys, ids, grids, scores)
-        return {"trajectories": trajectories, "quarantine": quarantine}
+        queries = [one.branches for one in bench.queries] if len(bench.queries) > 1 else []
+        return {
+            "trajectories": trajectories,
+            "quarantine": quarantine,
+            "repeats": repeat_rows(keys, ids, queries) if queries else REPEATS.schema.empty_table(),
+        }
 
     def order(self, unit: Unit) -> Hashable:
         """With all paths of the block: they share states."""

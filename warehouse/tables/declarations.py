@@ -42,6 +42,7 @@ def _tables() -> dict[str, Table]:
 
 TABLES = _tables()
 TRAJECTORIES, PROFILES = TABLES["trajectories"], TABLES["profiles"]
+REPEATS = TABLES["repeats"]
 PREDICTIONS, QUARANTINE = TABLES["predictions"], TABLES["quarantine"]
 COSTS, CORRUPTIONS, ATTRIBUTIONS = TABLES["costs"], TABLES["corruptions"], TABLES["attributions"]
 BASELINE_SCORES, MATCHED_PAIRS = TABLES["baseline_scores"], TABLES["matched_pairs"]

@@ -1,5 +1,7 @@
 """Any Python function from a batch of inputs to outputs."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -21,6 +23,7 @@ class FunctionCard(ModelCard):
     """
 
     has_gradients: ClassVar = False
+    takes_seeds: ClassVar = True
     source: Literal["function"]
     function: str = Field(description="`package.module:function`, found through `python_path`")
     arguments: dict[str, Any] | None = Field(
@@ -73,6 +76,21 @@ class FunctionCard(ModelCard):
                 f"model {self.id}: {self.function} gave {type(function).__name__}; expected a "
                 "function: leave out 'arguments:' unless it makes one"
             )
+        seed = self.stochastic.seed if self.stochastic else None
+        if seed and not _takes_argument(function, seed):
+            raise ModelError(
+                f"model {self.id}: {self.function} takes no argument {seed!r}; expected one for "
+                "the seed that 'stochastic:' names: add it, or correct the name"
+            )
         columns = () if self.asks_for_frames else None
         name = f"model {self.id}, {self.function}"
-        return ArrayModel(function, self.output, name, frame_columns=columns)
+        return ArrayModel(function, self.output, name, frame_columns=columns, seed_argument=seed)
+
+
+def _takes_argument(function: Callable[..., Any], name: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a callable of another language tells no parameters
+        return True
+    is_open = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return is_open or name in parameters

@@ -72,7 +72,7 @@ class Endpoints(Registry):
                 version, problem = card.ask(), ""
             except RegistryError as error:
                 version, problem = "unknown", str(error)
-            digest = json_sha256([card.url, version, card.preprocessing_digest])
+            digest = json_sha256([card.url, version, card.scoring_digest])
             listed.append(Entry(card.id, version, digest, card.url, problem=problem))
         return listed
 

@@ -11,6 +11,7 @@ from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
 from decaf.models.sources.mlflow_server import MlflowServerCard
 from decaf.models.sources.network import NetworkCard
+from decaf.models.stochastic import Stochastic
 
 FED = {"input_size": None, "mean": [0.5] * 3, "std": [0.5] * 3}
 NETWORK = NetworkCard(
@@ -82,10 +83,11 @@ TRANSPORT |= {"python", "start_seconds"}
 def identity(card):
     """Both digests, the first where it does not depend on a file alone."""
     by_file = isinstance(card, NetworkCard | EstimatorCard | MlflowServerCard)
-    return None if by_file else card.weights_digest(), card.preprocessing_digest
+    return None if by_file else card.weights_digest(), card.scoring_digest
 
 
 CASES = [(card, field, value) for card, changes in CHANGED for field, value in changes.items()]
+CASES += [(card, "stochastic", Stochastic(repeats=3)) for card, _ in CHANGED]
 
 
 @pytest.mark.parametrize(("card", "field", "value"), CASES)
@@ -98,7 +100,7 @@ def test_what_changes_outputs_changes_the_identity(card, field, value):
 @pytest.mark.parametrize(("card", "changes"), CHANGED)
 def test_every_field_either_changes_outputs_or_does_not(card, changes):
     unchanged = type(card).model_fields.keys() - changes.keys()
-    assert unchanged <= NAMES | BY_CONTENT | TRANSPORT
+    assert unchanged <= NAMES | BY_CONTENT | TRANSPORT | {"stochastic"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""Stochastic models: every state is scored several times, and the mean of the queries is its score.
+
+The scores of each query are rows of the table ``repeats``; what is computed of the scores sees
+their mean alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Model, ModelCard
+from decaf.scoring.block import BlockScores, Scorer
+from decaf.scoring.scores.base import ScoreDefinition
+from tasks.units.rows import score_lists, trajectory_names
+from warehouse.tables.declarations import REPEATS
+
+Branches = Mapping[str, NDArray[np.float64]]
+"""By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first."""
+
+
+def scorers_of(card: ModelCard, model: Model, score: ScoreDefinition) -> list[Scorer]:
+    """Scorer of every query of a state: one, or as many as the card of a stochastic model says."""
+    stochastic = card.stochastic
+    if stochastic is None:
+        return [partial(_score, model, score, None)]
+    seeds = range(stochastic.repeats) if stochastic.seed else [None] * stochastic.repeats
+    return [partial(_score, model, score, seed) for seed in seeds]
+
+
+def _score(model: Model, score: ScoreDefinition, seed: int | None, states: Tensor) -> Tensor:
+    import torch
+
+    with torch.inference_mode():
+        outputs = model.outputs(states) if seed is None else model.seeded_outputs(states, seed)
+        return score.values(outputs, model.output)
+
+
+def mean_scores(queries: Sequence[BlockScores]) -> BlockScores:
+    """Mean scores of several queries of a block, and what they cost together."""
+    first = queries[0]
+    if len(queries) == 1:
+        return first
+    return BlockScores(
+        branches={
+            path: np.mean([scores.branches[path] for scores in queries], axis=0)
+            for path in first.branches
+        },
+        clean=np.mean([scores.clean for scores in queries], axis=0),
+        forward_rows=sum(scores.forward_rows for scores in queries),
+        naive_rows=sum(scores.naive_rows for scores in queries),
+        batch_size=max(scores.batch_size for scores in queries),
+        build_seconds=sum(scores.build_seconds for scores in queries),
+        forward_seconds=sum(scores.forward_seconds for scores in queries),
+    )
+
+
+def repeat_rows(
+    keys: Mapping[str, str], ids: Mapping[str, Sequence[str]], queries: Sequence[Branches]
+) -> pa.Table:
+    """Rows of the table ``repeats``: a trajectory of each query, where all queries are finite.
+
+    ``keys`` and ``ids`` are the key of the unit and the names of the pairs of every path.
+    """
+    tables = [REPEATS.schema.empty_table()]
+    for path, key in keys.items():
+        of_path = np.stack([branches[path] for branches in queries])
+        query_count, pairs, repetitions, stages, _ = of_path.shape
+        trajectories = of_path.reshape(query_count, -1, stages, 2)
+        is_whole = np.isfinite(trajectories).all(axis=(0, 2, 3))
+        pair_ids = np.repeat(np.array(ids[path]), repetitions)[is_whole]
+        repetition = np.tile(np.arange(repetitions), pairs)[is_whole]
+        for query in range(query_count):
+            scores = trajectories[query, is_whole]
+            columns = {
+                **trajectory_names(key, path, pair_ids, repetition),
+                "repeat": np.full(len(scores), query),
+                "q_plus": score_lists(scores[:, :, 0]),
+                "q_minus": score_lists(scores[:, :, 1]),
+            }
+            tables.append(pa.table(columns, schema=REPEATS.schema))
+    return pa.concat_tables(tables)
