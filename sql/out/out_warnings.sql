@@ -7,8 +7,7 @@ WITH cells AS (
     SELECT study, model_id, pair_type, path,
         bool_or(is_endpoint_active) AS has_active,
         count_if(abs(endpoint_magnitude - epsilon) <= 1e-6) AS near_count
-    FROM core_profiles
-    GROUP BY study, model_id, pair_type, path
+    FROM core_profiles GROUP BY study, model_id, pair_type, path
 ),
 warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
@@ -19,6 +18,7 @@ warnings AS (
     SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
     FROM cells WHERE near_count > 0 GROUP BY study, model_id
+    UNION ALL FROM core_noise_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: figures cover the others'

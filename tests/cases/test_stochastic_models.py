@@ -107,3 +107,29 @@ def test_a_seed_needs_a_function_that_takes_it(study_of):
     endpoint |= {"version": "1", "output": "value", "stochastic": {"seed": "seed"}}
     with pytest.raises(ConfigError):
         study_of(endpoint)
+
+
+def test_pairs_within_the_noise_of_epsilon_are_warned_of(study_of, tmp_path):
+    compute(study_of(drawing(repeats=4)))
+    root = tmp_path / "warehouse"
+    ends = branches(fetched(root, REPEATS)).reshape(-1, 4, 2, 9)[:, :, :, -1]
+    responses = ends[:, :, 0] - ends[:, :, 1]
+    d, error = responses.mean(axis=1), responses.std(axis=1, ddof=1) / 2
+    near = np.count_nonzero(np.abs(np.abs(d) - 0.02) <= 2 * error)
+    noise = "SELECT sum(near_epsilon_count), max(repeat_count), avg(endpoint_error) "
+    noise += "FROM out_score_noise"
+    assert fetched(root, noise) == [(near, 4, pytest.approx(error.mean()))]
+    warned = "SELECT affected_count FROM out_warnings WHERE warning = 'near_epsilon_by_noise'"
+    assert fetched(root, warned) == [(near,)]
+    assert near > 0
+
+
+def test_intervals_cover_the_mean_of_a_score_with_noise(study_of, tmp_path):
+    """Every pair has draws of its own, so the spread of the sources holds the noise."""
+    compute(study_of(drawing(repeats=2), sources=40))
+    compute(study_of(drawing("plain"), sources=40, study="plain"))
+    root = tmp_path / "warehouse"
+    width = "SELECT upper_95 - lower_95 FROM out_model_intervals WHERE study = $study "
+    width += "AND metric = 'abs_response' AND pair_type = 'wall_hue'"
+    (noisy,), (plain,) = (fetched(root, width, study=name)[0] for name in ("try", "plain"))
+    assert noisy > plain
