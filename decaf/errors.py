@@ -10,6 +10,7 @@
     │   ├── DataError           a data set, an image, a pair
     │   │   └── SettingError    a setting that the data do not fit, and the keys that lead to it
     │   ├── ModelError          a checkpoint, an architecture, a model card
+    │   │   └── UnstableScore   a score that depends on its batch, or on chance
     │   ├── ResponseError       an array handed to the routing kernel
     │   ├── MissingPackage      a package that some extra of decaf brings, or a plug-in needs
     │   ├── RegistryError       a registry that cannot be reached, or lists what it should not
@@ -84,6 +85,10 @@ class SettingError(DataError):
 
 class ModelError(BadInput):
     """A checkpoint, an architecture or a model card cannot be used."""
+
+
+class UnstableScore(ModelError):
+    """One input has two scores: the score depends on the batch, or on chance."""
 
 
 class ResponseError(BadInput):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
 from decaf.data.pairs import PairSet
-from decaf.errors import DecafError, number_of
+from decaf.errors import DecafError, UnstableScore, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.cluster import LocalWorkers
@@ -68,7 +68,7 @@ def try_model(trial: Trial) -> Footprint | None:
 
     Returns what it takes of the memory, where that is asked for and the model is a network. Raises
     what the model raises; of several inputs, the message says the shape of the one. Raises
-    ModelError when the score of an input depends on its batch, or differs at the next query.
+    UnstableScore when the score of an input depends on its batch, or differs at the next query.
     """
     import torch
 
@@ -112,7 +112,13 @@ def _check_batches(trial: Trial, model: Model) -> None:
 
     precision = getattr(trial.model.card, "precision", None)
     noise = NOISE[precision] if precision else UNKNOWN_NOISE
-    check_consistency(score, len(inputs), trial.batch_size, trial.epsilon, noise)
+    try:
+        check_consistency(score, len(inputs), trial.batch_size, trial.epsilon, noise)
+    except UnstableScore as error:
+        raise UnstableScore(
+            f"{error}; or set 'batch_size: 1' in the study, or, for a model that draws, "
+            "'stochastic: {repeats: 8}' on its card"
+        ) from error
 
 
 def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:

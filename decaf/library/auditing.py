@@ -2,28 +2,23 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
-from decaf.foundation.arrays import Array, is_tensor, namespace, one_each, to_numpy
+from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
-from decaf.library.frames import FrameBuilder, Frames
+from decaf.library.frames import Frames
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
-from decaf.library.progress import progress_line
-from decaf.library.targets import Asked, Score, TargetScorer, asked_for_scores
+from decaf.library.scoring import Queries, score_pairs
+from decaf.library.targets import Score, asked_for_scores
 from decaf.reveal.path import RevealPath, stage_grid
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
-from decaf.scoring.block import BlockScores, score_block
-from decaf.scoring.planner import plan_states
-from decaf.scoring.states import StateBuilder
 from decaf.statistics.bootstrap import checked_weights
 
 BLUR_OF_SIDE = 8 / 224
@@ -50,6 +45,7 @@ class Options(TypedDict, total=False):
     weights: ArrayLike | None
     ids: Sequence[str] | None
     batch_size: int
+    repeats: int
     progress: bool
 
 
@@ -90,6 +86,7 @@ def audit(
     weights: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
     batch_size: int = 64,
+    repeats: int = 1,
     progress: bool = False,
 ) -> Audit | Audits:
     """Score both branches of every pair along a reveal path, and route the response.
@@ -143,6 +140,9 @@ def audit(
         (n,) names of the inputs; their numbers by default.
     batch_size
         Inputs of one call of the score at most; halved where the memory does not suffice.
+    repeats
+        Queries of every input, for a score that draws: ``q`` is their mean, and the audit has the
+        ``response_errors`` of the responses.
     progress
         Count forward rows in a line on standard error.
 
@@ -169,6 +169,8 @@ def audit(
     -----
     QuarantineWarning
         When some pairs have scores that are not finite.
+    UnstableScoreWarning
+        When one input has two scores, alone and in batches, and ``repeats`` is 1.
 
     Examples
     --------
@@ -178,6 +180,8 @@ def audit(
     """
     if type(batch_size) is not int or batch_size < 1:
         raise ResponseError(f"batch_size is {batch_size!r}; expected a whole number from 1")
+    if type(repeats) is not int or repeats < 1:
+        raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
     given = _given(x_plus, x_minus, context)
     frames = Frames.of(given)
@@ -195,7 +199,8 @@ def audit(
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(one, rows) for name, one in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames)
-    scores, grids = _scored(pairs, paths, grid, asked, frames, batch_size, progress)
+    queries = Queries(batch_size, repeats, epsilon, is_shown=progress)
+    scores, errors, grids = score_pairs(pairs, paths, grid, asked, frames, queries)
     row = pairs.block.source
     audits = Audits(
         {
@@ -214,6 +219,7 @@ def audit(
                 asked=asked.words,
                 forward_rows=scores.forward_rows,
                 naive_rows=scores.naive_rows,
+                response_errors=errors.get(name),
             )
             for name, branches in scores.branches.items()
         }
@@ -311,37 +317,6 @@ def _pairs(
         features = frames.feature_names if regions is None else ()
         regions = frames.regions(regions)
     return pair_features(inputs["x_plus"], names, regions, sides.pop(), features)
-
-
-def _scored(
-    pairs: PairedInputs,
-    paths: dict[str, RevealPath],
-    grid: NDArray[np.float64],
-    asked: Asked,
-    frames: Frames | None,
-    batch_size: int,
-    progress: bool,
-) -> tuple[BlockScores, Mapping[str, NDArray[np.float64]]]:
-    """Scores of every distinct state, gathered by path, and the stages of every path."""
-    row = pairs.block.source
-    scorer = TargetScorer(asked.call, None if asked.targets is None else asked.targets[row])
-    plan = plan_states(
-        pairs.block, pairs.given, paths, grid, is_shared=not (frames and frames.has_labels)
-    )
-    builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
-    torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
-    with (
-        torch.inference_mode() if torch else nullcontext(),
-        progress_line(plan.state_count, progress) as count,
-    ):
-
-        def counted(batch: Any) -> Array:
-            scored = scorer(batch)
-            count(len(batch))
-            return scored
-
-        scores = score_block(plan, builder, counted, scorer.columns(row.size), batch_size)
-    return scores, plan.grids
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:

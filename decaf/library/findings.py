@@ -70,9 +70,21 @@ class Audit(Tabular):
     asked: str
     """Method and class of an estimator that was asked; empty for any other callable."""
     forward_rows: int
-    """Inputs that the score was given, for all paths of the call."""
+    """Inputs that were scored for all paths of the call, without the few of the stability check."""
     naive_rows: int
     """Inputs that scoring every path, pair and stage by itself would have given it."""
+    response_errors: NDArray[np.float64] | None = None
+    """(n_pairs, n_repetitions, n_stages) standard errors of the response, score units; None where
+    every input was scored once."""
+
+    @property
+    def near_epsilon(self) -> tuple[str, ...]:
+        """Pairs with ``|d|`` within two standard errors of epsilon; none after one query."""
+        if self.response_errors is None:
+            return ()
+        distance = np.abs(np.abs(self.response[:, 0, -1]) - self.epsilon)
+        is_near = distance <= 2 * self.response_errors[:, 0, -1]
+        return tuple(self.ids[pair] for pair in np.flatnonzero(is_near))
 
     @cached_property
     def response(self) -> NDArray[np.float64]:

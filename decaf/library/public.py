@@ -3,6 +3,7 @@
 from decaf.errors import DecafError
 from decaf.library.auditing import QuarantineWarning, audit
 from decaf.library.findings import Audit, Audits
+from decaf.library.scoring import UnstableScoreWarning
 from decaf.library.summary import Summary
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.blend import Blend
@@ -28,6 +29,7 @@ __all__ = [
     "Removal",
     "RevealPath",
     "Summary",
+    "UnstableScoreWarning",
     "audit",
     "bootstrap_mean",
     "profile",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import ModelError
+from decaf.errors import UnstableScore
 from decaf.foundation.memory import halved, is_out_of_memory
 
 PROBES = 4
@@ -49,30 +49,32 @@ def check_consistency(
     batch_size: int,
     epsilon: float,
     noise: Noise = UNKNOWN_NOISE,
-) -> None:
+) -> NDArray[np.float64]:
     """Score a few inputs in several batches, and compare the scores of each input.
 
     ``score`` maps (n,) numbers of inputs, from 0 to ``probe_count`` - 1, to their (n, columns)
     scores, n up to ``batch_size``. A full batch that does not fit the memory is halved. Scores that
-    are not finite equal each other.
+    are not finite equal each other. Returns the scores of the inputs in a small batch.
 
-    Raises ModelError when two scores of one input differ by more than rounding, and what ``score``
-    raises.
+    Raises UnstableScore when two scores of one input differ by more than rounding, and what
+    ``score`` raises.
     """
     first = np.zeros(1, np.int64)
     alone = score(first)
-    _compare_queries(alone, score(first), noise.tolerance(alone, epsilon))
+    tolerance = noise.tolerance(alone, epsilon)
+    compare_scores(alone, score(first), ("alone", "at the next query"), tolerance)
     small = np.arange(min(probe_count, batch_size))
     if small.size == batch_size == 1:
-        return
+        return alone
     scores = score(small)
     tolerance = noise.tolerance(scores, epsilon)
     place = f"in a batch of {small.size}"
-    _compare_batches(alone, scores[:1], ("alone", place), tolerance)
+    compare_scores(alone, scores[:1], ("alone", place), tolerance)
     turned = f"{place} in another order"
-    _compare_batches(scores[::-1], score(small[::-1]), (place, turned), tolerance)
+    compare_scores(scores[::-1], score(small[::-1]), (place, turned), tolerance)
     full, of_full = _score_full(score, small, batch_size)
-    _compare_batches(scores[full], of_full, (place, f"in a batch of {full.size}"), tolerance)
+    compare_scores(scores[full], of_full, (place, f"in a batch of {full.size}"), tolerance)
+    return scores
 
 
 def _score_full(
@@ -93,30 +95,21 @@ def _score_full(
             small = small[:batch_size]
 
 
-def _compare_queries(
-    first: NDArray[np.float64], second: NDArray[np.float64], tolerance: float
-) -> None:
-    if place := _differing(first, second, tolerance):
-        raise ModelError(
-            f"one input was scored twice and has the scores {first[place]:.6g} and "
-            f"{second[place]:.6g}; expected a model that gives one input one score: switch its "
-            "randomness off (dropout, sampling, temperature), or add "
-            "'stochastic: {repeats: 8}' to its card, so that q is the mean of 8 queries"
-        )
-
-
-def _compare_batches(
+def compare_scores(
     expected: NDArray[np.float64],
     scores: NDArray[np.float64],
-    batches: tuple[str, str],
+    places: tuple[str, str],
     tolerance: float,
 ) -> None:
+    """Compare (n, columns) scores of the same inputs; ``places`` say where each was scored.
+
+    Raises UnstableScore, with both scores, where two differ by more than the tolerance.
+    """
     if place := _differing(expected, scores, tolerance):
-        raise ModelError(
-            f"one input has the score {expected[place]:.6g} {batches[0]} and {scores[place]:.6g} "
-            f"{batches[1]}; expected a score that depends on the input alone: give BatchNorm its "
-            "running statistics, scale every row by itself, set 'batch_size: 1', or, if the model "
-            "is random, add 'stochastic: {repeats: 8}' to its card"
+        raise UnstableScore(
+            f"one input has the score {expected[place]:.6g} {places[0]} and {scores[place]:.6g} "
+            f"{places[1]}; expected one score for one input: give BatchNorm its running "
+            "statistics, scale every row by itself, switch off dropout and sampling"
         )
 
 

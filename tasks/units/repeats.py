@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model, ModelCard
-from decaf.scoring.block import BlockScores, Scorer
+from decaf.scoring.block import Scorer
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.units.rows import score_lists, trajectory_names
 from warehouse.tables.declarations import REPEATS
@@ -37,25 +37,6 @@ def _score(model: Model, score: ScoreDefinition, seed: int | None, states: Tenso
     with torch.inference_mode():
         outputs = model.outputs(states) if seed is None else model.seeded_outputs(states, seed)
         return score.values(outputs, model.output)
-
-
-def mean_scores(queries: Sequence[BlockScores]) -> BlockScores:
-    """Mean scores of several queries of a block, and what they cost together."""
-    first = queries[0]
-    if len(queries) == 1:
-        return first
-    return BlockScores(
-        branches={
-            path: np.mean([scores.branches[path] for scores in queries], axis=0)
-            for path in first.branches
-        },
-        clean=np.mean([scores.clean for scores in queries], axis=0),
-        forward_rows=sum(scores.forward_rows for scores in queries),
-        naive_rows=sum(scores.naive_rows for scores in queries),
-        batch_size=max(scores.batch_size for scores in queries),
-        build_seconds=sum(scores.build_seconds for scores in queries),
-        forward_seconds=sum(scores.forward_seconds for scores in queries),
-    )
 
 
 def repeat_rows(

@@ -18,11 +18,12 @@ from decaf.reveal.start import ModelMean
 from decaf.scoring.block import Known, score_together
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
+from decaf.scoring.repeats import mean_scores
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.behind import reached
 from tasks.units.bench import Bench
-from tasks.units.repeats import mean_scores, scorers_of
+from tasks.units.repeats import scorers_of
 from tasks.units.scope import of_kind
 from tasks.units.state_plans import state_plan
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from decaf.errors import ModelError
+from decaf.errors import UnstableScore
 from decaf.scoring.consistency import NOISE, UNKNOWN_NOISE, Noise, check_consistency
 
 VALUES = np.array([[0.5], [0.25], [0.125], [1.0]])
@@ -48,7 +48,7 @@ def test_batches_of_one_row_have_no_neighbours():
     ],
 )
 def test_a_score_that_depends_on_its_batch_is_refused_with_both_values(change, numbers):
-    with pytest.raises(ModelError) as refusal:
+    with pytest.raises(UnstableScore) as refusal:
         check_consistency(Scorer(change), 4, 6, EPSILON)
     for number in numbers:
         assert number in str(refusal.value)
@@ -64,7 +64,7 @@ def test_rounding_is_no_difference_and_more_is():
     for shift, is_refused in ((0.009, False), (0.011, True)):
         scorer = Scorer(lambda scores, rows, call, s=shift: scores + s * (len(rows) > 1))
         if is_refused:
-            with pytest.raises(ModelError):
+            with pytest.raises(UnstableScore):
                 check_consistency(scorer, 4, 6, EPSILON, noise)
         else:
             check_consistency(scorer, 4, 6, EPSILON, noise)

@@ -1,0 +1,119 @@
+"""Score the states of paired inputs with a callable, once or several times."""
+
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import UnstableScore
+from decaf.foundation.arrays import Array, is_tensor, namespace, to_numpy
+from decaf.library.frames import FrameBuilder, Frames
+from decaf.library.inputs import PairedInputs
+from decaf.library.progress import progress_line
+from decaf.library.targets import Asked, TargetScorer
+from decaf.reveal.path import RevealPath
+from decaf.scoring.block import BlockScores, Scorer, score_together
+from decaf.scoring.consistency import PROBES, UNKNOWN_NOISE, check_consistency, compare_scores
+from decaf.scoring.planner import StatePlan, plan_states
+from decaf.scoring.repeats import mean_scores, response_errors
+from decaf.scoring.states import StateBuilder
+
+
+class UnstableScoreWarning(UserWarning):
+    """One input has two scores: the score depends on the batch, or on chance."""
+
+
+class Queries(NamedTuple):
+    """How a callable is asked for scores."""
+
+    batch_size: int
+    """Inputs of one call at most."""
+    repeats: int
+    """Queries of every input."""
+    epsilon: float
+    """Endpoint threshold; a share of it counts as rounding."""
+    is_shown: bool
+    """Whether forward rows are counted in a line on standard error."""
+
+
+class Scored(NamedTuple):
+    """Scores of pairs by path."""
+
+    scores: BlockScores
+    """Mean scores of all queries."""
+    errors: Mapping[str, NDArray[np.float64]]
+    """By path: (n_pairs, n_repetitions, n_stages) standard errors; empty after one query."""
+    grids: Mapping[str, NDArray[np.float64]]
+    """By path: (n_stages,) from 0 to 1."""
+
+
+def score_pairs(
+    pairs: PairedInputs,
+    paths: dict[str, RevealPath],
+    grid: NDArray[np.float64],
+    asked: Asked,
+    frames: Frames | None,
+    queries: Queries,
+) -> Scored:
+    """Score every distinct state, gathered by path.
+
+    Warns with UnstableScoreWarning where one input has two scores after one query of each.
+    """
+    row = pairs.block.source
+    scorer = TargetScorer(asked.call, None if asked.targets is None else asked.targets[row])
+    plan = plan_states(
+        pairs.block, pairs.given, paths, grid, is_shared=not (frames and frames.has_labels)
+    )
+    builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
+    torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
+    repeats = queries.repeats
+    with (
+        torch.inference_mode() if torch else nullcontext(),
+        progress_line(repeats * plan.state_count, queries.is_shown) as count,
+    ):
+
+        def counted(batch: Any) -> Array:
+            scored = scorer(batch)
+            count(len(batch))
+            return scored
+
+        every = score_together(
+            *(plan, builder, [counted] * repeats, scorer.columns(row.size)),
+            *(queries.batch_size, 1.0, [None] * repeats),
+        )
+        if repeats == 1:
+            _warn_if_unstable(plan, builder, scorer, every[0], queries)
+    errors = {name: response_errors(every, name) for name in paths} if repeats > 1 else {}
+    return Scored(mean_scores(every), errors, plan.grids)
+
+
+def _warn_if_unstable(
+    plan: StatePlan, builder: Any, scorer: Scorer, scores: BlockScores, queries: Queries
+) -> None:
+    """Score a few clean inputs again, alone and in small batches, and compare their scores.
+
+    A score that took the batches of the audit and fails now is warned of, too.
+    """
+    states, inputs = np.unique(plan.clean_index, return_index=True)
+    states, inputs = states[:PROBES], inputs[:PROBES]
+
+    def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(to_numpy(scorer(builder.build(states[rows]))), np.float64)
+
+    size = min(states.size, scores.batch_size)
+    try:
+        small = check_consistency(score, size, size, queries.epsilon)
+        places = f"in a batch of {len(small)}", "in the audit"
+        tolerance = UNKNOWN_NOISE.tolerance(small, queries.epsilon)
+        compare_scores(small, scores.clean[inputs[: len(small)]], places, tolerance)
+    except UnstableScore as error:
+        finding = f"{error}; or set batch_size=1, or, for a score that draws, repeats=8"
+    except Exception as error:  # noqa: BLE001 - the score is anybody's code, and the audit is done
+        finding = f"the score fails for a few of the inputs: {type(error).__name__}: {error}"
+    else:
+        return
+    # Seen from who calls audit(), three calls above.
+    warnings.warn(finding, UnstableScoreWarning, stacklevel=4)
