@@ -3,8 +3,7 @@
 Fit, train, choose → plan → smoke test → compute → analyse → check → picture → report.
 """
 
-from decaf.errors import ScoringFailed
-from tasks.cluster.failures import models_failed, raise_failures
+from tasks.cluster.failures import raise_failures
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan
@@ -34,13 +33,7 @@ def audit(plan: AuditPlan) -> None:
             computed, plan = steps.compute_until_known(client, plan, inputs, unusable, watch)
         else:
             computed = steps.compute(client, plan, inputs, unusable)
-    computed |= steps.failed_states(
-        {name: ScoringFailed(problem) for name, problem in steps.quarantined(plan).items()}
-    )
-    if failed := models_failed([trained, chosen], computed, len(plan.study.models)):
-        steps.report(plan)
-        raise failed
-    raise_failures([trained, chosen, *computed.values()])
+    steps.raise_failed(plan, [trained, chosen], computed)
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.picture(plan)

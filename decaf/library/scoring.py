@@ -27,7 +27,7 @@ class UnstableScoreWarning(UserWarning):
 
 
 class Queries(NamedTuple):
-    """How a callable is asked for scores."""
+    """Batch size, repeats and threshold of the queries of a callable."""
 
     batch_size: int
     """Inputs of one call at most."""
@@ -75,13 +75,13 @@ def score_pairs(
         progress_line(repeats * plan.state_count, queries.is_shown) as count,
     ):
 
-        def counted(batch: Any) -> Array:
+        def score_and_count(batch: Any) -> Array:
             scored = scorer(batch)
             count(len(batch))
             return scored
 
         every = score_together(
-            *(plan, builder, [counted] * repeats, scorer.columns(row.size)),
+            *(plan, builder, [score_and_count] * repeats, scorer.columns(row.size)),
             *(queries.batch_size, 1.0, [None] * repeats),
         )
         if repeats == 1:

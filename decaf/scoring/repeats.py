@@ -9,7 +9,7 @@ from decaf.scoring.block import BlockScores
 
 
 def mean_scores(queries: Sequence[BlockScores]) -> BlockScores:
-    """Mean scores of several queries of a block, and what they cost together."""
+    """Mean scores of several queries of a block, with the sum of their costs."""
     first = queries[0]
     if len(queries) == 1:
         return first

@@ -31,8 +31,7 @@ def models_failed(
     """Error that names the models that failed where others are audited; None in any other case.
 
     ``preparing`` are steps before, such as trainings; ``computed`` has the step of each model that
-    had any work left, of ``model_count`` models. An error that is no model's, such as a full disk,
-    is none of these.
+    had any work left, of ``model_count`` models. A full disk is no failure of a model.
     """
     of_models = _errors_of(computed.values())
     errors = [*_errors_of(preparing), *of_models]

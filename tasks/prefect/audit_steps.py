@@ -1,6 +1,6 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -9,8 +9,9 @@ from pathlib import Path
 from distributed import Client
 from prefect.states import Failed, State
 
-from decaf.errors import DecafError, DiskRefuses
+from decaf.errors import DecafError, DiskRefuses, ScoringFailed
 from tasks import compute as computing
+from tasks.cluster.failures import models_failed, raise_failures
 from tasks.cluster.upcoming import Upcoming
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
@@ -161,6 +162,21 @@ def compute_until_known(
 
 def _failed(ended: Mapping[str, State]) -> set[str]:
     return {model_id for model_id, state in ended.items() if not state.is_completed()}
+
+
+def raise_failed(
+    plan: AuditPlan, preparing: Sequence[State], computed: Mapping[str, State]
+) -> None:
+    """Raise what failed, if anything; where some models are audited, write their report before.
+
+    ``preparing`` are the steps before, ``computed`` has the task of each model that had any work.
+    """
+    withheld = {name: ScoringFailed(problem) for name, problem in quarantined(plan).items()}
+    states = {**computed, **failed_states(withheld)}
+    if failed := models_failed(preparing, states, len(plan.study.models)):
+        report(plan)
+        raise failed
+    raise_failures([*preparing, *states.values()])
 
 
 @step

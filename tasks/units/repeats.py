@@ -1,7 +1,6 @@
 """Stochastic models: every state is scored several times, and the mean of the queries is its score.
 
-The scores of each query are rows of the table ``repeats``; what is computed of the scores sees
-their mean alone.
+The scores of each query are rows of the table ``repeats``. Routing and measurements take the mean.
 """
 
 from collections.abc import Mapping, Sequence

@@ -92,5 +92,5 @@ def _takes_argument(function: Callable[..., Any], name: str) -> bool:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # a callable of another language tells no parameters
         return True
-    is_open = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    is_open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return is_open or name in parameters
