@@ -17,6 +17,8 @@ keys AS (
     UNION ALL SELECT 'predictions', study, model_id, [image_id, unit_key] FROM stg_predictions
     UNION ALL SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, unit_key]
     FROM stg_quarantine
+    UNION ALL SELECT 'repeats', study, model_id,
+        [pair_id, path, repetition::VARCHAR, repeat::VARCHAR, unit_key] FROM stg_repeats
     UNION ALL SELECT 'costs', study, model_id, [commit_key] FROM stg_costs
     UNION ALL SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key]
     FROM stg_corruptions

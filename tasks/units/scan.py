@@ -97,7 +97,7 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
         score_together(
             *(plan, builder, [*chain.from_iterable(scorers)]),
             *(first.columns, study.batch_size, study.score.sign),
-            [known for one in scans for known in one.known],
+            [scores for one in scans for scores in one.known],
         )
     )
     for one, own_scorers in zip(scans, scorers, strict=True):
@@ -143,12 +143,12 @@ def _known(
     is_needed = states_to_score(plan, columns, values, missing)
     if query_count == 1:
         return [Known(values, is_needed)]
-    known: list[Known | None] = []
+    stored_queries: list[Known | None] = []
     for query in range(query_count):
         branches = {unit.name: _branches(bench, plan, unit, query) for unit in stored}
         of_query = known_values(plan, columns, np.full_like(clean, np.nan), branches)
-        known.append(Known(np.where(np.isnan(of_query), values, of_query), is_needed))
-    return known
+        stored_queries.append(Known(np.where(np.isnan(of_query), values, of_query), is_needed))
+    return stored_queries
 
 
 def _branches(

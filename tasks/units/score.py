@@ -71,7 +71,7 @@ class Score(Kind):
             for name, path in paths.items()
         }
         trajectories, quarantine = trajectory_rows(keys, ids, grids, scores)
-        queries = [one.branches for one in bench.queries] if len(bench.queries) > 1 else []
+        queries = [scores.branches for scores in bench.queries] if len(bench.queries) > 1 else []
         return {
             "trajectories": trajectories,
             "quarantine": quarantine,
