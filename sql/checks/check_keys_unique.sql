@@ -20,10 +20,8 @@ keys AS (
     UNION ALL SELECT 'repeats', study, model_id,
         [pair_id, path, repetition::VARCHAR, repeat::VARCHAR, unit_key] FROM stg_repeats
     UNION ALL SELECT 'costs', study, model_id, [commit_key] FROM stg_costs
-    UNION ALL SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key]
-    FROM stg_corruptions
-    UNION ALL SELECT 'attributions', study, model_id, [pair_id, method, unit_key]
-    FROM stg_attributions
+    UNION ALL SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key] FROM stg_corruptions
+    UNION ALL SELECT 'attributions', study, model_id, [pair_id, method, unit_key] FROM stg_attributions
     UNION ALL SELECT 'baseline_scores', study, model_id, [unit_key, component] FROM stg_baseline_scores
     UNION ALL SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR] FROM stg_matched_pairs
     UNION ALL SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
