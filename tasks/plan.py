@@ -180,6 +180,7 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     study = scope.study
     checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
     checks += [(card.id, check) for card in cards for check in card.checks()]
+    checks += [(card.id, partial(card.remark_columns, scope.pairs.columns)) for card in cards]
     own = ((name, method.own_score) for name, method in study.attributions.items())
     checks += [(name, check) for name, score in own if score for check in score.checks()]
     methods = {**study.attributions, **study.baselines}.items()

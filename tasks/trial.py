@@ -180,15 +180,28 @@ def tried(
         for card in plan.waiting
         if isinstance(card, NetworkCard)
     }
+    refused = _refuse_columns(orders)
     orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
     if not orders:
-        return 0, {}
+        return 0, refused
     cluster = study.cluster
     if isinstance(cluster, LocalWorkers):
         fewer = {"workers": min(cluster.workers, len(orders))}
         cluster = cluster.model_copy(update=fewer)
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        return len(orders), _failed(client, plan, orders, on_measured)
+        return len(orders), refused | _failed(client, plan, orders, on_measured)
+
+
+def _refuse_columns(orders: Mapping[str, ModelOrder]) -> dict[str, DecafError]:
+    """Error by model of each that another process answers and that cannot take the columns."""
+    errors: dict[str, DecafError] = {}
+    for name, order in orders.items():
+        if order.card.is_elsewhere:
+            try:
+                order.card.check_columns(order.columns)
+            except DecafError as error:
+                errors[name] = error
+    return errors
 
 
 def scored_models(plan: AuditPlan) -> dict[str, ModelOrder]:

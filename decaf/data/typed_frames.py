@@ -1,12 +1,15 @@
 """Tables in files as data frames whose types are those that a model was fitted on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
-from decaf.data.frame_libraries import LIBRARIES, Category, Frame
+import numpy as np
+
+from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
+from decaf.data.missing_words import NOTHING_DECLARED, Declarations, ReadTable, restore_words
 from decaf.data.table_files import JSON_LINES, check_separator, read_table
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
 CSV, PARQUET = ".csv", ".parquet"
@@ -16,50 +19,101 @@ Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "obje
 
 
 def read_frame(
-    path: Path, dtypes: Mapping[str, Dtype], categories: Mapping[str, tuple[Category, ...]]
-) -> Frame:
-    """A pandas frame: of a CSV file as ``pandas.read_csv`` has it, of Parquet, or of JSON lines.
+    path: Path,
+    dtypes: Mapping[str, Dtype],
+    categories: Mapping[str, tuple[Category, ...]],
+    declarations: Declarations = NOTHING_DECLARED,
+    texts: Collection[str] = (),
+) -> ReadTable:
+    """Read a pandas frame: CSV as ``pandas.read_csv`` reads it, Parquet, or JSON lines.
 
     Values of JSON have the types that ``pandas.DataFrame`` gives columns of them; text stays text.
 
     Columns named in ``dtypes`` and ``categories`` are of those types; names that the table lacks do
-    no harm. Raises DataError when the file cannot be read, or a column does not fit its type.
+    no harm. In a CSV, ``texts`` are read as text, and words that ``categories`` or ``declarations``
+    name are not missing. Raises DataError when the file cannot be read, or a column does not fit
+    its type.
     """
     # Text that looks like numbers keeps its zeros only where it is read as text.
-    texts = [name for name, levels in categories.items() if all(isinstance(v, str) for v in levels)]
-    frame = _read(path, {**dtypes, **dict.fromkeys(texts, "str")})
+    levels_are_text = [
+        name for name, levels in categories.items() if all(isinstance(v, str) for v in levels)
+    ]
+    as_text: dict[str, str] = dict.fromkeys(texts, "str")
+    as_declared = {**as_text, **dtypes, **dict.fromkeys(levels_are_text, "str")}
+    declared = {**declarations.declared, **categories}
+    table = _read(path, as_declared, declarations._replace(declared=declared))
+    frame = table.frame
     for name, dtype in dtypes.items():
         if name in frame:
             frame[name] = _as_type(frame, name, dtype, path)
     for name, levels in categories.items():
         if name in frame:
             frame[name] = _as_category(frame, name, levels, path)
-    return frame
+    return table
+
+
+def text_values(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Texts that each text column holds, or that its categories declare."""
+    library = LIBRARIES["pandas"]
+    values: dict[str, Sequence[str]] = {}
+    for name in names:
+        declared = library.declared(frame[name])
+        if declared is None and library.content(frame[name]) == "string":
+            values[name] = frame[name].dropna().unique().tolist()
+        elif declared is not None and all(isinstance(level, str) for level in declared[0]):
+            values[name] = cast("tuple[str, ...]", declared[0])
+    return values
 
 
 def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
     """Counterfactual rows with the types of the table's; raises DataError where they do not fit."""
-    from pandas.api.types import is_numeric_dtype
-
-    other = other.copy()
+    typed = other.copy()
     for name in names:
         if name not in other:
             raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
-        own, wanted = other[name], frame[name].dtype
-        are_numbers = is_numeric_dtype(own.dtype) and is_numeric_dtype(wanted)
-        if own.dtype == wanted or not (are_numbers or own.isna().all()):
-            continue
-        try:
-            typed = (own.astype("boolean") if str(wanted) == "bool" else own).astype(wanted)
-            if (typed != own)[own.notna()].any():
-                raise ValueError("it would change them")
-        except (ValueError, TypeError) as error:
+        typed[name] = _fit_type(other[name], frame[name], name)
+    return typed
+
+
+def _fit_type(column: Series, factual: Series, name: str) -> Series:
+    """Column of the counterfactuals with the type of the table's column."""
+    import pandas
+    from pandas.api.types import is_numeric_dtype
+
+    dtype, library = factual.dtype, LIBRARIES["pandas"]
+    if column.dtype == dtype:
+        return column
+    if isinstance(column.dtype, pandas.CategoricalDtype):
+        column = column.astype(column.dtype.categories.dtype)
+    if isinstance(dtype, pandas.CategoricalDtype):
+        strange = set(column.dropna().unique()) - set(dtype.categories)
+        if strange:
             raise DataError(
-                f"column {name!r} is {wanted} in the table, and the counterfactuals' {own.dtype} "
-                f"cannot be that: {error}; declare one type for both under 'dtypes:'"
-            ) from error
-        other[name] = typed
-    return other
+                f"column {name!r} of the counterfactuals has "
+                f"{listed(sorted(map(repr, strange)))}; the table's categories are "
+                f"{listed([*map(repr, dtype.categories)], MOST_KNOWN)}: correct the value, or name "
+                "every value that the model was fitted on under 'categories:', in its order"
+            )
+        return column.astype(dtype)
+    contents = {library.content(column), library.content(factual)}
+    is_number = is_numeric_dtype(column.dtype) and is_numeric_dtype(dtype)
+    is_alike = len(contents) == 1 and contents <= {"string", "boolean"}
+    if not (is_number or is_alike or column.isna().all()):
+        raise DataError(
+            f"column {name!r} is {library.dtype(factual)} in the table and "
+            f"{library.dtype(column)} in the counterfactuals; expected one type: declare it for "
+            "both under 'dtypes:', or its values under 'categories:'"
+        )
+    try:
+        typed = (column.astype("boolean") if str(dtype) == "bool" else column).astype(dtype)
+        if (typed != column)[column.notna()].any():
+            raise ValueError("it would change them")
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            f"column {name!r} is {dtype} in the table, and the counterfactuals' {column.dtype} "
+            f"cannot be that: {error}; declare one type for both under 'dtypes:'"
+        ) from error
+    return typed
 
 
 def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator[str]:
@@ -76,30 +130,42 @@ def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator
             )
 
 
-def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
+def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> ReadTable:
     import pandas
 
     suffix = path.suffix.lower()
     if suffix in JSON_LINES:
-        return pandas.DataFrame(read_table(path))
+        return ReadTable(pandas.DataFrame(read_table(path)))
     if suffix not in (CSV, PARQUET):
         raise DataError(f"table {path} is no .csv, .parquet, .jsonl or .ndjson; save it as one")
     what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
     try:
         with refusals_as(DataError, what, remedy), open_file(path) as file:
             if suffix == CSV:
-                check_separator([*pandas.read_csv(file, nrows=0).columns])
-                file.seek(0)
-                frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
-                if not isinstance(frame.index, pandas.RangeIndex):
-                    raise ValueError("its rows have more cells than its header")
-                return frame
+                return _read_csv(file, dtypes, declarations)
             frame = pandas.read_parquet(file)
     # Parsers refuse in their own ways; all of these are about the content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:
         raise DataError(f"{what}: {error}; save it again, or correct 'dtypes:'") from error
     # A column that was the index when the table was stored is a column all the same.
-    return frame if frame.index.names == [None] else frame.reset_index()
+    return ReadTable(frame if frame.index.names == [None] else frame.reset_index())
+
+
+def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarations) -> ReadTable:
+    import pandas
+
+    check_separator([*pandas.read_csv(file, nrows=0).columns])
+    file.seek(0)
+    frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
+    if not isinstance(frame.index, pandas.RangeIndex):
+        raise ValueError("its rows have more cells than its header")
+    places = np.flatnonzero(frame.isna().any())
+    if not places.size:
+        return ReadTable(frame)
+    file.seek(0)
+    cells = pandas.read_csv(file, usecols=places, dtype=str, keep_default_na=False)
+    cells.columns = frame.columns[places]
+    return restore_words(frame, cells, declarations)
 
 
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:

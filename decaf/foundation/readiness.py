@@ -26,12 +26,12 @@ def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
     for asker, check in checks:
         askers.setdefault(check, []).append(asker)
     remarks: list[str] = []
-    problems: list[str] = []
+    problems: dict[str, None] = {}
     for check, names in askers.items():
         try:
             remarks += check()
         except BadInput as error:
-            problems.append(f"{listed(names)}: {error}")
+            problems[f"{listed(names)}: {error}"] = None
     if problems:
         several = f"{len(problems)} things that the study needs are not there, or not as expected:"
         raise BadInput("\n".join([several, *problems] if len(problems) > 1 else problems))

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
+from decaf.data.column_remarks import remark_widths
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
@@ -51,6 +52,10 @@ class Options(TypedDict, total=False):
 
 class QuarantineWarning(UserWarning):
     """Some pairs have scores that are not finite; they are in no profile."""
+
+
+class DataWarning(UserWarning):
+    """The inputs can be audited, but are seldom meant as they are."""
 
 
 @overload
@@ -167,6 +172,8 @@ def audit(
 
     Warns
     -----
+    DataWarning
+        When a column of a frame has more than 50 categories, as dates and ids have.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -185,6 +192,8 @@ def audit(
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
     given = _given(x_plus, x_minus, context)
     frames = Frames.of(given)
+    for remark in remark_widths(frames.schema, "drop it") if frames else ():
+        warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
         name: as_inputs(frames.schema.encode(values) if frames else values, name)
         for name, values in given.items()

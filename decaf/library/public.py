@@ -1,7 +1,7 @@
 """What `import decaf` gives."""
 
 from decaf.errors import DecafError
-from decaf.library.auditing import QuarantineWarning, audit
+from decaf.library.auditing import DataWarning, QuarantineWarning, audit
 from decaf.library.findings import Audit, Audits
 from decaf.library.scoring import UnstableScoreWarning
 from decaf.library.summary import Summary
@@ -21,6 +21,7 @@ __all__ = [
     "Blend",
     "Components",
     "ContextChannel",
+    "DataWarning",
     "DecafError",
     "GaussianReveal",
     "Patches",

@@ -131,6 +131,8 @@ class ModelCard(Settings, ABC):
                 f"model {self.id} asks for data frames, and the data are no table with named "
                 "columns: correct 'input:' or 'encoding:' of its card"
             )
+        if columns is not None:
+            self.check_columns(columns)
         model = self.load(device)
         if columns is None:
             return model
@@ -143,6 +145,17 @@ class ModelCard(Settings, ABC):
                 "endpoint with 'encoding: records', or name these columns under 'drop:'"
             )
         return of_frames or model
+
+    def check_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
+        """Compare the columns of a table with what the model takes, without loading it.
+
+        Returns remarks. Raises ModelError when the model cannot be called with such columns.
+        """
+        return self.remark_columns(columns)
+
+    def remark_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
+        """Remark on columns that the model takes, but not as the table has them."""
+        return ()
 
     def checks(self) -> tuple[Check, ...]:
         """What to look for before any work begins."""

@@ -24,6 +24,7 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.plan.cluster import Cluster, LocalWorkers
+from decaf.plan.missing_marks import drop_stated_marks
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
 from decaf.plan.shared_keys import with_keys_of_data
 from decaf.plan.stopping import Stop, check_stop
@@ -314,7 +315,7 @@ class Study(Settings):
         Raises BadInput when files are missing, or settings and data do not fit each other.
         """
         try:
-            pairs = self.data.pair_set()
+            pairs = drop_stated_marks(self.data.pair_set(), self.models)
         except SettingError as error:
             raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)

@@ -1,6 +1,7 @@
 """What ``decaf data`` prints and writes: a look at the pairs before anything is scored."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.overview import counts, described, some_pairs
-from decaf.errors import listed, number_of
+from decaf.errors import BadInput, listed, number_of
+from decaf.foundation.readiness import carry_out
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
 from flows.commands.terminal import say
@@ -29,9 +31,14 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         found = counts(pairs, study.data.read_mask)
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [described(one) for one in shown]
-    lines = [*_summary(study.study, found), *pairs.remarks]
+    checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
+    try:
+        remarks, problem = [*pairs.remarks, *carry_out(checks)], None
+    except BadInput as error:  # raised once the pairs are shown
+        remarks, problem = [*pairs.remarks], error
+    lines = [*_summary(study.study, found), *remarks]
     if is_json:
-        answer = {"study": study.study, **found, "remarks": pairs.remarks, "examples": rows}
+        answer = {"study": study.study, **found, "remarks": remarks, "examples": rows}
         say(console, json.dumps(answer, indent=1))
     else:
         table = table_of(f"{len(rows)} of {found['pairs']:,} pairs", COLUMNS, len(COLUMNS))
@@ -44,6 +51,8 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         written = write_data_sheet(html, study.study, lines, shown)
         if not is_json:
             say(console, f"sheet: {written}")
+    if problem is not None:
+        raise problem
 
 
 def _summary(study: str, found: dict[str, Any]) -> list[str]:

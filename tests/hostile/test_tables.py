@@ -30,7 +30,7 @@ REFUSED = {
         {"other": "who,age,pay,job,town,way\na,1,1,cook,Ulm,x\n", "pair_type": "wai"},
         "other.csv lacks the column 'wai'; did you mean 'way'",
     ),
-    "text": ({"other": "who,age,pay,job,town\na,old,1,cook,Ulm\n"}, "'age' is int64 in one frame"),
+    "text": ({"other": "who,age,pay,job,town\na,old,1,cook,Ulm\n"}, "'age' is int64 in the table"),
     "fractions": (
         {"other": "who,age,pay,job,town\na,1.5,1,cook,Ulm\n"},
         "'age' is int64 in the table, and the counterfactuals' float64 cannot be that: it would",

@@ -1,6 +1,7 @@
 """Arrays of inputs in files: signals, volumes, images or rows, and their counterfactuals."""
 
 import hashlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -13,6 +14,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import Rows, mapped, modified_at, opened_again
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import class_ids
+from decaf.data.column_remarks import remark_marks
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.arrays import as_real
@@ -22,6 +24,8 @@ INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
 """Names how inputs are made; changes when a change here changes them."""
 Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split", "weight"]
 PAIR_TYPE, SPLIT = "pair", "all"
+LOOKED_AT = 10_000
+"""Rows in which marks of missing values are looked for."""
 
 
 class Arrays(Adapter):
@@ -132,7 +136,7 @@ class Arrays(Adapter):
             inputs,
             tuple(pairs),
             INPUTS,
-            classes.remarks,
+            (*remark_marks(_columns(factual)), *classes.remarks),
             masks=(mask,) * count if features else (),
             has_labels=classes.has_labels,
             class_names=classes.names,
@@ -210,6 +214,15 @@ class Arrays(Adapter):
     def _digests(self, role: Role) -> tuple[str, ...]:
         path = getattr(self, role)
         return _row_digests(path, self.names.get(role, role), modified_at(path))
+
+
+def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:
+    """Number of each column, from 1, and its values in rows that are spread over the array."""
+    if rows.ndim == 2 and len(rows) and rows.dtype.kind in "iuf":
+        places = np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))
+        values = np.stack([rows[place] for place in places.tolist()])
+        for number, column in enumerate(values.T, 1):
+            yield str(number), column[np.isfinite(column)]
 
 
 @lru_cache(maxsize=4)

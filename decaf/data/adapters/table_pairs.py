@@ -12,12 +12,15 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import class_ids
+from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
+from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pairs import ALL, Input, Pair, PairSet
+from decaf.data.row_names import names_of_rows, refuse_doubled
 from decaf.data.table_changes import Change
-from decaf.data.table_files import as_text, unused_columns
-from decaf.data.typed_frames import Dtype, read_frame, strange_values, typed_as
+from decaf.data.table_files import unused_columns
+from decaf.data.typed_frames import Dtype, read_frame, strange_values, text_values, typed_as
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import MOST_KNOWN, DataError, SettingError, listed, suggestion
 from decaf.foundation.digests import json_sha256
@@ -173,26 +176,52 @@ class TablePairs(Adapter):
 
     @cached_property
     def _built(self) -> Built:
-        frame = self._frame(self.table)
+        declarations = self._declarations()
+        table = read_frame(self.table, self.dtypes, self.categories, declarations)
+        frame = table.frame
         self._check_names(frame)
         ids = self._ids(frame)
         names = self._input_names(frame)
-        other, remarks = None, []
+        used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
+        remarks = [f"table: {remark}" for remark in remark_words(table, used)]
+        frames = [frame[names]]
         if self.counterfactuals is not None:
-            other = typed_as(self._frame(self.counterfactuals), frame, names)
-            used = {*names, self.id, self.pair_type, *self.drop}
-            found = (*strange_values(other, frame, names), *unused_columns(other, used))
-            remarks = [f"counterfactuals: {remark}" for remark in found]
-        frames = [frame[names], *([] if other is None else [other[names]])]
+            texts = text_values(frame, names)
+            of_text = {**declarations.of_text, **texts}
+            second = read_frame(
+                self.counterfactuals,
+                self.dtypes,
+                self.categories,
+                declarations._replace(of_text=of_text),
+                texts,
+            )
+            other = typed_as(second.frame, frame, names)
+            used = {*names, self.id, self.pair_type}
+            found = (
+                *strange_values(other, frame, names),
+                *unused_columns(other, {*used, *self.drop}),
+                *remark_words(second, used),
+            )
+            remarks += [f"counterfactuals: {remark}" for remark in found]
+            frames.append(other[names])
         columns = FrameSchema.of(*frames)
         factual = columns.encode(frames[0])
+        remarks += [*remark_widths(columns, "name it under 'drop:'")]
+        remarks += remark_marks(number_columns(columns, factual))
         every = [*self._removed(columns, factual), *self._changed(columns, factual, frame)]
-        if other is not None:
+        if self.counterfactuals is not None:
             every.append(self._joined(columns.encode(frames[1]), other, ids))
         return self._paired(columns, factual, frame, ids, every, remarks)
 
-    def _frame(self, path: PlacedPath) -> Frame:
-        return read_frame(path, self.dtypes, self.categories)
+    def _declarations(self) -> Declarations:
+        """Values that settings name, and columns of names: none of them is a missing value."""
+        of_text: dict[str, list[Any]] = {}
+        for change in self.changes.values():
+            for name, value in change.set.items():
+                of_text.setdefault(name, []).append(value)
+        names = (self.id, self.label, self.source, self.split, self.pair_type, *self.groups)
+        declared = {} if self.label is None else {self.label: [*map(str, self.classes)]}
+        return Declarations(declared, of_text, [name for name in names if name is not None])
 
     def _check_names(self, frame: Frame) -> None:
         """Refuse settings that name columns which the table does not have."""
@@ -225,8 +254,8 @@ class TablePairs(Adapter):
         return names
 
     def _ids(self, frame: Frame) -> list[str]:
-        ids = [*map(str, range(len(frame)))] if self.id is None else _names(frame, self.id)
-        _refuse_doubled(ids, f"{self.table} has two rows with the {self.id} ", "give each its own")
+        ids = [*map(str, range(len(frame)))] if self.id is None else names_of_rows(frame, self.id)
+        refuse_doubled(ids, f"{self.table} has two rows with the {self.id} ", "give each its own")
         return ids
 
     def _removed(
@@ -261,7 +290,7 @@ class TablePairs(Adapter):
     ) -> Counterfactuals:
         """The rows of the second table, each with its row of the first one."""
         own, place_of = (
-            _names(other, cast("str", self.id)),
+            names_of_rows(other, cast("str", self.id)),
             {name: place for place, name in enumerate(ids)},
         )
         if strange := sorted(set(own) - place_of.keys()):
@@ -274,7 +303,7 @@ class TablePairs(Adapter):
             if self.pair_type not in other:
                 message = f"{self.counterfactuals} lacks the column {self.pair_type!r}"
                 raise SettingError(f"{message}{suggestion(self.pair_type, other)}", "pair_type")
-            types = _names(other, self.pair_type)
+            types = names_of_rows(other, self.pair_type)
         keys = [f"{name} ({pair_type})" for name, pair_type in zip(own, types, strict=True)]
         suffix = [""] * len(own)
         if self.several:
@@ -284,7 +313,7 @@ class TablePairs(Adapter):
                 suffix[row] = f"__{seen[key]}"
         else:
             what = f"{self.counterfactuals} has two rows of the {self.id} "
-            _refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
+            refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
         return Counterfactuals(np.array([place_of[name] for name in own]), values, types, suffix)
 
     def _paired(
@@ -296,13 +325,13 @@ class TablePairs(Adapter):
         every: Sequence[Counterfactuals],
         remarks: Sequence[str],
     ) -> Built:
-        sources = ids if self.source is None else _names(frame, self.source)
-        splits = [ALL] * len(ids) if self.split is None else _names(frame, self.split)
-        labels = [""] * len(ids) if self.label is None else _names(frame, self.label)
+        sources = ids if self.source is None else names_of_rows(frame, self.source)
+        splits = [ALL] * len(ids) if self.split is None else names_of_rows(frame, self.split)
+        labels = [""] * len(ids) if self.label is None else names_of_rows(frame, self.label)
         classes = class_ids(labels, [*map(str, self.classes)])
-        said = [UNSAID] * len(ids) if self.weight is None else _names(frame, self.weight)
+        said = [UNSAID] * len(ids) if self.weight is None else names_of_rows(frame, self.weight)
         weights = weights_of(said, f"table {self.table}")
-        groups = [[(name, one) for one in _names(frame, name)] for name in self.groups]
+        groups = [[(name, one) for one in names_of_rows(frame, name)] for name in self.groups]
         kept, pairs, plus_of = _Inputs([], []), [], {}
         asked: Counter[str] = Counter()
         equal: Counter[str] = Counter()
@@ -357,21 +386,3 @@ class TablePairs(Adapter):
             class_names=classes.names,
         )
         return Built(kept.rows, pair_set)
-
-
-def _names(frame: Frame, column: str) -> list[str]:
-    """Values of a column as names; raises DataError where one is missing."""
-    if column not in frame:
-        raise DataError(f"the counterfactuals lack the column {column!r}; add it")
-    gone = np.flatnonzero(frame[column].isna())
-    if gone.size:
-        raise DataError(f"column {column!r} has no value in row {gone[0]}; expected a name in all")
-    return [str(as_text(value)) for value in frame[column].tolist()]
-
-
-def _refuse_doubled(names: list[str], what: str, remedy: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"{what}{name}; {remedy}")
-        seen.add(name)

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import weakref
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
 from decaf.foundation.settings import LONGEST_WAIT, fault, require_keys
 from decaf.models.card import Model, ModelCard, Output
+from decaf.models.mlflow_signature import refuse_missing_values, remark_unknown_signature
 
 VERSION_HEADER = "X-Model-Version"
 """Header in which an endpoint states the version of its model."""
@@ -112,6 +114,12 @@ class EndpointCard(ModelCard):
                 raise fault(f"header '{name}' is empty or cannot be sent")
         return headers
 
+    def remark_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
+        """Remark on missing values that MLflow may read as False or refuse."""
+        if columns is None or self.encoding != "mlflow":
+            return ()
+        return remark_unknown_signature(columns, self.id)
+
     @property
     def origin(self) -> str:
         """The address."""
@@ -151,6 +159,8 @@ class EndpointModel:
         self.device = torch.device("cpu")
         self._card = card
         self._columns: FrameSchema | None = None
+        self.complete_columns: Mapping[str, str] = {}
+        """Type by name of columns in which a missing value would be refused or changed."""
         headers = {name: value.get_secret_value() for name, value in card.headers.items()}
         self._secrets = [word for value in headers.values() for word in value.split()]
         self._caller = Caller(card.timeout_seconds, headers=headers, **options)
@@ -217,7 +227,9 @@ class EndpointModel:
     def _encoded(self, rows: NDArray[np.floating]) -> dict[str, Any]:
         if self._columns is not None:
             name = "inputs" if self._card.asks_for_frames else "dataframe_records"
-            return {name: _records(self._columns.decode(rows))}
+            frame = self._columns.decode(rows)
+            refuse_missing_values(self.complete_columns, frame, self._name)
+            return {name: _records(frame)}
         columns = self._card.columns
         if columns or self._card.flatten:
             rows = rows.reshape(len(rows), -1)

@@ -11,6 +11,7 @@ from typing import IO, Any, ClassVar, Literal, cast
 
 from pydantic import Field, field_validator, model_validator
 
+from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import folder_sha256, json_sha256
@@ -19,6 +20,7 @@ from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, fault
 from decaf.models import scoring_process
 from decaf.models.card import Model, ModelCard, Output
 from decaf.models.mlflow_model import MLMODEL, PYFUNC, read_mlmodel
+from decaf.models.mlflow_signature import complete_columns, refuse_missing, remark_fractions
 from decaf.models.sources.endpoint import EndpointCard, EndpointModel
 
 MOST_SAID = 1 << 16
@@ -98,6 +100,24 @@ class MlflowServerCard(ModelCard):
             self._endpoint(f"http://127.0.0.1:{port}/invocations"), trust_env=False
         )
         weakref.finalize(model, _end, process)
+        return model
+
+    def check_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
+        """Refuse missing values in columns whose type in the signature cannot hold them."""
+        if columns is not None and (self.model / MLMODEL).exists():
+            refuse_missing(read_mlmodel(self.model), columns, self.id)
+        return self.remark_columns(columns)
+
+    def remark_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
+        """Remark on columns whose fractions MLflow cuts off."""
+        if not (self.model / MLMODEL).exists():
+            return ()  # `weights_digest` refuses the folder
+        return remark_fractions(read_mlmodel(self.model), columns, self.id)
+
+    def load_for(self, device: str, columns: FrameSchema | None) -> Model:
+        """Start the server for rows of a table; none is sent without a value that it needs."""
+        model = super().load_for(device, columns)
+        cast("EndpointModel", model).complete_columns = complete_columns(read_mlmodel(self.model))
         return model
 
     def _endpoint(self, url: str) -> EndpointCard:

@@ -1,0 +1,108 @@
+"""Remarks on columns of rows that are seldom meant: many categories, and marks of missing values.
+
+A mark is a number far from all others of its column that many rows hold, such as -999. A path moves
+between a mark and real values, and XGBoost's own files do not store which number is a mark.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.frames import FrameSchema
+from decaf.errors import MOST_KNOWN, listed
+from decaf.foundation.names import shown
+
+MOST_EXPECTED = 50
+"""Categories of a column that need no remark."""
+FEWEST_ROWS, SMALLEST_SHARE = 5, 0.01
+"""Rows that hold a mark."""
+FEWEST_VALUES = 5
+"""Different values of a column that are no marks."""
+USUAL_MARKS = [-1, -7, -8, -9]
+USUAL_MARKS += [int(f"{sign}{digit * n}") for sign in "-+" for digit in "789" for n in range(2, 8)]
+"""Numbers that data sets use as marks: -1, -9, 99, -999 …"""
+USUAL_GAP, OTHER_GAP = 0.25, 3.0
+"""Smallest distance of a usual mark, and of any other mark, from the values: in ranges of these."""
+MARKS = "numbers that seem to mark missing values: "
+"""Beginning of the remark on marks."""
+
+
+class Mark(NamedTuple):
+    """A number that seems to mark missing values of a column."""
+
+    number: float
+    rows: int
+    lowest: float
+    """Smallest value of the column that is no mark."""
+    highest: float
+
+
+def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
+    """Remark on each column with so many categories that it is hardly one."""
+    for column in columns.columns:
+        if len(column.categories) > MOST_EXPECTED:
+            yield (
+                f"column {shown(column.name)} has {len(column.categories):,} categories, each of "
+                f"them one of the {columns.width:,} values of a row; if it is a date, an id or "
+                f"free text, {remedy}, or make it a number or a few groups"
+            )
+
+
+def number_columns(
+    columns: FrameSchema, rows: NDArray[np.floating]
+) -> Iterator[tuple[str, NDArray[np.floating]]]:
+    """Name of each column of numbers, and its values in (n, width) rows that are not missing."""
+    places = np.cumsum([0, *(column.width for column in columns.columns)])
+    for column, place in zip(columns.columns, places, strict=False):
+        if column.kind in ("number", "whole"):
+            values = rows[:, place]
+            is_present = np.isfinite(values) if column.missing is None else rows[:, place + 1] > 0
+            yield shown(column.name), values[is_present]
+
+
+def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str, ...]:
+    """Remark on the numbers that seem to mark missing values in named columns, if there are any."""
+    words = [
+        f"column {name} has {mark.number:.7g} in {mark.rows:,} of {len(values):,} rows, and "
+        f"{mark.lowest:.7g} to {mark.highest:.7g} otherwise"
+        for name, values in columns
+        for mark in find_marks(values)
+    ]
+    if not words:
+        return ()
+    return (
+        f"{MARKS}{listed(words, MOST_KNOWN)}; the file of an XGBoost model does not store such a "
+        "number: state it as 'missing:' on the card. For other models, empty the cells of a table "
+        "if they take missing values, since a path also shows the numbers in between",
+    )
+
+
+def find_marks(values: NDArray[np.number]) -> list[Mark]:
+    """Numbers of a column, ascending, that seem to mark missing values.
+
+    Many rows hold a mark, and all values that are no marks lie on one side of it. A usual mark is
+    below 0 where no value is, or lies outside of the values by a quarter of their range; any other
+    mark but 0 lies outside by three times their range.
+    """
+    numbers, counts = np.unique(values, return_counts=True)
+    is_frequent = counts >= max(FEWEST_ROWS, SMALLEST_SHARE * len(values))
+    is_usual = is_frequent & np.isin(numbers, USUAL_MARKS)
+    is_end = np.isin(np.arange(len(numbers)), (0, len(numbers) - 1)) & is_frequent & (numbers != 0)
+    for candidates, gap in ((is_usual, USUAL_GAP), (is_end & ~is_usual, OTHER_GAP)):
+        others = numbers[~candidates]
+        if len(others) < FEWEST_VALUES:
+            continue
+        lowest, highest = float(others[0]), float(others[-1])
+        marks = [
+            Mark(number, count, lowest, highest)
+            for number, count in zip(
+                numbers[candidates].tolist(), counts[candidates].tolist(), strict=True
+            )
+            if max(lowest - number, number - highest) >= gap * (highest - lowest)
+            or (gap == USUAL_GAP and number < 0 <= lowest)
+        ]
+        if marks:
+            return marks
+    return []
