@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     number: float
     rows: int
     lowest: float
-    """Smallest value of the column that is no mark."""
+    """Smallest value of the column, marks apart."""
     highest: float
 
 
@@ -82,7 +82,7 @@ def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str
 def find_marks(values: NDArray[np.number]) -> list[Mark]:
     """Numbers of a column, ascending, that seem to mark missing values.
 
-    Many rows hold a mark, and all values that are no marks lie on one side of it. A usual mark is
+    Many rows hold a mark, and all other values lie on one side of it. A usual mark is
     below 0 where no value is, or lies outside of the values by a quarter of their range; any other
     mark but 0 lies outside by three times their range.
     """
@@ -91,10 +91,10 @@ def find_marks(values: NDArray[np.number]) -> list[Mark]:
     is_usual = is_frequent & np.isin(numbers, USUAL_MARKS)
     is_end = np.isin(np.arange(len(numbers)), (0, len(numbers) - 1)) & is_frequent & (numbers != 0)
     for candidates, gap in ((is_usual, USUAL_GAP), (is_end & ~is_usual, OTHER_GAP)):
-        others = numbers[~candidates]
-        if len(others) < FEWEST_VALUES:
+        values_apart = numbers[~candidates]
+        if len(values_apart) < FEWEST_VALUES:
             continue
-        lowest, highest = float(others[0]), float(others[-1])
+        lowest, highest = float(values_apart[0]), float(values_apart[-1])
         marks = [
             Mark(number, count, lowest, highest)
             for number, count in zip(

@@ -19,8 +19,8 @@ def names_of_rows(frame: Frame, column: str) -> list[str]:
 
 def refuse_doubled(names: list[str], what: str, remedy: str) -> None:
     """Raise DataError if a name occurs twice."""
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier_names:
             raise DataError(f"{what}{name}; {remedy}")
-        seen.add(name)
+        earlier_names.add(name)

@@ -147,7 +147,7 @@ class ModelCard(Settings, ABC):
         return of_frames or model
 
     def check_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
-        """Compare the columns of a table with what the model takes, without loading it.
+        """Compare the columns of a table with those of the model, without loading it.
 
         Returns remarks. Raises ModelError when the model cannot be called with such columns.
         """

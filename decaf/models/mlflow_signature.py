@@ -1,4 +1,4 @@
-"""How a table fits the signature of an MLflow model, by what MLflow's scoring server does.
+"""Tables against the signature of an MLflow model, as its scoring server converts columns.
 
 The server converts each column to the type of the signature. It refuses a missing value in an
 integer, long or binary column, and reads a missing boolean as False. An optional column may be
@@ -20,7 +20,7 @@ WITHOUT_MISSING = {
     "long": "refuses a missing value",
     "binary": "refuses a missing value",
 }
-"""Types of columns that hold no missing value, and what MLflow does with one."""
+"""Types of columns that hold no missing value, and how MLflow treats a missing value."""
 WITHOUT_FRACTIONS = ("boolean", "integer", "long")
 MOST_SHOWN = 10
 """Columns that a remark lists."""

@@ -19,6 +19,6 @@ def drop_stated_marks(pairs: PairSet, cards: Sequence[ModelCard]) -> PairSet:
 
 
 def _is_xgboost(card: ModelCard) -> bool:
-    """Check the file of an estimator; a card that states what is missing is one of XGBoost."""
+    """Check the file of an estimator; a card with ``missing`` is one of XGBoost."""
     file = getattr(card, "file", None)
     return getattr(card, "missing", None) is not None or getattr(file, "suffix", "") in XGBOOST
