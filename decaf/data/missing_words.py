@@ -56,19 +56,20 @@ def restore_words(frame: Frame, cells: Frame, declarations: Declarations) -> Rea
         words = set(texts[is_word])
         if not words:
             continue
-        content = LIBRARIES["pandas"].content(frame[name].dropna())
+        present = frame[name].dropna()
+        is_text = present.empty or LIBRARIES["pandas"].content(present) == "string"
         values = set(declarations.declared.get(name, ()))
-        if content in ("string", "empty"):
+        if is_text:
             values |= set(declarations.of_text.get(name, ()))
         undeclared = words - values
-        if name in declarations.names and content == "string" and undeclared:
+        if name in declarations.names and is_text and undeclared:
             names[name] = Counter(texts[is_word & texts.isin(undeclared)])
             undeclared = set()
         is_value = is_word & ~texts.isin(undeclared)
         if undeclared:
             missing[name] = Counter(texts[is_word & ~is_value])
         if is_value.any():
-            column = frame[name] if content == "string" else frame[name].astype(object)
+            column = frame[name].astype("str") if is_text else frame[name].astype(object)
             frame[name] = column.mask(is_value, texts)
     return ReadTable(frame, missing, names)
 

@@ -178,6 +178,20 @@ def test_names_are_never_missing(tmp_path):
     assert "'kind'" not in remark  # the model does not take it
 
 
+def test_a_table_of_one_country(tmp_path):
+    changes = {"older": {"add": {"age": 1}}}
+    rows = "country,age\nNA,40\nNA,31\n"
+    pairs = adapter(tmp_path, rows, groups=["country"], changes=changes).pair_set()
+    assert {pair.groups for pair in pairs.pairs} == {(("country", "NA"),)}
+
+
+def test_words_of_a_column_that_permutes_are_remarked(tmp_path):
+    permute = {"column": "age", "within": "town", "seed": 2}
+    rows = "town,age\nNA,40\n,31\nUlm,20\nUlm,21\nNA,30\n"
+    data = adapter(tmp_path, rows, drop=["town"], changes={"moved": {"permute": permute}})
+    assert "'town' 'NA' (2)" in words_of(data.pair_set())[0]
+
+
 def test_classes_declare_labels(tmp_path):
     rows = "hired,age\nNone,40\nNA,31\nNone,20\n"
     changes = {"older": {"add": {"age": 1}}}

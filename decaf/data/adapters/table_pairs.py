@@ -183,6 +183,7 @@ class TablePairs(Adapter):
         ids = self._ids(frame)
         names = self._input_names(frame)
         used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
+        used |= {change.permute.within for change in self.changes.values() if change.permute}
         remarks = [f"table: {remark}" for remark in remark_words(table, used)]
         frames = [frame[names]]
         if self.counterfactuals is not None:
