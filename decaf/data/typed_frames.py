@@ -71,8 +71,16 @@ def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
     for name in names:
         if name not in other:
             raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
-        typed[name] = _fit_type(other[name], frame[name], name)
+        typed[name] = _mark_missing(_fit_type(other[name], frame[name], name), frame[name])
     return typed
+
+
+def _mark_missing(column: Series, factual: Series) -> Series:
+    """Column of objects with the missing value, None or NaN, of the table's column."""
+    markers = LIBRARIES["pandas"].markers(factual)
+    if column.dtype != object or len(markers) != 1:
+        return column
+    return column.where(column.notna(), None if markers == {"null"} else np.nan)
 
 
 def _fit_type(column: Series, factual: Series, name: str) -> Series:

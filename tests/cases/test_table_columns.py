@@ -96,6 +96,15 @@ def test_truth_values_join_those_that_may_be_missing(tmp_path):
     assert jobs == [(True, False), (None, True)]
 
 
+def test_missing_truth_values_of_json_and_csv_are_joined(tmp_path):
+    data = section(tmp_path, "", "id,age,job\na,40,False\nb,31,True\nc,20,\n")
+    rows = [("a", 40, "true"), ("b", 31, "null"), ("c", 20, "false")]
+    lines = [f'{{"id": "{who}", "age": {age}, "job": {job}}}\n' for who, age, job in rows]
+    (tmp_path / "rows.jsonl").write_text("".join(lines))
+    jobs, _ = jobs_of({**data, "table": str(tmp_path / "rows.jsonl")})
+    assert jobs == [(True, False), (None, True), (False, None)]
+
+
 def test_what_no_category_is_refused(study, write, decaf, tmp_path):
     rows, other = table(FACTUAL), table(["pilot", "cook", "cook"])
     rows["job"] = rows["job"].astype(DTYPES["category"])
