@@ -141,6 +141,15 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
     )
 
 
+def try_with_remarks(trial: Trial) -> tuple[Footprint | None, tuple[str, ...]]:
+    """Try a model as :func:`try_model` does; returns its remarks, too, with its name."""
+    footprint, card = try_model(trial), trial.model.card
+    if isinstance(card, NetworkCard):
+        return footprint, ()
+    remarks = getattr(loaded_model(trial.model).model, "remarks", ())
+    return footprint, tuple(f"{card.id}: {remark}" for remark in remarks)
+
+
 def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
     """Try every model that has to be scored on a worker.
 
@@ -216,7 +225,10 @@ def _failed(
     orders: dict[str, ModelOrder],
     on_measured: Callable[[Footprint], None] | None = None,
 ) -> dict[str, DecafError]:
-    def report(footprint: Footprint | None) -> None:
+    def report(tried_model: tuple[Footprint | None, tuple[str, ...]]) -> None:
+        footprint, remarks = tried_model
+        for remark in remarks:
+            announce(remark)
         if footprint and on_measured:
             on_measured(footprint)
 
@@ -225,7 +237,7 @@ def _failed(
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     trials = trials_of(plan, orders, is_measured=on_measured is not None)
-    return attempt(client, try_model, trials, list(orders), report)
+    return attempt(client, try_with_remarks, trials, list(orders), report)
 
 
 def trials_of(

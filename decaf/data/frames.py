@@ -28,7 +28,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Kind, Library
+from decaf.data.frame_libraries import LIBRARIES, OF_PANDAS, Category, Frame, Kind, Library
 from decaf.errors import DataError, listed
 from decaf.foundation.arrays import EXACT
 
@@ -63,6 +63,11 @@ class Column:
     def width(self) -> int:
         """Values of a row that stand for it."""
         return len(self.categories) or (1 if self.missing is None else 2)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it has categories that its type does not declare."""
+        return self.kind == "category" and not self.dtype.startswith((OF_PANDAS, "Enum"))
 
     @property
     def limits(self) -> tuple[int, int]:

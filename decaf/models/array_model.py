@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, listed, suggestion
+from decaf.errors import ModelError, listed
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy
 from decaf.models.card import Output
+from decaf.models.estimators.column_names import match_columns
+
+CATEGORICAL = "enable_categorical"
+"""Word of XGBoost where it refuses columns of text."""
+SHOWN_COLUMNS = 8
 
 
 class ArrayModel:
@@ -21,7 +26,8 @@ class ArrayModel:
     messages call it, ``estimator`` is what answers, for explanations that look inside.
     ``seed_argument`` is the keyword argument of ``answer`` that gets the seed of a query, if any.
     ``frame_columns`` are those of the frame that it is called with where the data are a table: none
-    for all that the table has, None for a model that takes arrays alone.
+    for all that the table has, None for a model that takes arrays alone. ``by_position`` takes
+    columns of a table in their order, whatever their names.
     """
 
     def __init__(
@@ -31,7 +37,10 @@ class ArrayModel:
         name: str,
         estimator: Any = None,
         frame_columns: Sequence[str] | None = None,
+        *,
         seed_argument: str | None = None,
+        by_position: bool = False,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         import torch
 
@@ -43,6 +52,10 @@ class ArrayModel:
         self._frame_columns = frame_columns
         self._seed_argument = seed_argument
         self._frame: Callable[[NDArray[np.floating]], Frame] | None = None
+        self._text_columns: list[str] = []
+        self._by_position = by_position
+        self.remarks = remarks
+        """Sentences for the user who audits the model."""
 
     def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
         """The same model for rows of a table, called with frames; None if it takes arrays alone.
@@ -50,16 +63,28 @@ class ArrayModel:
         Raises ModelError when the table lacks a column that the model was fitted on.
         """
         wanted = self._frame_columns
-        if wanted is None:
-            return None
         known = [column.name for column in columns.columns]
-        if lacking := [name for name in wanted if name not in known]:
-            raise ModelError(
-                f"{self._name} was fitted on the columns {listed(wanted)}; the table lacks "
-                f"{listed(lacking)}{suggestion(lacking[0], known)}"
-            )
+        if wanted is None:
+            if self.estimator is not None and len(known) > 1:
+                remark = "the file names no columns; it gets those of the table in their order: "
+                self.remarks = (*self.remarks, remark + listed(known, SHOWN_COLUMNS))
+            return None
+        try:
+            match = match_columns(wanted or known, known, by_position=self._by_position)
+        except ValueError as error:
+            raise ModelError(f"{self._name} {error}") from error
         model = copy(self)
-        model._frame = lambda rows: columns.decode(rows)[list(wanted or known)]
+        model.remarks = (*self.remarks, *([match.remark] if match.remark else []))
+        model._text_columns = [
+            one.name for one in columns.columns if one.is_text and one.name in match.columns
+        ]
+
+        def frame(rows: NDArray[np.floating]) -> Frame:
+            chosen = columns.decode(rows)[match.columns]
+            chosen.columns = match.names
+            return chosen
+
+        model._frame = frame
         return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
@@ -82,7 +107,8 @@ class ArrayModel:
         try:
             answer = self._answer(rows if self._frame is None else self._frame(rows), **seeds)
         except ValueError as error:
-            raise ModelError(f"{self._name} could not answer: {error}") from error
+            reason = self._explain(str(error))
+            raise ModelError(f"{self._name} could not answer: {reason}") from error
         output = f"the output of {self._name}"
         found = to_numpy(as_real(as_array(answer, output, ModelError), output, ModelError))
         if found.ndim not in (1, 2) or len(found) != len(inputs):
@@ -92,3 +118,14 @@ class ArrayModel:
             )
         columns = found if found.ndim == 2 else found[:, None]
         return torch.from_numpy(columns.astype(np.float64))
+
+    def _explain(self, reason: str) -> str:
+        """Reason of a refusal; that of XGBoost, which takes no text, in words of the study."""
+        if not (self._text_columns and CATEGORICAL in reason):
+            return reason
+        keys = ", ".join(f"{name}: […]" for name in self._text_columns)
+        return (
+            f"XGBoost takes numbers and categories, and the table has text in "
+            f"{listed(self._text_columns)}: declare the categories in the order of the fit, "
+            f"'data: categories: {{{keys}}}', or leave the columns out with 'drop:'"
+        )

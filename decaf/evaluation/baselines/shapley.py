@@ -16,6 +16,7 @@ from decaf.evaluation.baselines.base import (
     mean_magnitude,
     quiet_import,
 )
+from decaf.models.estimators.boosters import best_rounds, make_matrix
 
 FOREST_VALUES = "decaf.evaluation.tree_shapley"
 """Compiles when it is imported."""
@@ -163,10 +164,8 @@ def _xgboost_values(
     wanted: Literal["pred_contribs", "pred_interactions"],
 ) -> NDArray[np.float32]:
     """XGBoost's own TreeSHAP: (n, p + 1) values or (n, p + 1, p + 1) interactions, log-odds."""
-    best = booster.attr("best_iteration")
-    rounds = (0, 0 if best is None else int(best) + 1)
-    matrix = quiet_import("xgboost").DMatrix(rows, nthread=1)
-    return booster.predict(matrix, iteration_range=rounds, **{wanted: True})
+    matrix = make_matrix(booster, rows, nthread=1)
+    return booster.predict(matrix, iteration_range=best_rounds(booster), **{wanted: True})
 
 
 @contextmanager

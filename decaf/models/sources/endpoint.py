@@ -149,10 +149,11 @@ class EndpointCard(ModelCard):
 class EndpointModel:
     """Inputs → outputs of an endpoint, over one client whose connections are reused.
 
-    ``options`` are those of the client (``httpx.Client``).
+    Numbers that equal ``missing`` are sent as NaN. ``options`` are those of the client
+    (``httpx.Client``).
     """
 
-    def __init__(self, card: EndpointCard, **options: Any) -> None:
+    def __init__(self, card: EndpointCard, missing: float = math.nan, **options: Any) -> None:
         import torch
 
         self.output = card.output
@@ -161,6 +162,7 @@ class EndpointModel:
         self._columns: FrameSchema | None = None
         self.complete_columns: Mapping[str, str] = {}
         """Type by name of columns in which a missing value would be refused or changed."""
+        self._missing = missing
         headers = {name: value.get_secret_value() for name, value in card.headers.items()}
         self._secrets = [word for value in headers.values() for word in value.split()]
         self._caller = Caller(card.timeout_seconds, headers=headers, **options)
@@ -229,7 +231,9 @@ class EndpointModel:
             name = "inputs" if self._card.asks_for_frames else "dataframe_records"
             frame = self._columns.decode(rows)
             refuse_missing_values(self.complete_columns, frame, self._name)
-            return {name: _records(frame)}
+            return {name: _records(frame, self._missing)}
+        if not math.isnan(self._missing):
+            rows = np.where(rows == self._missing, np.nan, rows)
         columns = self._card.columns
         if columns or self._card.flatten:
             rows = rows.reshape(len(rows), -1)
@@ -281,10 +285,10 @@ class EndpointModel:
         return text
 
 
-def _records(frame: Frame) -> list[dict[str, Any]]:
-    """Rows as objects by column; None where a value is missing."""
+def _records(frame: Frame, missing: float) -> list[dict[str, Any]]:
+    """Rows as objects by column; None where a value is missing, or equals ``missing``."""
     records = frame.to_dict("records")
-    for row, column in np.argwhere(frame.isna().to_numpy()):
+    for row, column in np.argwhere((frame.isna() | (frame == missing)).to_numpy()):
         records[row][frame.columns[column]] = None
     return records
 

@@ -1,7 +1,5 @@
 """An estimator of scikit-learn or XGBoost, from a file that runs no code when it is opened."""
 
-import json
-import pickle
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,13 +13,32 @@ from pydantic import Field, model_validator
 from decaf.data.frame_libraries import Frame
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.extras import Installed, optional
+from decaf.foundation.extras import Installed
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.plugins import OneOf
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
+from decaf.models.estimators.boosters import (
+    describe_booster,
+    make_predictor,
+    open_booster,
+)
+from decaf.models.estimators.column_names import fitted_columns
+from decaf.models.estimators.files import (
+    SKOPS_SCHEMA,
+    Stored,
+    compare_versions,
+    describe_content,
+    explain_by_version,
+    list_untrusted_types,
+    open_pickle,
+    open_skops,
+    saved_version,
+)
+from decaf.models.estimators.missing import MissingValue, set_missing
+from decaf.models.estimators.targets import count_targets, several_targets
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.estimator import SKOPS, fit_estimator
@@ -33,8 +50,7 @@ BINARY, MULTICLASS = "binary:logistic", "multi:softprob"
 """XGBoost's objectives whose predictions are probabilities."""
 
 XGBOOST = (".ubj", ".json")
-PICKLES = (".pkl", ".pickle")
-SKOPS_SCHEMA = "schema.json"
+BY_POSITION = "by_position"
 LONGEST_END = 16
 """Bytes in which a file must end, white space included."""
 
@@ -50,13 +66,13 @@ class EstimatorCard(TrainableCard):
     source: Literal["estimator"]
     file: PlacedPath | None = Field(
         None,
-        description="`.skops` file (scikit-learn), `.json` or `.ubj` file (XGBoost), or a pickle "
-        "with `unpickle: true`",
+        description="`.skops` file (scikit-learn), `.json` or `.ubj` file (XGBoost), or, with "
+        "`unpickle: true`, what pickle or joblib stored (`.pkl`, `.joblib`)",
     )
     unpickle: bool = Field(
         False,
-        description="open a pickle of scikit-learn (`.pkl`), which runs whatever it brings along, "
-        "with all your rights; for an entry of a registry the registry has to `trust:` it by name",
+        description="open a file of pickle or joblib, which runs whatever it brings along, with "
+        "all your rights; for an entry of a registry the registry has to `trust:` it by name",
     )
     training: Fitting | None = Field(
         None, description="recipe that makes the estimator when there is no file"
@@ -75,13 +91,25 @@ class EstimatorCard(TrainableCard):
     trusted: tuple[str, ...] = Field(
         (), description="types in a skops file that are trusted beyond those that skops knows"
     )
+    missing: MissingValue = Field(
+        None,
+        description="value that counts as missing for a model of XGBoost, beside NaN: the "
+        "`missing` that it was fitted with, which XGBoost's own file does not hold; `nan` says "
+        "that no number does",
+    )
+    columns: Literal["by_name", "by_position"] = Field(
+        "by_name",
+        description="how columns of a table are found that the estimator was fitted on under "
+        "other names: `by_position` takes the table's columns in their order",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> "EstimatorCard":
         if (self.file is None) == (self.training is None):
             raise fault("give exactly one of 'file' and 'training' (a recipe)")
-        is_pickle = self.file is not None and self.file.suffix in PICKLES
-        require_keys([("unpickle", not self.unpickle or is_pickle, "a pickle in 'file:'")])
+        is_pickle = self.file is not None and self.file.suffix not in (SKOPS, *XGBOOST)
+        needed = "a file of pickle or joblib in 'file:'"
+        require_keys([("unpickle", not self.unpickle or is_pickle, needed)])
         return self
 
     @property
@@ -98,8 +126,9 @@ class EstimatorCard(TrainableCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of what is called, and of the order of classes."""
-        return json_sha256(["estimator", self.method, self.classes])
+        """Digest of the method, the order of classes, and the keys that are seldom given."""
+        seldom = self.model_dump(include={"missing", "columns"}, exclude_defaults=True)
+        return json_sha256(["estimator", self.method, self.classes, *([seldom] if seldom else [])])
 
     def weights_digest(self) -> str:
         """Digest of the file, whose kind is checked."""
@@ -109,14 +138,31 @@ class EstimatorCard(TrainableCard):
         """Open the file; estimators run on the CPU, whatever the device."""
         path = self._checked_file()
         opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
+        name = f"model {self.id}, {self.method} of {path}"
 
         def answer(inputs: NDArray[np.float32] | Frame) -> NDArray[Any]:
             is_array = isinstance(inputs, np.ndarray)
             rows = inputs.reshape(len(inputs), -1) if is_array else inputs
-            return opened.in_order(opened.answer(rows))
+            try:
+                return opened.in_order(opened.answer(rows))
+            except ValueError as error:
+                versions = compare_versions(saved_version(path))
+                raise ValueError(f"{error} ({versions})" if versions else str(error)) from error
+            except Exception as error:
+                if reason := explain_by_version(path, error):
+                    raise ModelError(f"model {self.id}: {reason}") from error
+                raise
 
-        name = f"model {self.id}, {self.method} of {path}"
-        return ArrayModel(answer, opened.output, name, opened.estimator, opened.frame_columns)
+        versions = compare_versions(opened.version)
+        return ArrayModel(
+            answer,
+            opened.output,
+            name,
+            opened.estimator,
+            opened.frame_columns,
+            by_position=self.columns == BY_POSITION,
+            remarks=(f"{versions}: compare its answers with those of then",) if versions else (),
+        )
 
     @property
     def trained_suffix(self) -> str:
@@ -150,14 +196,20 @@ class Opened(NamedTuple):
     """What was opened: scikit-learn's estimator, or XGBoost's booster."""
     frame_columns: Sequence[str] | None
     """Columns of the frame that it was fitted on; None where that was an array."""
+    version: str | None = None
+    """Other version of scikit-learn that saved it; None where none is known."""
 
     def in_order(self, answer: Any) -> NDArray[Any]:
         """Columns of an answer in the order of the study's classes.
 
         Raises ValueError when there is not one column for each class (an SVC of one against one,
-        for example).
+        for example), or an answer for each of several targets.
         """
+        if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
+            raise ValueError(several_targets(len(answer), "it"))
         columns = np.asarray(answer)
+        if self.output == "value" and columns.ndim == 2 and columns.shape[1] > 1:
+            raise ValueError(several_targets(columns.shape[1], "it"))
         if self.order is None:
             return columns
         if columns.ndim != 2 or columns.shape[1] != len(self.order):
@@ -165,56 +217,72 @@ class Opened(NamedTuple):
         return columns[:, self.order]
 
 
+@contextmanager
+def _of_model(card: EstimatorCard) -> Iterator[None]:
+    """Name the model in errors about its file."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"model {card.id}: {error}") from error
+
+
 def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
     """Open a scikit-learn estimator, if all types in its file are trusted, or all of it is."""
-    estimator = (_load_pickle if card.unpickle else _load_skops)(card, path)
+    with _of_model(card):
+        estimator, version = open_pickle(path) if card.unpickle else _load_skops(card, path)
+        if hasattr(estimator, "inplace_predict"):  # a booster that was pickled itself
+            return _open_booster(card, path, estimator)
+        set_missing(estimator, card.missing)
+        _refuse_several_targets(estimator, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
+        remedy = "correct 'method:'" if usable else "store a fitted estimator alone"
         raise ModelError(
-            f"model {card.id}: {type(estimator).__name__} has no {card.method}; it has "
-            f"{', '.join(usable) or 'none of the methods'}: correct 'method:'"
+            f"model {card.id}: {describe_content(estimator)} has no {card.method}; it has "
+            f"{', '.join(usable) or 'none of the methods'}: {remedy}"
         )
     answer = getattr(estimator, card.method)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
-    columns = getattr(estimator, "feature_names_in_", None)
-    columns = None if columns is None else columns.tolist()
+    columns = fitted_columns(estimator)
     if card.method == "predict_proba":
-        return Opened(answer, "probabilities", _order(card, names), estimator, columns)
+        return Opened(answer, "probabilities", _order(card, names), estimator, columns, version)
     # Two classes have one decision value: how far the second is ahead.
     if card.method == "decision_function" and len(names) > 2:
-        return Opened(answer, "logits", _order(card, names), estimator, columns)
-    return Opened(answer, "value", None, estimator, columns)
+        return Opened(answer, "logits", _order(card, names), estimator, columns, version)
+    return Opened(answer, "value", None, estimator, columns, version)
+
+
+def _refuse_several_targets(estimator: Any, path: Path) -> None:
+    if (count := count_targets(estimator)) > 1:
+        kind = f"{path} is a {type(estimator).__name__}"
+        raise ModelError(f"{kind}: {several_targets(count, 'it')}")
 
 
 def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
     """Open an XGBoost model; it predicts with its best iteration, as XGBoost's own classes do."""
-    with optional():
-        import xgboost
+    with _of_model(card):
+        return _open_booster(card, path, open_booster(path))
 
-    try:
-        booster = xgboost.Booster(model_file=path)
-        learner = json.loads(booster.save_config())["learner"]
-        objective = learner["objective"]["name"]
-    except (ValueError, KeyError) as error:
-        raise ModelError(
-            f"model {card.id}: {path} is no XGBoost model ({str(error).splitlines()[0]}); "
-            "save it again with save_model"
-        ) from error
+
+def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
+    objective, class_count, target_count, _ = describe_booster(booster)
+    if target_count > 1:
+        raise ModelError(f"{path}: {several_targets(target_count, 'it')}")
     _check_objective(card, path, objective)
-    best, columns = booster.attr("best_iteration"), booster.feature_names
-    rounds = (0, 0 if best is None else int(best) + 1)
-    kind = "margin" if card.method == "decision_function" else "value"
+    set_missing(booster, card.missing)
+    columns = booster.feature_names
+    predict = make_predictor(booster, "margin" if card.method == "decision_function" else "value")
     has_two = card.method == "predict_proba" and objective == BINARY
 
     def answer(rows: NDArray[np.float32] | Frame) -> NDArray[np.float32]:
-        predicted = booster.inplace_predict(rows, iteration_range=rounds, predict_type=kind)
+        predicted = predict(rows)
         return np.stack([1 - predicted, predicted], axis=1) if has_two else predicted
 
     if card.method != "predict_proba" and not objective.startswith("multi:"):
         return Opened(answer, "value", None, booster, columns)
-    class_count = 2 if has_two else int(learner["learner_model_param"]["num_class"])
     output: Output = "probabilities" if card.method == "predict_proba" else "logits"
-    return Opened(answer, output, _order(card, list(range(class_count))), booster, columns)
+    order = _order(card, list(range(2 if has_two else class_count)))
+    return Opened(answer, output, order, booster, columns)
 
 
 def keys_of(path: Path) -> dict[str, Any]:
@@ -233,60 +301,23 @@ def keys_of(path: Path) -> dict[str, Any]:
                 return {"method": method}
         _open_xgboost(card.model_copy(update={"method": "decision_function"}), path)
         return {"method": "decision_function"}
-    if untrusted := _untrusted_types(card, path):
+    if untrusted := list_untrusted_types(path, card.known_types):
         return {"trusted": untrusted}
-    estimator = _load_skops(card, path)
+    estimator = _load_skops(card, path).content
+    _refuse_several_targets(estimator, path)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
     known = {"classes": names} if names != list(range(len(names))) else {}
     return {"method": next(name for name in get_args(Method) if hasattr(estimator, name)), **known}
 
 
-def _load_skops(card: EstimatorCard, path: Path) -> Any:
-    import skops.io
-
-    if untrusted := _untrusted_types(card, path):
+def _load_skops(card: EstimatorCard, path: Path) -> Stored:
+    if untrusted := list_untrusted_types(path, card.known_types):
         names = ", ".join(untrusted)
         raise ModelError(
-            f"model {card.id}: {path} holds types that skops does not know to be "
+            f"{path} holds types that skops does not know to be "
             f"harmless: {names}. If you trust them, list them: 'trusted: [{names}]'"
         )
-    with _opening(card, path):
-        return skops.io.load(path, trusted=list(card.known_types))
-
-
-def _untrusted_types(card: EstimatorCard, path: Path) -> list[str]:
-    """Types in a skops file that neither skops nor the card trusts."""
-    import skops.io
-
-    with _opening(card, path):
-        return sorted(set(skops.io.get_untrusted_types(file=path)) - set(card.known_types))
-
-
-@contextmanager
-def _opening(card: EstimatorCard, path: Path) -> Iterator[None]:
-    try:
-        yield
-    # What a damaged file, another version or a missing module leads to is not skops' to say.
-    except (
-        *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError, RuntimeError),
-        zipfile.BadZipFile,
-    ) as error:
-        raise ModelError(
-            f"model {card.id}: {path} cannot be opened: {type(error).__name__}: {error}; save "
-            "it again with skops.io.dump, and with the versions that are installed here"
-        ) from error
-
-
-def _load_pickle(card: EstimatorCard, path: Path) -> Any:
-    with path.open("rb") as file:
-        try:
-            return pickle.load(file)
-        # It is code of others, which may raise anything.
-        except Exception as error:
-            raise ModelError(
-                f"model {card.id}: {path} cannot be unpickled: {type(error).__name__}: {error}; it "
-                "needs the versions that it was made with"
-            ) from error
+    return open_skops(path, card.known_types)
 
 
 def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
@@ -303,12 +334,12 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
 def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
     if card.method == "predict_proba" and objective not in (BINARY, MULTICLASS):
         raise ModelError(
-            f"model {card.id}: {path} was trained for {objective}, which has no "
+            f"{path} was trained for {objective}, which has no "
             "probabilities: use 'method: predict' or 'method: decision_function'"
         )
     if card.method == "predict" and objective.startswith(("binary:", "multi:")):
         raise ModelError(
-            f"model {card.id}: {path} was trained for {objective}, which predicts classes: "
+            f"{path} was trained for {objective}, which predicts classes: "
             "use 'method: predict_proba' or 'method: decision_function'"
         )
 
@@ -332,6 +363,7 @@ def _check_header(path: Path, *, may_unpickle: bool) -> None:
             f"{path} is not a whole file of an estimator that can be opened without running code "
             "that it brings along; expected .skops, written by skops.io.dump(estimator, path), or "
             ".json or .ubj, written by XGBoost's save_model(path). A pickle runs whatever it "
-            "brings along, with all your rights: convert it where you trust it, or open it with "
-            "'unpickle: true'"
+            "brings along, with all your rights, and so does a file of joblib: where you trust it, "
+            "convert it by skops.io.dump(joblib.load(path), 'model.skops'), or add 'unpickle: "
+            "true' to the card"
         )

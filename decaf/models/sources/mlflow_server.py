@@ -19,10 +19,13 @@ from decaf.foundation.files import refusals_as
 from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, fault
 from decaf.models import scoring_process
 from decaf.models.card import Model, ModelCard, Output
+from decaf.models.estimators.missing import MissingValue, missing_number
 from decaf.models.mlflow_model import MLMODEL, PYFUNC, read_mlmodel
 from decaf.models.mlflow_signature import complete_columns, refuse_missing, remark_fractions
 from decaf.models.sources.endpoint import EndpointCard, EndpointModel
 
+XGBOOST = "xgboost"
+"""Flavour of models that XGBoost saved."""
 MOST_SAID = 1 << 16
 """Bytes that a starting server may say."""
 END_SECONDS = 10.0
@@ -52,6 +55,11 @@ class MlflowServerCard(ModelCard):
         description="`/invocations` of a scoring server that serves exactly this version already",
     )
     output: Output = Field(description="what the model's `predict` returns")
+    missing: MissingValue = Field(
+        None,
+        description="value that counts as missing for a model of XGBoost, which MLflow's file "
+        "does not hold: it is sent as NaN",
+    )
     rows_per_request: int = Field(256, gt=0, le=1_000_000, description="inputs of one request")
     start_seconds: float = Field(
         120.0, gt=0, le=LONGEST_WAIT, description="longest time until the server is there, s"
@@ -79,12 +87,19 @@ class MlflowServerCard(ModelCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of what the outputs are."""
-        return json_sha256(["mlflow_server", self.output])
+        """Digest of what the outputs are, and of the value that counts as missing."""
+        missing = [] if self.missing is None else [self.missing]
+        return json_sha256(["mlflow_server", self.output, *missing])
 
     def weights_digest(self) -> str:
         """Digest of all files of the model."""
-        if PYFUNC not in read_mlmodel(self.model).flavours:
+        flavours = read_mlmodel(self.model).flavours
+        if self.missing is not None and XGBOOST not in flavours:
+            raise ModelError(
+                f"'missing' is {self.missing}, and {self.model / MLMODEL} has no flavour "
+                f"{XGBOOST}: leave 'missing' out"
+            )
+        if PYFUNC not in flavours:
             raise ModelError(
                 f"{self.model / MLMODEL} has no flavour {PYFUNC}, which MLflow's scoring server "
                 "needs; log the model with one"
@@ -93,11 +108,12 @@ class MlflowServerCard(ModelCard):
 
     def load(self, device: str) -> Model:
         """Start the server, unless there is one."""
+        number = missing_number(self.missing)
         if self.url is not None:
-            return EndpointModel(self._endpoint(self.url))
+            return EndpointModel(self._endpoint(self.url), missing=number)
         process, port = _started(self)
         model = EndpointModel(
-            self._endpoint(f"http://127.0.0.1:{port}/invocations"), trust_env=False
+            self._endpoint(f"http://127.0.0.1:{port}/invocations"), number, trust_env=False
         )
         weakref.finalize(model, _end, process)
         return model

@@ -48,7 +48,10 @@ CHANGED = (
             "output": "probabilities",
         },
     ),
-    (ESTIMATOR, {"method": "predict", "classes": (1, 0)}),
+    (
+        ESTIMATOR,
+        {"method": "predict", "classes": (1, 0), "missing": -1.0, "columns": "by_position"},
+    ),
     (
         FUNCTION,
         {
@@ -70,7 +73,7 @@ CHANGED = (
             "flatten": True,
         },
     ),
-    (SERVED, {"output": "logits"}),
+    (SERVED, {"output": "logits", "missing": -1.0}),
 )
 NAMES = {"id", "family", "source", "sha256"}
 BY_CONTENT = {"weights", "training", "epoch", "epoch_rule", "checkpoints", "file", "trusted"}

@@ -1,0 +1,127 @@
+"""Boosters of XGBoost, which predict as XGBoost's own classes do.
+
+A file of XGBoost does not hold the value that counted as missing when it was fitted. The value is
+kept as an attribute of the opened booster, for all that predicts with it.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.frame_libraries import Frame
+from decaf.errors import ModelError
+from decaf.foundation.extras import optional
+
+MISSING = "decaf_missing"
+"""Attribute of a booster: the value that counts as missing, beside NaN."""
+LINEAR = "gblinear"
+PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: ")
+"""Begins an error of XGBoost's library: the time, and a line of its source."""
+
+Rows = NDArray[np.floating] | Frame
+Predictor = Callable[[Rows], NDArray[np.float32]]
+
+
+class BoosterKind(NamedTuple):
+    """Description of a booster by its configuration."""
+
+    objective: str
+    class_count: int
+    """0 unless it has several classes."""
+    target_count: int
+    is_linear: bool
+
+
+def open_booster(path: Path) -> Any:
+    """Booster of a file that XGBoost's ``save_model`` wrote.
+
+    Raises ModelError when XGBoost cannot read it.
+    """
+    with optional():
+        import xgboost
+
+    try:
+        booster = xgboost.Booster(model_file=path)
+        describe_booster(booster)
+    except (ValueError, KeyError) as error:
+        raise ModelError(
+            f"{path} is no XGBoost model ({first_line(error)}); save it again with save_model"
+        ) from error
+    return booster
+
+
+def describe_booster(booster: Any) -> BoosterKind:
+    """Read the configuration of a booster."""
+    learner = json.loads(booster.save_config())["learner"]
+    parameters = learner["learner_model_param"]
+    return BoosterKind(
+        learner["objective"]["name"],
+        int(parameters["num_class"]),
+        int(parameters.get("num_target", 1)),
+        learner["gradient_booster"]["name"] == LINEAR,
+    )
+
+
+def declare_missing(booster: Any, value: float | None) -> None:
+    """Have a value count as missing when the booster predicts; none but NaN by default."""
+    if value is not None and not math.isnan(value):
+        booster.set_attr(**{MISSING: repr(value)})
+
+
+def make_predictor(booster: Any, kind: Literal["value", "margin"]) -> Predictor:
+    """Function that predicts rows with the best iteration, as XGBoost's own classes do.
+
+    It raises ValueError when XGBoost refuses the rows.
+    """
+    is_linear = describe_booster(booster).is_linear
+    rounds, missing = best_rounds(booster), _missing_value(booster)
+
+    def predict(rows: Rows) -> NDArray[np.float32]:
+        try:
+            if is_linear:  # XGBoost predicts in place with trees alone
+                return booster.predict(make_matrix(booster, rows), output_margin=kind == "margin")
+            return booster.inplace_predict(
+                rows, iteration_range=rounds, predict_type=kind, missing=missing
+            )
+        except ValueError as error:
+            raise ValueError(first_line(error)) from error
+
+    return predict
+
+
+def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
+    """Rows as XGBoost's DMatrix; those of an array have the booster's names of its features."""
+    with optional():
+        import xgboost
+
+    names = booster.feature_names if isinstance(rows, np.ndarray) else None
+    return xgboost.DMatrix(
+        rows,
+        missing=_missing_value(booster),
+        feature_names=names,
+        enable_categorical=True,
+        **options,
+    )
+
+
+def best_rounds(booster: Any) -> tuple[int, int]:
+    """Range of the rounds up to the best one; (0, 0) stands for all."""
+    best = booster.attr("best_iteration")
+    return 0, 0 if best is None else int(best) + 1
+
+
+def first_line(error: Exception) -> str:
+    """Message of XGBoost without the place in its source and the trace of its stack."""
+    text = str(error).partition("\nStack trace")[0].strip()
+    return PLACE_IN_SOURCE.sub("", text)
+
+
+def _missing_value(booster: Any) -> float:
+    value = booster.attr(MISSING)
+    return math.nan if value is None else float(value)

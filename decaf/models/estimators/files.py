@@ -1,0 +1,176 @@
+"""Estimators in files of skops, pickle and joblib, and the versions that these need."""
+
+import bz2
+import gzip
+import lzma
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from decaf.errors import DecafError, ModelError, listed
+
+SKOPS_SCHEMA = "schema.json"
+UNPACKED = (zlib.error, lzma.LZMAError)
+"""Errors of compressed bytes, beside OSError and EOFError."""
+WRITTEN_BY = re.compile(rb"_sklearn_version\D{1,200}?(\d+\.\d[\w.]*)")
+"""Version of scikit-learn in the state of an estimator, in a pickle as in the schema of skops."""
+DECOMPRESS: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ": lzma.decompress,
+    b"]\x00": lzma.decompress,
+    b"x": zlib.decompress,
+}
+"""By the first bytes of a file of joblib."""
+
+
+class Stored(NamedTuple):
+    """Object of a file."""
+
+    content: Any
+    version: str | None
+    """Other version of scikit-learn that saved it; None where none is known."""
+
+
+def open_skops(path: Path, trusted: Sequence[str]) -> Stored:
+    """Estimator of a skops file whose types are trusted.
+
+    Raises ModelError when it cannot be opened.
+    """
+    import skops.io
+
+    with _opening(path, "skops.io.dump") as versions:
+        content = skops.io.load(path, trusted=list(trusted))
+    return Stored(content, min(versions, default=None))
+
+
+def list_untrusted_types(path: Path, trusted: Sequence[str]) -> list[str]:
+    """Types in a skops file that neither skops nor the caller trusts.
+
+    Raises ModelError when it cannot be opened.
+    """
+    import skops.io
+
+    with _opening(path, "skops.io.dump"):
+        return sorted(set(skops.io.get_untrusted_types(file=path)) - set(trusted))
+
+
+def open_pickle(path: Path) -> Stored:
+    """Object that pickle or joblib stored; opening it runs whatever it brings along.
+
+    Raises ModelError when it cannot be opened.
+    """
+    import joblib
+
+    with _opening(path, "joblib.dump") as versions:
+        content = joblib.load(path)
+    return Stored(content, min(versions, default=None))
+
+
+def saved_version(path: Path) -> str | None:
+    """Version of scikit-learn that saved a file; None where the file does not say."""
+    version = WRITTEN_BY.search(_content_of(path))
+    return version[1].decode() if version else None
+
+
+def compare_versions(saved: str | None) -> str:
+    """Say that another version of scikit-learn saved an estimator; empty where none is known."""
+    import sklearn
+
+    if saved in (None, sklearn.__version__):
+        return ""
+    return f"scikit-learn {saved} saved it, and {sklearn.__version__} is installed"
+
+
+def explain_by_version(path: Path, error: Exception) -> ModelError | None:
+    """Explain an error of an estimator by the version that saved it; None where that is no reason.
+
+    Errors of decaf, and those that want less memory, are none of these.
+    """
+    if isinstance(error, DecafError | MemoryError):
+        return None
+    saved = saved_version(path)
+    if not (versions := compare_versions(saved)):
+        return None
+    return ModelError(
+        f"{path} does not work here: {versions} ({_words(error)}); fit and save it again with the "
+        f"installed version, or install scikit-learn=={saved} here"
+    )
+
+
+def describe_content(content: Any) -> str:
+    """Name the type of an object, and the keys of a dict."""
+    name = type(content).__name__
+    if isinstance(content, dict):
+        return f"{name} with the keys {listed([str(key) for key in content])}"
+    return name
+
+
+@contextmanager
+def _opening(path: Path, writer: str) -> Iterator[set[str]]:
+    """Turn what the reading of a file raises into a ModelError with the cure.
+
+    The set holds, once the block ends, other versions of scikit-learn that saved a part.
+    """
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    versions: set[str] = set()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", InconsistentVersionWarning)
+            yield versions
+        for warned in caught:
+            if isinstance(warned.message, InconsistentVersionWarning):
+                versions.add(warned.message.original_sklearn_version)
+            else:
+                warnings.warn_explicit(
+                    warned.message, warned.category, warned.filename, warned.lineno
+                )
+    except MemoryError:
+        raise
+    # A damaged file, another version or a missing module may raise anything, and so may the code
+    # that a pickle brings along.
+    except Exception as error:
+        raise explain_by_version(path, error) or ModelError(
+            _refusal(path, error, writer)
+        ) from error
+
+
+def _refusal(path: Path, error: Exception, writer: str) -> str:
+    text = f"{path} cannot be opened: {_words(error)}"
+    package = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package:
+        return (
+            f"{text}; install {package} where decaf runs, or, if it is your own module, name its "
+            "folder under 'python_path:'"
+        )
+    if isinstance(error, AttributeError) and "__main__" in str(error):
+        return (
+            f"{text}; the class was defined in a script or a notebook: move it to a module, name "
+            f"the folder under 'python_path:', and save the estimator again with {writer}"
+        )
+    return f"{text}; the file is damaged or of another kind: save the estimator with {writer}"
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _content_of(path: Path) -> bytes:
+    """Text of a skops file's schema, or the bytes of a pickle; empty where they cannot be read."""
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                return archive.read(SKOPS_SCHEMA)
+        content = path.read_bytes()
+        for start, decompress in DECOMPRESS.items():
+            if content.startswith(start):
+                return decompress(content)
+    except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile, *UNPACKED):
+        return b""  # the error of the reader says what is wrong
+    return content
