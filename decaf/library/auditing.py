@@ -10,7 +10,7 @@ from decaf.data.column_remarks import remark_widths
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
-from decaf.library.frames import Frames
+from decaf.library.frames import Frames, in_fitted_order
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores
@@ -203,6 +203,8 @@ def audit(
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
     weight = checked_weights(weights, count)
     asked = asked_for_scores(score, target, count)
+    if frames:
+        asked = asked._replace(call=in_fitted_order(score, asked.call, frames))
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
         rows = to_numpy(inputs["x_plus"])

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed
 from decaf.foundation.arrays import Array, Tensor, as_array, as_real, one_each, to_numpy, type_name
+from decaf.models.estimators.targets import count_targets
 
 Score = Callable[[Any], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
@@ -33,6 +34,11 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
     another number of targets than inputs.
     """
     name = type(model).__name__
+    if hasattr(model, "classes_") and (targets := count_targets(model)) > 1:
+        raise ModelError(
+            f"score is a classifier of {targets} targets, {name}; expected one target: give a "
+            "function that returns the probabilities of one of them"
+        )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
         return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}")
@@ -60,11 +66,6 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
 
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:
     """(n_inputs,) columns of the classes that are the targets, and the class in words."""
-    if np.ndim(classes) != 1:
-        raise ModelError(
-            "score is a classifier of several outputs; expected one: give a function that returns "
-            "the probabilities of one of them"
-        )
     labels = np.asarray(classes).tolist()
     known = listed([repr(label) for label in labels], MOST_KNOWN)
     if target is None:
@@ -119,7 +120,13 @@ class TargetScorer:
         that are asked for.
         """
         output = "the output of the score"
-        scored = as_real(as_array(self._score(inputs), output, ModelError), output, ModelError)
+        answer = self._score(inputs)
+        if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
+            raise ModelError(
+                f"the score returned a list of {len(answer)} tables, as classifiers of several "
+                "targets do; expected one: give a function that returns one of them"
+            )
+        scored = as_real(as_array(answer, output, ModelError), output, ModelError)
         if type_name(scored) == "bfloat16":  # numpy does not have it
             scored = cast("Tensor", scored).float()
         shape = tuple(scored.shape)
