@@ -23,6 +23,16 @@ SERVED = (
     "(its requirements.txt); what the model brings along runs there, with all your rights"
 )
 
+PICKLES = (".pkl", ".pickle", ".joblib")
+PICKLED = (
+    "unpickle: the file is opened where its name is under 'trust:' of the registry; a pickle can "
+    "run anything when it is opened, with all your rights"
+)
+MISSING = (
+    "missing: give the value that it was fitted with as missing, such as -999, unless that was "
+    "NaN; the file does not hold it"
+)
+METHOD = "method: predict_proba, unless it has none: then decision_function, predict"
 CLASSES = "classes: give the model's names of the study's classes, unless they are 0, 1, …"
 
 
@@ -42,7 +52,7 @@ def proposal_of(described: Described) -> Proposal:
     folder = described.folder
     if (folder / MLMODEL).exists():
         return propose(read_mlmodel(folder), described.tags)
-    kinds = (SKOPS, *XGBOOST)
+    kinds = (SKOPS, *XGBOOST, *PICKLES)
     found = [one for one in folder.iterdir() if one.suffix in kinds and is_inside(one, folder)]
     files = sorted(found, key=lambda path: (kinds.index(path.suffix), path.name))
     if not files and (folder / CARD_FILE).exists():
@@ -52,15 +62,20 @@ def proposal_of(described: Described) -> Proposal:
             f"there is no {MLMODEL} in {folder} and no file of an estimator ({', '.join(kinds)}); "
             "write its card by hand, as docs/models.md says"
         )
-    card = {"source": "estimator", "file": files[0].name, **keys_of(files[0])}
+    is_pickle = files[0].suffix in PICKLES
+    keys = {"unpickle": True} if is_pickle else keys_of(files[0])
+    card = {"source": "estimator", "file": files[0].name, **keys}
     remarks = []
     if len(files) > 1:
         remarks.append(f"file: or {', '.join(path.name for path in files[1:])}")
+    if is_pickle:
+        remarks.append(PICKLED)
+    if files[0].suffix in XGBOOST:
+        remarks.append(MISSING)
     if "trusted" in card:
         remarks.append("trusted: types that skops does not know; look at each of them")
     if "method" not in card:
-        remarks.append("method: predict_proba, unless it has none: then decision_function, predict")
-        remarks.append(CLASSES)
+        remarks += [METHOD, CLASSES]
     if "classes" in card:
         remarks.append("classes: put the model's names in the order of the study's classes")
     return Proposal(card, remarks)
@@ -83,6 +98,7 @@ def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
         card, remarks = _estimator(
             str(xgboost["data"]), "Regressor" not in str(xgboost.get("model_class", ""))
         )
+        remarks.append(MISSING)
     elif pyfunc is not None:
         card, remarks = _served(model, pyfunc)
     else:
@@ -119,6 +135,8 @@ def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any],
             f"or, with its name under 'trust:' of the registry, {{source: estimator, file: {file}, "
             "unpickle: true}: a pickle, which can run anything when it is opened"
         )
+    if "xgboost" in model.flavours:
+        remarks.append(MISSING)
     if any(column.type in ("integer", "long") for column in model.inputs):
         remarks.append("whole-number columns: MLflow cuts off the fractions that a path reveals")
     return card, remarks
