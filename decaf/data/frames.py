@@ -66,7 +66,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether it has categories that its type does not declare."""
+        """True for categories that the type of the column does not declare."""
         return self.kind == "category" and not self.dtype.startswith((OF_PANDAS, "Enum"))
 
     @property

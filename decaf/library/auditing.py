@@ -10,10 +10,10 @@ from decaf.data.column_remarks import remark_widths
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
-from decaf.library.frames import Frames, in_fitted_order
+from decaf.library.frames import Frames
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
 from decaf.library.scoring import Queries, score_pairs
-from decaf.library.targets import Score, asked_for_scores
+from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
@@ -203,13 +203,13 @@ def audit(
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
     weight = checked_weights(weights, count)
     asked = asked_for_scores(score, target, count)
-    if frames:
-        asked = asked._replace(call=in_fitted_order(score, asked.call, frames))
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(one, rows) for name, one in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames)
+    call = call_in_order(score, asked.call, frames.feature_names if frames else ())
+    asked = asked._replace(call=call)
     queries = Queries(batch_size, repeats, epsilon, is_shown=progress)
     scores, errors, grids = score_pairs(pairs, paths, grid, asked, frames, queries)
     row = pairs.block.source

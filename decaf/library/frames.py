@@ -1,6 +1,6 @@
 """Data frames in an audit: arrays for the paths, and frames again for the model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.data.frames import FrameSchema, library_of
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
-from decaf.models.estimators.column_names import fitted_order
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import StatePlan
@@ -74,14 +73,6 @@ class Frames:
             if not column.categories and column.width > 1:
                 row[end - 2] /= row[end - 1] or 1
         return replace(path, value=tuple(row.tolist()))
-
-
-def in_fitted_order(model: Any, call: Callable[[Any], Any], frames: Frames) -> Callable[[Any], Any]:
-    """Have an estimator, or a method of one, called with the columns in the order of its fit."""
-    estimator = getattr(model, "__self__", model)
-    columns = list(frames.feature_names)
-    ordered = fitted_order(estimator, columns) if hasattr(estimator, "predict") else columns
-    return call if ordered == columns else lambda frame: call(frame[ordered])
 
 
 class FrameBuilder(StateBuilder):

@@ -1,13 +1,14 @@
 """What is called for scores, and which column of its output is the score ``q`` of each pair."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed
+from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed, number_of
 from decaf.foundation.arrays import Array, Tensor, as_array, as_real, one_each, to_numpy, type_name
+from decaf.models.estimators.column_names import fitted_order
 from decaf.models.estimators.targets import count_targets
 
 Score = Callable[[Any], Array | ArrayLike]
@@ -34,10 +35,10 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
     another number of targets than inputs.
     """
     name = type(model).__name__
-    if hasattr(model, "classes_") and (targets := count_targets(model)) > 1:
+    if hasattr(model, "classes_") and (targets := count_targets(model)):
         raise ModelError(
-            f"score is a classifier of {targets} targets, {name}; expected one target: give a "
-            "function that returns the probabilities of one of them"
+            f"score is a classifier of {number_of(targets, 'target')}, {name}, each with a table; "
+            "expected labels of one column: give a function that returns one table"
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
@@ -62,6 +63,18 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
         f"score is a {name}; expected a callable that maps a batch of inputs to scores, or an "
         "estimator with predict_proba or predict"
     )
+
+
+def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:
+    """Call of an estimator, or of a method of one, with columns of frames in the order of its fit.
+
+    ``columns`` are those of the frames; none where inputs are arrays.
+    """
+    estimator = getattr(model, "__self__", model)
+    if not columns or not hasattr(estimator, "predict"):
+        return call
+    ordered = fitted_order(estimator, columns)
+    return call if ordered == list(columns) else lambda frame: call(frame[ordered])
 
 
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:

@@ -27,7 +27,7 @@ class ArrayModel:
     ``seed_argument`` is the keyword argument of ``answer`` that gets the seed of a query, if any.
     ``frame_columns`` are those of the frame that it is called with where the data are a table: none
     for all that the table has, None for a model that takes arrays alone. ``by_position`` takes
-    columns of a table in their order, whatever their names.
+    columns of a table in their order under any names.
     """
 
     def __init__(
@@ -76,7 +76,9 @@ class ArrayModel:
         model = copy(self)
         model.remarks = (*self.remarks, *([match.remark] if match.remark else []))
         model._text_columns = [
-            one.name for one in columns.columns if one.is_text and one.name in match.columns
+            column.name
+            for column in columns.columns
+            if column.is_text and column.name in match.columns
         ]
 
         def frame(rows: NDArray[np.floating]) -> Frame:

@@ -1,1 +1,1 @@
-"""Estimators in files: how each kind is opened, what it was fitted on, and how it answers."""
+"""Estimators in files: how each kind is opened and predicts, and the columns of its fit."""

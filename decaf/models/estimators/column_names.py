@@ -32,7 +32,7 @@ class Match(NamedTuple):
 def match_columns(fitted: Sequence[str], table: Sequence[str], *, by_position: bool) -> Match:
     """Find the columns of a table that a model was fitted on.
 
-    Raises ValueError, which says what the table lacks, when the names do not say which columns
+    Raises ValueError, with the names that the table lacks, when names do not tell which columns
     these are.
     """
     if by_position:
@@ -61,7 +61,7 @@ def fitted_columns(estimator: Any) -> list[str] | None:
 def fitted_order(estimator: Any, table: Sequence[str]) -> list[str]:
     """Columns of a table in the order of an estimator's fit; as they are where it fits others.
 
-    LightGBM takes columns by position, whatever their names.
+    LightGBM takes columns by position under any names.
     """
     fitted = fitted_columns(estimator)
     named = _by_name(fitted, table) if fitted and len(fitted) == len(table) else []
@@ -87,14 +87,14 @@ def _by_name(fitted: Sequence[str], table: Sequence[str]) -> list[str | None]:
     plain: dict[str, list[str]] = {}
     for column in free:
         plain.setdefault(SPECIAL.sub("_", column), []).append(column)
-    wanted = [SPECIAL.sub("_", name) for name in fitted if name not in table]
+    renamed = [SPECIAL.sub("_", name) for name in fitted if name not in table]
 
     def column_of(name: str) -> str | None:
         if name in table:
             return name
         key = SPECIAL.sub("_", name)
         columns = plain.get(key, [])
-        return columns[0] if len(columns) == 1 and wanted.count(key) == 1 else None
+        return columns[0] if len(columns) == 1 and renamed.count(key) == 1 else None
 
     return [column_of(name) for name in fitted]
 

@@ -61,7 +61,7 @@ def list_untrusted_types(path: Path, trusted: Sequence[str]) -> list[str]:
 
 
 def open_pickle(path: Path) -> Stored:
-    """Object that pickle or joblib stored; opening it runs whatever it brings along.
+    """Object that pickle or joblib stored; opening it runs the code that it brings along.
 
     Raises ModelError when it cannot be opened.
     """
@@ -88,7 +88,7 @@ def compare_versions(saved: str | None) -> str:
 
 
 def explain_by_version(path: Path, error: Exception) -> ModelError | None:
-    """Explain an error of an estimator by the version that saved it; None where that is no reason.
+    """Explain an error of an estimator by the version that saved it; None where that one fits.
 
     Errors of decaf, and those that want less memory, are none of these.
     """
@@ -113,7 +113,7 @@ def describe_content(content: Any) -> str:
 
 @contextmanager
 def _opening(path: Path, writer: str) -> Iterator[set[str]]:
-    """Turn what the reading of a file raises into a ModelError with the cure.
+    """Turn errors of a reader into a ModelError with the cure.
 
     The set holds, once the block ends, other versions of scikit-learn that saved a part.
     """

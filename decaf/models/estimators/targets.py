@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from decaf.errors import number_of
+
 MULTILABEL = "multilabel-indicator"
 """Word of scikit-learn for labels with one column for each target."""
 ONE_TARGET = "expected one target: fit and save an estimator of one column of labels"
@@ -20,13 +22,13 @@ def final_step(estimator: Any) -> Any:
 
 
 def count_targets(estimator: Any) -> int:
-    """Number of targets that an estimator was fitted on; 1 where nothing says more.
+    """Number of targets that an estimator answers for, one by one; 0 where it has one alone.
 
     A classifier of several targets has a list of classes for each, or says that its labels were
     indicators. A regressor has its number of outputs, or rows of coefficients.
     """
     classes = getattr(estimator, "classes_", None)
-    if classes is not None and any(np.ndim(one) for one in classes):
+    if classes is not None and any(np.ndim(label) for label in classes):
         return len(classes)
     step = final_step(estimator)
     if classes is not None:
@@ -37,18 +39,20 @@ def count_targets(estimator: Any) -> int:
     outputs = getattr(step, "n_outputs_", 1)
     weights = np.shape(getattr(step, "coef_", 0.0))
     rows = weights[0] if len(weights) == 2 else 1
-    return max(int(outputs), rows, _booster_targets(step))
+    count = max(int(outputs), rows, _booster_targets(step))
+    return count if count > 1 else 0
 
 
-def several_targets(count: int, method: str) -> str:
+def several_targets(count: int) -> str:
     """Sentence that refuses an estimator of several targets."""
-    return f"it has {count} targets, for each of which {method} gives an answer; {ONE_TARGET}"
+    return f"it has {number_of(count, 'target')}, each with an answer for itself; {ONE_TARGET}"
 
 
 def _booster_targets(step: Any) -> int:
-    """Number of targets of a fitted class of XGBoost; 1 for any other estimator."""
+    """Number of targets of a fitted class of XGBoost; 0 where it has one alone."""
     if not hasattr(step, "get_booster") or not step.__sklearn_is_fitted__():
-        return 1
+        return 0
     from decaf.models.estimators.boosters import describe_booster
 
-    return describe_booster(step.get_booster()).target_count
+    count = describe_booster(step.get_booster()).target_count
+    return count if count > 1 else 0

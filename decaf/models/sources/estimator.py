@@ -71,8 +71,8 @@ class EstimatorCard(TrainableCard):
     )
     unpickle: bool = Field(
         False,
-        description="open a file of pickle or joblib, which runs whatever it brings along, with "
-        "all your rights; for an entry of a registry the registry has to `trust:` it by name",
+        description="open a file of pickle or joblib, which runs the code that it brings along, "
+        "with all your rights; for an entry of a registry the registry has to `trust:` it by name",
     )
     training: Fitting | None = Field(
         None, description="recipe that makes the estimator when there is no file"
@@ -93,9 +93,8 @@ class EstimatorCard(TrainableCard):
     )
     missing: MissingValue = Field(
         None,
-        description="value that counts as missing for a model of XGBoost, beside NaN: the "
-        "`missing` that it was fitted with, which XGBoost's own file does not hold; `nan` says "
-        "that no number does",
+        description="value that counts as missing, as NaN does, for a model of XGBoost: the "
+        "`missing` of its fit, which XGBoost's own file does not hold; `nan` for no value",
     )
     columns: Literal["by_name", "by_position"] = Field(
         "by_name",
@@ -206,10 +205,10 @@ class Opened(NamedTuple):
         for example), or an answer for each of several targets.
         """
         if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
-            raise ValueError(several_targets(len(answer), "it"))
+            raise ValueError(several_targets(len(answer)))
         columns = np.asarray(answer)
         if self.output == "value" and columns.ndim == 2 and columns.shape[1] > 1:
-            raise ValueError(several_targets(columns.shape[1], "it"))
+            raise ValueError(several_targets(columns.shape[1]))
         if self.order is None:
             return columns
         if columns.ndim != 2 or columns.shape[1] != len(self.order):
@@ -253,9 +252,9 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
 
 
 def _refuse_several_targets(estimator: Any, path: Path) -> None:
-    if (count := count_targets(estimator)) > 1:
+    if count := count_targets(estimator):
         kind = f"{path} is a {type(estimator).__name__}"
-        raise ModelError(f"{kind}: {several_targets(count, 'it')}")
+        raise ModelError(f"{kind}: {several_targets(count)}")
 
 
 def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
@@ -267,7 +266,7 @@ def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
 def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
     objective, class_count, target_count, _ = describe_booster(booster)
     if target_count > 1:
-        raise ModelError(f"{path}: {several_targets(target_count, 'it')}")
+        raise ModelError(f"{path}: {several_targets(target_count)}")
     _check_objective(card, path, objective)
     set_missing(booster, card.missing)
     columns = booster.feature_names

@@ -87,7 +87,7 @@ class MlflowServerCard(ModelCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of what the outputs are, and of the value that counts as missing."""
+        """Digest of the kind of outputs, and of the value that counts as missing."""
         missing = [] if self.missing is None else [self.missing]
         return json_sha256(["mlflow_server", self.output, *missing])
 

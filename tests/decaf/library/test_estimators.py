@@ -92,7 +92,7 @@ CLASSES = "expected one of 'no', 'yes'"
         (Classifier("no", "yes"), ["no", "yes", "no"], DataError, r"shape \(3,\); expected \(2,\)"),
         (Classifier(0, 1), True, ResponseError, "target True is no class .*; expected one of 0, 1"),
         (Classifier(0, 1), np.nan, ResponseError, "target nan is no class"),
-        (Classifier((0, 1), (2, 3)), 0, ModelError, "several outputs"),
+        (Classifier((0, 1), (2, 3)), 0, ModelError, "of 2 targets"),
         (Labels("no", "yes"), "no", ModelError, "classifier, Labels, without predict_proba"),
         (Unfitted(), "no", ModelError, "without classes_: fit it first"),
         (object(), None, ModelError, "score is a object; expected a callable .* or an estimator"),

@@ -384,6 +384,15 @@ def test_a_regressor_of_several_targets_is_refused(tmp_path):
         scores(given, FRAME)
 
 
+def test_one_target_in_a_list_is_refused(tmp_path):
+    fitted = MultiOutputClassifier(LogisticRegression()).fit(FRAME, TARGETS[:, :1])
+    skops.io.dump(fitted, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match="it has 1 target, "):
+        card(tmp_path / "m.skops").load("cpu")
+    with pytest.raises(ModelError, match="of 1 target, "):
+        audit(fitted, FRAME, FRAME + 1, target=1)
+
+
 def test_one_target_is_not_taken_for_several(tmp_path):
     one = {
         "mlp": MLPClassifier(4, max_iter=2),
