@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
+from decaf.foundation.proxies import open_client
 from decaf.foundation.yaml_source import Source
 from flows.final_state import final_state
 from flows.stopping import heed_signals
@@ -34,7 +35,7 @@ def launch(
     as Ctrl-C does. In the flow, too, ``conclude`` gets the result; errors are its last state.
 
     Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
-    when a signal came.
+    when a signal came; BadInput when Prefect's client cannot use the proxies of the environment.
     """
     carry_out = partial(_carry_out, name, work, conclude)
     if is_in_flow():
@@ -58,6 +59,7 @@ def _start(name: str) -> None:
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
     if own is not None:
         os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
+    open_client().close()  # Prefect's client opens one, too
     import_module(f"flows.{name}")  # takes as long as the start
     if own is not None:
         own.wait()

@@ -2,12 +2,14 @@
 
 Prefect reads its settings from the environment when it is first imported, so the defaults of this
 project are put there now; what the user has set stays as it is. Nothing is sent anywhere, and the
-ephemeral server keeps its database out of the home folder.
+ephemeral server keeps its database out of the home folder. This process and its children reach the
+servers of this machine past the proxies of the environment.
 """
 
 import os
 from pathlib import Path
 
+from decaf.foundation.proxies import bypass_proxies
 from decaf_command import check_packages
 
 check_packages("warehouse")
@@ -28,3 +30,5 @@ PREFECT_DEFAULTS = {
 
 for _name, _value in PREFECT_DEFAULTS.items():
     os.environ.setdefault(_name, _value)
+
+bypass_proxies()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
+from decaf.foundation.proxies import open_client
+
 if TYPE_CHECKING:
     import httpx
 
@@ -76,7 +78,8 @@ class Caller:
     """Calls over one client of httpx, whose connections are reused; follows no redirect.
 
     ``silence_seconds`` is the longest wait for a connection and for each next byte; other options
-    are those of ``httpx.Client``. Proxies and certificates of the environment are honoured.
+    are those of ``httpx.Client``. Proxies and certificates of the environment are honoured; this
+    machine is reached past proxies. Raises BadInput where httpx cannot use the proxies.
     """
 
     def __init__(self, silence_seconds: float, **options: Any) -> None:
@@ -112,9 +115,7 @@ class Caller:
             raise NoAnswer(f"no whole answer within {max(seconds, 0):.3g} s") from None
 
     def _opened(self) -> "httpx.Client":
-        import httpx
-
-        client = httpx.Client(**self._options)
+        client = open_client(**self._options)
         client.headers["Accept-Encoding"] = "gzip"  # the one that is decoded within bounds here
         return client
 

@@ -12,8 +12,10 @@ from ipaddress import ip_address
 
 import tasks
 from decaf.errors import BadInput, DecafError
+from decaf.foundation.proxies import LOOPBACK, bypass_proxies
 from flows.scheduling import listening, processes, service
 from flows.scheduling.schedules import CREDENTIALS, Schedules
+from tasks.prefect.server import start_lock
 from tasks.progress import announce
 
 POLL_SECONDS = 0.5
@@ -81,6 +83,7 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
     cannot be used; DecafError when the server does not start.
     """
     home = service.home()
+    bypass_proxies(host, *LOOPBACK)
     address = f"http://{_reachable(host)}:{port}/api"
     if (other := os.environ.get(service.ADDRESS, address)) != address:
         announce(f"{service.ADDRESS} is {other}: decaf schedule asks there, not this server")
@@ -104,8 +107,9 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
         server = Kept("Prefect server", server_command(host, port), own | _server_settings())
         runner = Kept("runner", processes.python("flows.scheduling.runner"), own)
         try:
-            server.start()
-            _await(server, Schedules(address), stopping)
+            with start_lock(home):
+                server.start()
+                _await(server, Schedules(address), stopping)
             if not stopping.is_set():
                 announce(f"serving at {address.removesuffix('/api')}; schedules in {home}")
                 runner.start()

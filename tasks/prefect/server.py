@@ -8,6 +8,7 @@ port; a server that is killed is started again, and Prefect's clients ask again 
 """
 
 import atexit
+import fcntl
 import http.client
 import os
 import socket
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -30,6 +33,7 @@ GRACE_SECONDS = 5
 ANSWER_SECONDS = 2
 MOST_RESTARTS = 5
 LOG = "server.log"
+START_LOCK = "decaf-start.lock"
 PROCESS = str(Path(__file__).with_name("server_process.py"))
 
 
@@ -45,6 +49,8 @@ class OwnServer:
         with refusals_as(BadInput, f"Prefect's folder {home} cannot be used", remedy):
             home.mkdir(parents=True, exist_ok=True)
             self._log.open("ab").close()
+        self._starting = ExitStack()
+        self._starting.enter_context(start_lock(home))
         self._lock = threading.Lock()
         self._is_ending = False
         self._process = self._start()
@@ -58,14 +64,15 @@ class OwnServer:
         """
         seconds = int(os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"])
         stop = time.monotonic() + seconds
-        while not self._answers():
-            has_ended = self._process.poll() is not None
-            if has_ended or time.monotonic() > stop:
-                what = "ended at its start" if has_ended else f"gave no answer in {seconds} s"
-                raise OrchestrationLost(
-                    f"the Prefect server {what}; see the end of {self._log}, check that its folder "
-                    "and TMPDIR have room, and give the same command again"
-                )
+        with self._starting:
+            while not self._answers():
+                has_ended = self._process.poll() is not None
+                if has_ended or time.monotonic() > stop:
+                    what = "ended at its start" if has_ended else f"gave no answer in {seconds} s"
+                    raise OrchestrationLost(
+                        f"the Prefect server {what}; see the end of {self._log}, check that its "
+                        "folder and TMPDIR have room, and give the same command again"
+                    )
         threading.Thread(target=self._keep, name="keep the Prefect server", daemon=True).start()
 
     def stop(self) -> None:
@@ -78,6 +85,7 @@ class OwnServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._starting.close()
         self._socket.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -114,6 +122,19 @@ class OwnServer:
                 announce("the Prefect server was ended by something else; it is started again")
                 self._process.stdin.close()
                 self._process = self._start()
+
+
+@contextmanager
+def start_lock(home: Path) -> Iterator[None]:
+    """Wait for the other servers that start in this folder, and hold it for the block.
+
+    A server that starts migrates the database of the folder. Two migrations at once fail. The lock
+    is the operating system's, so it ends with this process; a file system without locks has none.
+    """
+    with (home / START_LOCK).open("ab") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def stop_orphans() -> int:

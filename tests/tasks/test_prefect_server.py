@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -138,3 +139,25 @@ assert all(freed.wait(60) for freed in awaited)
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "collect garbage\n" * 2
+
+
+def test_servers_of_one_folder_start_one_after_the_other(process, tmp_path):
+    """Each start of the stand-in migrates the database of the folder, which no two can at once."""
+    migrating = f"""
+import pathlib, time
+mark = pathlib.Path({str(tmp_path / "migrating")!r})
+mark.touch(exist_ok=False)
+time.sleep(0.3)
+mark.unlink()
+"""
+    process(migrating + STAND_IN)
+
+    def start_and_stop(_):
+        server = servers.OwnServer()
+        try:
+            server.wait()
+        finally:
+            server.stop()
+
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(start_and_stop, range(3))) == [None] * 3

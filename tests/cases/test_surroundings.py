@@ -1,0 +1,89 @@
+"""Machines with a proxy, and two runs that begin at the same moment in a new folder."""
+
+import json
+
+import pytest
+from ended_commands import refused, succeeded
+from model_server import decode, serving
+from warehouse_answers import fetched
+
+NO_EXCEPTIONS = {"NO_PROXY": "", "no_proxy": ""}
+DEAD = "http://127.0.0.1:9"
+
+
+def levels(request, number):
+    """Answer of a model: the mean of each image, and 1 minus the mean."""
+    rows = decode(json.loads(request.body)["inputs"])
+    level = rows.reshape(len(rows), -1).astype("float64").mean(axis=1)
+    return 200, json.dumps({"outputs": [[x, 1 - x] for x in level.tolist()]}), {}
+
+
+def endpoint(name, url):
+    card = {"id": name, "family": "any", "source": "endpoint", "version": "1", "url": url}
+    return card | {"output": "probabilities", "encoding": "base64"}
+
+
+@pytest.mark.slow
+def test_an_own_endpoint_is_reached_past_the_proxy_and_one_elsewhere_through_it(
+    study, write, decaf, prefect_server, tmp_path
+):
+    """The proxy of the test answers for every host, so the two models have the same scores."""
+    cluster = {"kind": "local", "workers": 1}  # which has the variables of the command
+    with serving(levels) as own, serving(levels) as proxy:
+        models = [endpoint("own", own.url), endpoint("elsewhere", "http://models.invalid/predict")]
+        config = write({**study, "models": models, "cluster": cluster})
+        address = proxy.url.removesuffix("/predict")
+        variables = {"HTTP_PROXY": address, "NO_PROXY": "corp.invalid", "no_proxy": "corp.invalid"}
+        succeeded(decaf("run", config, **prefect_server, **variables))
+    assert {request.headers["Host"] for request in proxy.requests} == {"models.invalid"}
+    assert {request.headers["Host"] for request in own.requests} == {own.url.split("/")[2]}
+    query = "SELECT q_plus, q_minus FROM core_trajectories WHERE model_id = $name ORDER BY ALL"
+    scores = [fetched(tmp_path / "warehouse", query, name=card["id"]) for card in models]
+    assert len(scores[0]) == 32
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize(
+    "variable", ["http_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"]
+)
+def test_a_prefect_server_of_this_machine_is_reached_past_a_dead_proxy(
+    variable, decaf, prefect_server
+):
+    done = decaf("doctor", **prefect_server, **NO_EXCEPTIONS, **{variable: DEAD})
+    assert "a server answers at" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"HTTP_PROXY": DEAD, "http_proxy": DEAD},
+        {"all_proxy": "socks5://127.0.0.1:9", "HTTPS_PROXY": DEAD},
+    ],
+)
+def test_a_run_starts_a_server_of_its_own_past_a_dead_proxy(
+    variables, study, write, fresh_decaf, prefect_home
+):
+    config = write({**study, "models": study["models"][:1]})
+    succeeded(
+        fresh_decaf("run", config, PREFECT_HOME=str(prefect_home), **NO_EXCEPTIONS, **variables)
+    )
+
+
+def test_a_proxy_that_no_client_can_use_is_named(study, write, decaf, prefect_server):
+    done = decaf("run", write(study), **prefect_server, ALL_PROXY="socks://127.0.0.1:9")
+    refused(done, "ALL_PROXY", "socks5://")
+
+
+@pytest.mark.slow
+def test_two_first_runs_of_a_new_folder_both_end_well(study, write, start_decaf, tmp_path):
+    models = study["models"][:1]
+    configs = [
+        write({**study, "models": models, "study": name}, f"{name}.yaml") for name in ("a", "b")
+    ]
+    home = str(tmp_path / "prefect")  # not there: each server would make its database
+    started = [start_decaf("run", config, PREFECT_HOME=home) for config in configs]
+    for command in started:
+        succeeded(command.completed())
+    query = "SELECT study, count(*) FROM core_trajectories GROUP BY ALL ORDER BY ALL"
+    assert fetched(tmp_path / "warehouse", query) == [("a", 32), ("b", 32)]
