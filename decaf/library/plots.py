@@ -1,5 +1,11 @@
-"""Pictures for a notebook: the trajectory of one pair, and the mean over pairs, as Vega-Lite."""
+"""Pictures for a notebook: the trajectory of one pair, and the mean over pairs, as Vega-Lite.
 
+Pages that are saved of them open without a network.
+"""
+
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +30,36 @@ ROLES = ("evidence", "contradiction", "fragility")
 INK, MUTED = "#1c2430", "#5b6472"
 WIDTH, HEIGHT = 420, 240
 """Of a plot, CSS pixels."""
+PAGE = "html"
+
+
+class OfflinePages(alt.TopLevelMixin):
+    """Chart whose HTML pages hold the scripts that draw it, where vl-convert, which has them, is.
+
+    ``inline=False`` leaves the scripts out; a browser then loads them from the web.
+    """
+
+    def save(self, fp: Any, format: Any = None, *arguments: Any, **options: Any) -> None:
+        """Save the chart in a format, or in that of the file's name."""
+        kind = format or (Path(fp).suffix[1:] if isinstance(fp, str | PathLike) else "")
+        super().save(fp, format, *arguments, **(_defaults() | options if kind == PAGE else options))
+
+    def to_html(self, *arguments: Any, **options: Any) -> str:
+        """Text of a page."""
+        return super().to_html(*arguments, **(_defaults() | options))
+
+
+class OfflineChart(OfflinePages, alt.Chart):
+    """Chart of one layer."""
+
+
+class OfflineLayerChart(OfflinePages, alt.LayerChart):
+    """Chart of several layers."""
+
+
+def _defaults() -> dict[str, Any]:
+    """Options of a page."""
+    return {"inline": find_spec("vl_convert") is not None}
 
 
 def trajectory_chart(
@@ -66,7 +102,7 @@ def trajectory_chart(
     described = (
         f"Response of {title}; the gate of {epsilon:g} is {'open' if is_active else 'closed'}"
     )
-    layers: Any = alt.layer(*_gate(epsilon), areas, line, endpoint)
+    layers: Any = OfflineLayerChart(layer=[*_gate(epsilon), areas, line, endpoint])
     return layers.properties(width=WIDTH, height=HEIGHT, title=title, description=described)
 
 
@@ -94,7 +130,7 @@ def mean_chart(
     masses = _masses([np.trapezoid(by_stage, grid) for by_stage in means.values()])
     title = f"{len(response)} pairs: {masses}"
     return (
-        _chart(values)
+        OfflineChart(alt.InlineData(values=values))
         .mark_area(stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("t:Q", title="stage t", scale=alt.Scale(domain=[0, 1])),

@@ -1,5 +1,6 @@
 """One DuckDB file with core and outcome views, for programs that do not know decaf."""
 
+import struct
 import subprocess
 import sys
 
@@ -76,6 +77,18 @@ def test_one_study_and_some_views(opened, tmp_path):
     ]
     with duckdb.connect(str(file), read_only=True) as copy:
         assert copy.sql("SELECT DISTINCT study FROM profiles").fetchall() == [("t",)]
+
+
+def test_a_file_has_the_format_of_releases_before_2(opened, tmp_path):
+    file = tmp_path / "old.duckdb"
+    export_database(opened, file, ["profiles"])
+    with file.open("rb") as content:
+        _, magic, number = struct.unpack("<Q4sQ", content.read(20))
+    assert (magic, number) == (b"DUCK", 64), "64 is the format of 0.10 to 1.1"
+    with duckdb.connect(str(file)) as copy:  # as a copy that an earlier version of decaf made
+        copy.execute("ALTER TABLE decaf_export DROP COLUMN storage_version")
+    assert export_database(opened, file, ["profiles"])
+    assert export_database(opened, file, ["profiles"]) is None
 
 
 def test_a_column_means_what_its_table_says_or_most_tables(opened, tmp_path):

@@ -23,6 +23,8 @@ ENDING = ".duckdb"
 KINDS = ("core", "out")
 """Kinds of views that a file has where none are named."""
 PUBLISHED = "core_published"
+STORAGE_VERSION = "v0.10.0"
+"""Oldest format that DuckDB writes; releases from 1.1 on read all of our types in it."""
 ABOUT = "decaf_export"
 """Table of one row: what the file is a copy of."""
 
@@ -65,6 +67,7 @@ def export_database(
     about = {
         "warehouse": _snapshot(connection),
         "decaf": version("decaf-audit"),
+        "storage_version": STORAGE_VERSION,
         "study": study,
         "names": json.dumps(list(sources)),
     }
@@ -74,10 +77,14 @@ def export_database(
     def write(temporary: Path) -> list[ExportedView]:
         temporary.unlink()  # DuckDB takes no empty file for a database
         try:
-            with duckdb.connect(str(temporary)) as copy:
+            with duckdb.connect() as copy:
+                place, storage = _text(str(temporary)), _text(STORAGE_VERSION)
+                copy.execute(f"ATTACH {place} AS copy (STORAGE_VERSION {storage})")
+                copy.execute("USE copy")
                 written = [_copied(connection, copy, *one, study) for one in sources.items()]
                 columns = ", ".join(f"${name}::VARCHAR AS {name}" for name in about)
                 copy.execute(f"CREATE TABLE {ABOUT} AS SELECT {columns}", about)
+                copy.execute("CHECKPOINT copy")  # to close it would hide that the disk refuses
         except duckdb.IOException as error:
             raise WriteFailed(f"{target} could not be written: {error}; make room") from error
         finally:
