@@ -136,8 +136,9 @@ def audit(
         (k, height, width) or (k, features), or with a leading (n,). Without them every column of a
         row is a feature, and an image has the cells of a 4 × 4 grid.
     clusters
-        (n,) labels of inputs that are resampled together in intervals; every input is its own
-        cluster by default, with all its features.
+        (n,) labels of inputs that are resampled together in intervals. Inputs of one label are one
+        source: paths with random starts draw once for them. Every input is its own cluster by
+        default, with all its features.
     weights
         (n,) how much each input counts in means, with all its features: finite numbers above 0, of
         which only the proportions matter. All count alike by default.
@@ -207,7 +208,7 @@ def audit(
     if frames:
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(one, rows) for name, one in paths.items()}
-    pairs = _pairs(inputs, names, regions, paths, frames)
+    pairs = _pairs(inputs, names, regions, paths, frames).with_sources(labels)
     call = call_in_order(score, asked.call, frames.feature_names if frames else ())
     asked = asked._replace(call=call)
     queries = Queries(batch_size, repeats, epsilon, is_shown=progress)

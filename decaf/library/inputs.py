@@ -1,6 +1,7 @@
 """Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,11 @@ class PairedInputs(NamedTuple):
     """(n_inputs, …) as the score takes them, where they came from."""
     feature_names: tuple[str, ...] = ()
     """What removed features are called, from the first."""
+
+    def with_sources(self, labels: NDArray[Any]) -> "PairedInputs":
+        """Name the source of each factual input: paths draw one start for each name."""
+        names = tuple(map(str, labels.tolist()))
+        return self._replace(block=replace(self.block, source_ids=names))
 
 
 def as_inputs(values: ArrayLike | Array, name: str) -> Array:
