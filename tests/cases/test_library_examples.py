@@ -1,11 +1,18 @@
 """What the pages of the library promise: clusters are sources, and examples keep the contracts."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pytest
+import torch
+from ended_commands import succeeded
 
 from decaf import GaussianReveal, audit
 from decaf.reveal.gaussian.reference import fit_reference
 
+ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(5)
 X_PLUS, X_MINUS = RNG.normal(size=(2, 4, 3))
 MATCHED = GaussianReveal(reference=fit_reference([X_PLUS, X_MINUS]), seeds=(1, 2))
@@ -52,3 +59,38 @@ def test_without_clusters_every_row_is_a_source_by_its_number():
     by_number = audit(score, X_PLUS, X_MINUS, path=MATCHED, clusters=range(4))
     by_row = audit(score, X_PLUS, X_MINUS, path=MATCHED)
     np.testing.assert_array_equal(by_number.response, by_row.response)
+
+
+FILES = re.compile(r"This file, `(\w+\.py)`.*?```python\n(.*?)```", re.DOTALL)
+PATHS = dict(FILES.findall((ROOT / "docs" / "library.md").read_text()))
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_of_the_page_keeps_every_contract(name, decaf, tmp_path):
+    (tmp_path / name).write_text(PATHS[name])
+    printed = succeeded(decaf("check-plugin", name))
+    assert "broken" not in printed
+    assert "States made of tensors equal those made of arrays" in printed
+
+
+def test_the_page_has_a_path_for_rows_and_one_for_images():
+    assert set(PATHS) == {"left_to_right.py", "opening.py"}
+
+
+@pytest.mark.parametrize("as_input", [np.asarray, torch.from_numpy])
+def test_paths_of_the_page_show_what_they_say(as_input):
+    names = {"__name__": "page"}
+    for code in PATHS.values():
+        exec(compile(code, "page", "exec"), names)
+    # Of the columns 0, 1, 2 the midpoint is 0; at stage 1/3 the first one is its own.
+    x = as_input(np.array([[1.0, 2.0, 4.0]]))
+    for from_right, expected in ((False, [0, 2, 6, 14]), (True, [0, 8, 12, 14])):
+        path = names["LeftToRight"](from_right=from_right)
+        found = audit(lambda rows: rows.sum(1), x, -x, path=path, stages=4)
+        assert found.response[0, 0].tolist() == expected
+    # Of 3 x 3 pixels the centre comes first, then the four at its sides, then the corners.
+    ones = as_input(np.ones((1, 1, 3, 3)))
+    opening = names["Opening"](sigma=0)
+    stages = [0, 0.5, 0.8, 1]
+    found = audit(lambda images: images.sum((1, 2, 3)), ones, -ones, path=opening, stages=stages)
+    assert found.response[0, 0].tolist() == [0, 2, 10, 18]
