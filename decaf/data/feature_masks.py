@@ -23,7 +23,7 @@ from decaf.data.photo_files import read_levels, upright_size
 from decaf.data.table_files import read_table
 from decaf.errors import DataError, suggestion
 from decaf.foundation.digests import file_sha256, json_sha256
-from decaf.foundation.files import is_inside, refusals_as
+from decaf.foundation.files import describe_link, is_inside, refusals_as
 from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath, Settings, ShownName, fault, require_keys
 
@@ -182,7 +182,8 @@ class Masks(Features):
             if not (image and feature and mask):
                 raise DataError(f"{where}: a cell is empty; expected image, feature and mask")
             if not is_inside(folder / mask, folder):
-                raise DataError(f"{where}: {shown(mask)} lies outside of {folder}; put it there")
+                remedy = describe_link(folder / mask, folder) or "put it there"
+                raise DataError(f"{where}: {shown(mask)} lies outside of {folder}; {remedy}")
             if feature in files.setdefault(image, {}):
                 raise DataError(f"{where}: {shown(image)} has {shown(feature)} twice")
             files[image][feature] = (folder / mask).resolve()

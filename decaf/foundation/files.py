@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from decaf.errors import BadInput, DecafError
+from decaf.foundation.names import printable
 
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 """What stands in the place of a file, for messages."""
@@ -67,6 +69,22 @@ def is_inside(path: Path, folder: Path) -> bool:
         return path.resolve().is_relative_to(folder.resolve())
     except RuntimeError:
         return False
+
+
+def describe_link(path: Path, folder: Path) -> str:
+    """Clause of a message about the first link on a path that leads out of a folder.
+
+    It names the link, its target and what to do; it is empty where the path has no such link.
+    """
+    places = [place for place in reversed([path, *path.parents]) if folder in place.parents]
+    link = next((str(p) for p in places if p.is_symlink() and not is_inside(p, folder)), None)
+    if link is None:
+        return ""
+    target, cure = os.path.realpath(link), "put a file in its place"
+    if Path(target).is_file() or Path(target).is_dir():
+        place, source = shlex.quote(link), shlex.quote(target)
+        cure = f"if that is meant, put a copy in its place: rm {place} && cp -rL {source} {place}"
+    return printable(f"{link} is a link to {target}, and no link is followed out of there; {cure}")
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, DataError, SettingError, suggestion
-from decaf.foundation.files import is_inside
+from decaf.foundation.files import describe_link, is_inside
 from decaf.foundation.names import fault_of, shown
 
 
@@ -41,7 +41,8 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
     if folder is None:
         return path.absolute()
     if not is_inside(folder / path, folder):
-        raise fault(f"{path} lies outside of the folder of its card")
+        link = describe_link(folder / path, folder)
+        raise fault(f"{path} lies outside of the folder of its card{link and f': {link}'}")
     if not os.path.exists(folder / path):  # noqa: PTH110 - Path.exists raises where nothing may be read
         known = sorted(os.listdir(folder))  # noqa: PTH208 - names, of a folder that was read before
         raise fault(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from decaf.errors import ModelError
-from decaf.foundation.files import is_inside
+from decaf.foundation.files import describe_link, is_inside
 from decaf.foundation.yaml_source import plain_mapping
 
 MLMODEL = "MLmodel"
@@ -56,10 +56,10 @@ def read_mlmodel(folder: Path) -> MlflowModel:
     """
     path = folder / MLMODEL
     if not is_inside(path, folder) or not path.exists():
-        raise ModelError(
-            f"there is no {MLMODEL} in {folder}: no flavour of MLflow wrote this model; write its "
-            "card by hand, as docs/models.md says"
+        reason = describe_link(path, folder) or (
+            "no flavour of MLflow wrote this model; write its card by hand, as docs/models.md says"
         )
+        raise ModelError(f"there is no {MLMODEL} in {folder}: {reason}")
     said = plain_mapping(path)
     try:
         signature = said.get("signature") or {}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field
 
 from decaf.errors import ConfigError, RegistryError, suggestion
-from decaf.foundation.files import is_inside
+from decaf.foundation.files import describe_link, is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings, fault
 from decaf.foundation.yaml_source import plain_mapping
@@ -188,7 +188,8 @@ class CardRegistry(Registry, ABC):
             return Fetched(self.cards[name], folder, None)
         card = folder / CARD_FILE
         if not is_inside(card, folder):
-            raise ConfigError(f"{card} is a link that leads out of its folder; put a copy there")
+            link = describe_link(card, folder)
+            raise ConfigError(f"{card} is a link that leads out of its folder: {link}")
         if not card.exists():
             raise ConfigError(
                 f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "

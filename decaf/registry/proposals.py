@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from decaf.errors import ModelError
-from decaf.foundation.files import is_inside
+from decaf.foundation.files import describe_link, is_inside
 from decaf.models.mlflow_model import MLMODEL, PYFUNC, MlflowModel, read_mlmodel
 from decaf.models.sources.estimator import XGBOOST, keys_of
 from decaf.models.training.estimator import SKOPS
@@ -55,6 +55,9 @@ def proposal_of(described: Described) -> Proposal:
     kinds = (SKOPS, *XGBOOST, *PICKLES)
     found = [one for one in folder.iterdir() if one.suffix in kinds and is_inside(one, folder)]
     files = sorted(found, key=lambda path: (kinds.index(path.suffix), path.name))
+    links = (describe_link(one, folder) for one in folder.iterdir() if one.suffix in kinds)
+    if not files and (link := next(filter(None, links), "")):
+        raise ModelError(f"its file lies outside of the folder of the model: {link}")
     if not files and (folder / CARD_FILE).exists():
         raise ModelError(f"it has a card already: {folder / CARD_FILE}")
     if not files:

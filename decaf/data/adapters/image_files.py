@@ -19,7 +19,7 @@ from decaf.data.photo_files import central_crop, fitted_size, read_photo, uprigh
 from decaf.data.table_files import Columns
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import refusals_as, start_of
+from decaf.foundation.files import describe_link, refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
 from decaf.foundation.settings import PlacedPath, require_keys
 
@@ -146,9 +146,10 @@ class Folder:
         if place.name == ".." or file.is_symlink():
             file = Path(os.path.realpath(file))
         if not file.is_relative_to(self._resolved(self.root)):
+            link = describe_link(place, self.root)
+            remedy = "name a folder that holds all images and what links lead to"
             raise DataError(
-                f"{shown(name)} lies outside of {self.root}; put it there, or name a folder that "
-                "holds all images"
+                f"{shown(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
             )
         try:
             return file_sha256(file), str(file)
