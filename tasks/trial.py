@@ -19,6 +19,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import DecafError, UnstableScore, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
+from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.consistency import NOISE, PROBES, UNKNOWN_NOISE, check_consistency
 from decaf.scoring.scores.base import ScoreDefinition
@@ -232,12 +233,15 @@ def _failed(
         if footprint and on_measured:
             on_measured(footprint)
 
+    cards = {model_id: order.card for model_id, order in orders.items()}
+    unusable = contradictions(cards, plan.pairs, plan.study.score)
+    orders = {model_id: order for model_id, order in orders.items() if model_id not in unusable}
     if orders:
         most = "at most " if plan.may_stop else ""
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     trials = trials_of(plan, orders, is_measured=on_measured is not None)
-    return attempt(client, try_with_remarks, trials, list(orders), report)
+    return {**unusable, **attempt(client, try_with_remarks, trials, list(orders), report)}
 
 
 def trials_of(

@@ -1,6 +1,7 @@
 """Classes of labels as people write them: numbers of classes, or names."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,8 +9,9 @@ from typing import Any, NamedTuple
 from decaf.data.json_files import read_json
 from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
 from decaf.foundation.names import shown
+from decaf.foundation.settings import PlacedPath
 
-WHOLE = re.compile(r"-?\d+", re.ASCII)
+WHOLE = re.compile(r"(-?\d+)(\.0*)?", re.ASCII)
 MOST_DIGITS = 9
 """Of the number of a class."""
 NO_LABELS = "there are no labels: all count as class 0, unless the score has a 'target:'"
@@ -17,6 +19,18 @@ NO_LABELS = "there are no labels: all count as class 0, unless the score has a '
 
 CLASS_NAMES = "class names: "
 """What the remark begins with that says which class is called what."""
+ClassNames = PlacedPath | tuple[bool | int | str, ...]
+"""Names of classes 0, 1, … in a configuration, or a JSON file of them."""
+CLASSES = (
+    "names among the labels of classes 0, 1, …, as many as the score has classes, or a JSON file "
+    "of them ([forms](data.md#labels)); when absent, labels that are whole numbers are class "
+    "numbers, and the score or the models have to name their outputs"
+)
+"""Description of the key."""
+FILE_FORMS = (
+    'a list ["tench", …], {"0": "tench", …}, {"0": ["n01440764", "tench"], …}, {"tench": 0, …}, '
+    "or an object with one of them as 'id2label' or 'label2id'"
+)
 
 
 class Classes(NamedTuple):
@@ -29,9 +43,11 @@ class Classes(NamedTuple):
     has_labels: bool = True
     names: tuple[str, ...] = ()
     """Of classes 0, 1, …; none where labels are numbers that nothing names."""
+    are_sorted: bool = False
+    """True if the names are those of the labels, sorted."""
 
 
-def class_ids(labels: Sequence[str], classes: Sequence[int | str] | Path = ()) -> Classes:
+def class_ids(labels: Sequence[str], classes: ClassNames | Sequence[str] = ()) -> Classes:
     """Number of the class of every label.
 
     It is its place among the ``classes``, or in a file of them (:func:`names_of`). Without any,
@@ -48,38 +64,74 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] | Path = ()) -
             f"{shown(said)}; expected all, or none"
         )
     names = names_of(classes)
-    if len(set(names)) < len(names):
-        raise DataError(f"'classes' has a name twice: {', '.join(names)}; expected each once")
-    if not names and all(map(WHOLE.fullmatch, labels)):
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    # Files of 1,000 classes call two of them 'crane'; that matters once a label is 'crane'.
+    if repeated and not (isinstance(classes, Path) and repeated.isdisjoint(labels)):
+        several = listed(sorted(map(shown, repeated)))
+        raise DataError(f"'classes' has a name twice: {several}; expected each once")
+    numbers = [] if names else [WHOLE.fullmatch(label) for label in labels]
+    if numbers and all(numbers):
         strange = next((one for one in labels if one[0] == "-" or len(one) > MOST_DIGITS), None)
         if strange:
             raise DataError(
                 f"label {shown(strange)}; expected class numbers from 0, or names in 'classes'"
             )
-        return Classes([int(label) for label in labels], ())
+        return Classes([int(number[1]) for number in numbers if number], ())
     places = {name: place for place, name in enumerate(names or sorted(set(labels)))}
     strange = next((label for label in labels if label not in places), None)
     if strange is not None:
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    remarks = () if names else (CLASS_NAMES + said,)
-    return Classes([places[label] for label in labels], remarks, names=tuple(places))
+    ids = [places[label] for label in labels]
+    if names:
+        return Classes(ids, (), names=tuple(names))
+    return Classes(ids, (CLASS_NAMES + said,), names=tuple(places), are_sorted=True)
 
 
-def names_of(classes: Sequence[int | str] | Path) -> list[str]:
-    """Names of classes 0, 1, …; of a file ``{"0": ["n01440764", "tench"], …}``, the first of each.
+def names_of(classes: ClassNames | Sequence[str]) -> list[str]:
+    """Names of classes 0, 1, …: as they are listed, or in a JSON file of :data:`FILE_FORMS`.
 
-    Raises DataError when a file cannot be read, is of another form, or leaves a number out.
+    Where a file has several names of a class, these are the first ones. Raises DataError when a
+    file cannot be read, is of another form, or leaves a number out.
     """
     if not isinstance(classes, Path):
         return [str(name) for name in classes]
-    expected = 'expected JSON as {"0": ["n01440764", "tench"], …}, every class from 0 on'
+    expected = f"expected JSON as {FILE_FORMS}, every class from 0 on"
+    return read_json(classes, "classes", expected, _names_in)
 
-    def taken(given: Any) -> list[str]:
-        named = [given[str(number)] for number in range(len(given))]
-        if not named or not all(isinstance(names, list) and names[0] for names in named):
-            raise ValueError("a class has no list of names")
-        return [str(names[0]) for names in named]
 
-    return read_json(classes, "classes", expected, taken)
+def _names_in(content: Any) -> list[str]:
+    """Names of classes 0, 1, … in the content of a file; raises ValueError for other forms."""
+    if isinstance(content, dict):
+        nested = next((key for key in ("id2label", "label2id") if key in content), None)
+        content = _in_order(content[nested] if nested else content)
+    if not isinstance(content, list) or not content:
+        raise ValueError("it names no classes")
+    return [_name(names) for names in content]
+
+
+def _in_order(named: Any) -> list[Any]:
+    """Values by the numbers that are their keys, or keys by the numbers that are their values."""
+    if not isinstance(named, dict):
+        raise ValueError("it names no classes")
+    numbers = {str(number) for number in range(len(named))}
+    by_key = [named[str(number)] for number in range(len(named))] if numbers == set(named) else None
+    by_value = None
+    are_whole = all(type(number) is int for number in named.values())
+    if are_whole and set(named.values()) == set(range(len(named))):
+        by_value = sorted(named, key=lambda name: int(named[name]))
+    if by_key and by_value and list(map(str, by_key)) != by_value:
+        raise ValueError("keys and values are both numbers of classes, in different orders")
+    if by_key is None and by_value is None:
+        missing = min(numbers - set(named), key=int) if numbers - set(named) else ""
+        raise ValueError(f"neither its keys nor its values are 0, 1, … (no {missing!r})")
+    return by_value if by_key is None and by_value is not None else by_key or []
+
+
+def _name(names: Any) -> str:
+    """Name of a class, or the first of several."""
+    name = names[0] if isinstance(names, list) and names else names
+    if not isinstance(name, str) and type(name) is not int or name == "":
+        raise ValueError(f"a class is called {name!r}; a name is text")
+    return str(name)

@@ -142,6 +142,8 @@ class PairSet:
     """Whether classes are true ones; else they only say of which class q is the score."""
     class_names: tuple[str, ...] = field(default=(), kw_only=True)
     """Of classes 0, 1, …, for people; none, or fewer than there are, where some have no name."""
+    has_sorted_names: bool = field(default=False, kw_only=True)
+    """True if nothing states the numbers of the class names, so that sorting numbers them."""
 
     def __post_init__(self) -> None:
         if not self.pairs:

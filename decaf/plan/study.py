@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.block_order import Rows, drawn_blocks
-from decaf.data.class_ids import CLASS_NAMES, names_of
+from decaf.data.class_ids import CLASS_NAMES
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import DataError, ResponseError, SettingError, listed, suggestion
@@ -23,6 +23,7 @@ from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
+from decaf.plan.class_names import match_classes, target_number
 from decaf.plan.cluster import Cluster, LocalWorkers
 from decaf.plan.missing_marks import drop_stated_marks
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
@@ -184,15 +185,12 @@ class Study(Settings):
     @field_validator("score", mode="before")
     @classmethod
     def _target_by_name(cls, score: Any, info: ValidationInfo) -> Any:
-        """Give a target that is a name of a class its number among the classes of the data."""
+        """Give a target that is a name of a class the number of its output."""
         target = score.get("target") if isinstance(score, dict) else None
         if not isinstance(target, str) or target.isdecimal():
             return score
-        names = names_of(getattr(info.data.get("data"), "classes", ()))
-        if target not in names:
-            hint = suggestion(target, names) if names else "; name them with 'classes:' in 'data:'"
-            raise fault(f"'target' is {target!r}, and the data name no such class{hint}", "target")
-        return score | {"target": names.index(target)}
+        data, models = info.data.get("data"), info.data.get("models", ())
+        return score | {"target": target_number(target, data, score, models)}
 
     @field_validator("warehouse")
     @classmethod
@@ -316,6 +314,7 @@ class Study(Settings):
         """
         try:
             pairs = drop_stated_marks(self.data.pair_set(), self.models)
+            pairs = match_classes(pairs, self.data, self.score, self.models, self.registry)
         except SettingError as error:
             raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)

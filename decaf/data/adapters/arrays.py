@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import Rows, mapped, modified_at, opened_again
 from decaf.data.cells import WORD_BITS, feature_words
-from decaf.data.class_ids import class_ids
+from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
@@ -69,9 +69,7 @@ class Arrays(Adapter):
         description="names of the arrays in `.npz` files and `.zarr` groups and of the columns in "
         "`.arrow` files, by key; the key itself when absent",
     )
-    classes: tuple[bool | int | str, ...] = Field(
-        (), description="names of classes 0, 1, … in `label`; sorted names when absent"
-    )
+    classes: ClassNames = Field((), description=CLASSES)
 
     @model_validator(mode="after")
     def _makes_pairs(self) -> "Arrays":
@@ -140,6 +138,7 @@ class Arrays(Adapter):
             masks=(mask,) * count if features else (),
             has_labels=classes.has_labels,
             class_names=classes.names,
+            has_sorted_names=classes.are_sorted,
         )
 
     def verify(self, pairs: PairSet) -> None:

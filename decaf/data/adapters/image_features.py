@@ -106,6 +106,7 @@ class FeaturedImages(ImageFiles, ABC):
             masks=tuple(masks),
             has_labels=classes.has_labels,
             class_names=classes.names,
+            has_sorted_names=classes.are_sorted,
         )
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.class_ids import CLASSES, ClassNames
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input
 from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
@@ -21,10 +22,9 @@ from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import describe_link, refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
-from decaf.foundation.settings import PlacedPath, require_keys
+from decaf.foundation.settings import require_keys
 
 LARGEST_SIDE = 4096
-ClassNames = PlacedPath | tuple[int | str, ...]
 
 
 class ImageFiles(Adapter, ABC):
@@ -32,9 +32,7 @@ class ImageFiles(Adapter, ABC):
 
     classes: ClassNames = Field(
         (),
-        description="names of classes 0, 1, … among the labels, or a JSON file of them as "
-        '`{"0": ["n01440764", "tench"], …}`; when absent, labels that are whole numbers are class '
-        "numbers, and others are counted in the order of their sorted names",
+        description=CLASSES,
     )
     resize: int | None = Field(
         None,

@@ -137,6 +137,7 @@ class ImagePairs(ImageFiles):
             remarks,
             has_labels=classes.has_labels,
             class_names=classes.names,
+            has_sorted_names=classes.are_sorted,
         )
 
     def verify(self, pairs: PairSet) -> None:

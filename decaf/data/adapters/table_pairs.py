@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.class_ids import class_ids
+from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -107,11 +107,7 @@ class TablePairs(Adapter):
         None,
         description="column of the class whose score is q, number or name; class 0 when absent",
     )
-    classes: tuple[bool | int | str, ...] = Field(
-        (),
-        description="names of classes 0, 1, … among the labels; when absent, labels that are whole "
-        "numbers are class numbers, and others are counted in the order of their sorted names",
-    )
+    classes: ClassNames = Field((), description=CLASSES)
     source: str | None = Field(
         None, description="column whose equal values are resampled together; the row when absent"
     )
@@ -329,7 +325,7 @@ class TablePairs(Adapter):
         sources = ids if self.source is None else names_of_rows(frame, self.source)
         splits = [ALL] * len(ids) if self.split is None else names_of_rows(frame, self.split)
         labels = [""] * len(ids) if self.label is None else names_of_rows(frame, self.label)
-        classes = class_ids(labels, [*map(str, self.classes)])
+        classes = class_ids(labels, self.classes)
         said = [UNSAID] * len(ids) if self.weight is None else names_of_rows(frame, self.weight)
         weights = weights_of(said, f"table {self.table}")
         groups = [[(name, one) for one in names_of_rows(frame, name)] for name in self.groups]
@@ -385,5 +381,6 @@ class TablePairs(Adapter):
             columns=columns,
             has_labels=classes.has_labels,
             class_names=classes.names,
+            has_sorted_names=classes.are_sorted,
         )
         return Built(kept.rows, pair_set)

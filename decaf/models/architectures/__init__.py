@@ -3,8 +3,8 @@
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
 is a part of keys. A source whose library publishes weights has ``pretrained(name, tag, folder)`` as
-well, which finds them on this machine, and ``preprocessing(name, tag)``. A new module in this
-package is a new source.
+well, which finds them on this machine, ``preprocessing(name, tag)`` and ``class_names(name, tag)``.
+A new module in this package is a new source.
 """
 
 import importlib
@@ -105,6 +105,16 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     """
     source, name = _split(architecture)
     return source.preprocessing(name, tag) if hasattr(source, "preprocessing") else {}
+
+
+def class_names(architecture: str, tag: str) -> tuple[tuple[str, ...], ...]:
+    """All names of outputs 0, 1, … of published weights; imports the library.
+
+    Empty where the library names no outputs. Raises UnknownName when it knows no such architecture
+    or tag.
+    """
+    source, name = _split(architecture)
+    return source.class_names(name, tag) if hasattr(source, "class_names") else ()
 
 
 def not_as_published(architecture: str, tag: str, given: Mapping[str, Any]) -> Iterator[str]:

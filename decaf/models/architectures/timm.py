@@ -71,6 +71,24 @@ def preprocessing(name: str, tag: str) -> dict[str, Any]:
     return {**side, "mean": tuple(said["mean"]), "std": tuple(said["std"])}
 
 
+def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
+    """Names of outputs 0, 1, …: in timm's configuration, or those of ImageNet that it knows.
+
+    Each output has its label, as ``n01440764``, and the words that describe it.
+    """
+    import timm
+    from timm.data.imagenet_info import ImageNetInfo, infer_imagenet_subset
+
+    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_published(name, tag)))
+    if published.label_names:
+        return tuple((str(label),) for label in published.label_names)
+    if not (subset := infer_imagenet_subset(published.to_dict())):
+        return ()
+    info = ImageNetInfo(subset)
+    described = zip(info.label_names(), info.label_descriptions(), strict=True)
+    return tuple((label, *words.split(", ")) for label, words in described)
+
+
 def _published(name: str, tag: str) -> str:
     """Full name of published weights, as ``resnet50.a1_in1k``."""
     import timm

@@ -46,6 +46,11 @@ def preprocessing(name: str, tag: str) -> dict[str, Any]:
     return {"input_size": side, "mean": tuple(said.mean), "std": tuple(said.std)}
 
 
+def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
+    """Names of outputs 0, 1, … in the ``meta`` of the weights."""
+    return tuple((str(one),) for one in _published(name, tag).meta.get("categories", ()))
+
+
 def _published(name: str, tag: str) -> Any:
     from torchvision import models
 
