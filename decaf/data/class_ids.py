@@ -19,6 +19,8 @@ NO_LABELS = "there are no labels: all count as class 0, unless the score has a '
 
 CLASS_NAMES = "class names: "
 """What the remark begins with that says which class is called what."""
+GUESSED = "guessed from alphabetical order"
+"""Words of such a remark where nothing states which output of a model a name is."""
 ClassNames = PlacedPath | tuple[bool | int | str, ...]
 """Names of classes 0, 1, … in a configuration, or a JSON file of them."""
 CLASSES = (

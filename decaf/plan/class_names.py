@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from decaf.data.class_ids import CLASS_NAMES, names_of
+from decaf.data.class_ids import CLASS_NAMES, GUESSED, names_of
 from decaf.data.class_maps import shipped
 from decaf.data.pairs import PairSet
 from decaf.errors import (
@@ -34,8 +34,6 @@ from decaf.registry.kinds.names import Names
 from decaf.scoring.scores.base import ClassScore, ScoreDefinition
 from decaf.scoring.scores.superclass_probability import SuperclassProbability
 
-GUESSED = f"{CLASS_NAMES}guessed: "
-"""Beginning of the remark on names that are taken for outputs by their alphabetical order."""
 WAYS = (
     "State which output each name is, in one of three ways: all {count} names in the order of the "
     "outputs as 'classes:' of 'data:' (a list, or a JSON file such as config.json with its "
@@ -272,18 +270,17 @@ def _places(
         return places, f"{CLASS_NAMES}{_numbered(words, places)}, by {own.owner}"
     places = list(range(len(words)))
     if len(words) != count:
+        names = listed([*map(shown, words)], MOST_KNOWN)
         raise DataError(
-            f"the labels are {len(words)} names ({listed([*map(shown, words)])}) and the score "
-            f"has {count} classes; nothing states which output each name is. "
-            f"{WAYS.format(count=count)}"
+            f"the labels are {len(words)} names ({names}) and the score has {count} classes; "
+            f"nothing states which output each name is. {WAYS.format(count=count)}"
         )
     if [word.casefold() for word in words] == ["false", "true"]:
         return places, f"{CLASS_NAMES}{_numbered(words, places)}"
     return places, (
-        f"{GUESSED}{_numbered(words, places)}, in alphabetical order, because nothing states the "
-        "order of the outputs; if a model has another order, its scores are of other classes: "
-        f"list the names in its order as 'classes:' of 'data:', as in [{', '.join(words[:3])}"
-        f"{', …' if len(words) > 3 else ''}]"
+        f"{CLASS_NAMES}{_numbered(words, places)}, {GUESSED}, since nothing states the order of "
+        "the outputs; if a model has another order, its scores are of other classes: list the "
+        "names in its order as 'classes:' of 'data:'"
     )
 
 

@@ -206,9 +206,9 @@ def test_a_table_that_cannot_be_used_ends_the_command(tmp_path, study, write, de
     typo = ROWS.replace(",1\n", ",yes\n").replace("Bonn,0", "Bonn,no") + "d,1,1,cook,Ulm,yse\n"
     (tmp_path / "typo.csv").write_text(typo)
     given["data"] |= {"changes": data["changes"], "table": str(tmp_path / "typo.csv")}
-    words = "the label of pair 'd__older': a pair is of class 2; the score class_probability has"
+    words = "the labels are 3 names ('no', 'yes', 'yse') and the score has 2 classes"
     for command in ("data", "plan"):
-        refused(decaf(command, write(given)), words, "class names: 0 no, 1 yes, 2 yse")
+        refused(decaf(command, write(given)), words, "'classes:' of 'data:'")
     given["data"] |= {"table": "absent.csv"}
     words = ["absent.csv cannot be read: No such file", "(relative paths start from the current"]
     refused(decaf("data", write(given)), *words)

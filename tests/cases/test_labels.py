@@ -1,0 +1,272 @@
+"""Names of classes become outputs of a model only where somebody states which."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from ended_commands import refused, succeeded
+from in_process import compute
+from own_data import save as save_image
+from own_data import square, write_table
+from sklearn.linear_model import LogisticRegression
+from warehouse_answers import fetched
+
+from decaf.plan.study import load_study
+
+NINE = ("bird", "cat", "dog", "fish", "frog", "goat", "lion", "newt", "wasp")
+UNIFORM = """
+import numpy as np
+
+def of(count):
+    return lambda batch: np.full((len(batch), count), 1 / count)
+"""
+
+
+@pytest.fixture
+def base(tmp_path):
+    """Settings of a study but for its data; the model has the outputs that are asked for."""
+    (tmp_path / "uniform.py").write_text(UNIFORM)
+
+    def settings(data, outputs, **score):
+        model = {"id": "flat", "family": "any", "source": "function", "function": "uniform:of"}
+        model |= {"arguments": {"count": outputs}, "output": "probabilities"}
+        return {
+            "study": "words",
+            "python_path": [str(tmp_path)],
+            "data": data,
+            "models": [model],
+            "score": {"kind": "class_probability", "classes": outputs} | score,
+            "paths": {"blend": {"kind": "blend", "sigma": 0}},
+            "stages": 3,
+            "device": "cpu",
+            "cluster": {"kind": "local", "workers": 1},
+            "workspace": str(tmp_path / "workspace"),
+            "warehouse": str(tmp_path / "warehouse"),
+            "report": False,
+        }
+
+    return settings
+
+
+def images_of_table(folder, words):
+    rows = []
+    for number, word in enumerate(words):
+        files = [f"images/{number}-{kind}.png" for kind in ("a", "b")]
+        for file, ground in zip(files, (0, 200), strict=True):
+            save_image(folder / file, square(20 * number, ground))
+        rows.append([*files, word])
+    write_table(folder / "pairs.csv", rows, ("factual", "counterfactual", "label"))
+    return {"adapter": "image_pairs", "pairs": str(folder / "pairs.csv")}
+
+
+def images_of_folders(folder, words):
+    for number, word in enumerate(words):
+        for side, ground in (("before", 0), ("after", 200)):
+            save_image(folder / side / word / "1.png", square(20 * number, ground))
+    sides = {"factual": folder / "before", "counterfactual": folder / "after"}
+    return {"adapter": "image_pairs"} | {side: str(place) for side, place in sides.items()}
+
+
+def featured_images(folder, words):
+    for number, word in enumerate(words):
+        save_image(folder / "photos" / word / "1.png", square(20 * number, 0))
+    features = {"kind": "grid", "side": 2}
+    return {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
+
+
+def arrays(folder, words):
+    rows = np.arange(3 * len(words), dtype=np.float32).reshape(-1, 3)
+    arrays = {"factual": rows, "counterfactual": rows + 1, "label": np.array(words)}
+    files = {role: str(folder / f"{role}.npy") for role in arrays}
+    for role, array in arrays.items():
+        np.save(files[role], array)
+    return {"adapter": "arrays"} | files
+
+
+def rows_of_table(folder, words):
+    frame = pd.DataFrame({"age": np.arange(len(words)) + 20.5, "kind": words})
+    frame.to_csv(folder / "rows.csv", index=False)
+    changes = {"older": {"add": {"age": 5}}}
+    data = {"adapter": "table_pairs", "table": str(folder / "rows.csv"), "label": "kind"}
+    return data | {"changes": changes}
+
+
+ADAPTERS = (images_of_table, images_of_folders, featured_images, arrays, rows_of_table)
+
+
+def classes_of(decaf, config):
+    """Number of pairs by class, as `decaf data` counts them, and its remarks."""
+    answer = json.loads(succeeded(decaf("data", config, "--json")))
+    return {int(number): count for number, count in answer["classes"].items()}, answer["remarks"]
+
+
+@pytest.mark.parametrize("data_of", ADAPTERS)
+def test_fewer_names_than_outputs_are_no_outputs(base, write, decaf, tmp_path, data_of):
+    config = write(base(data_of(tmp_path, NINE), 1000))
+    for command in ("data", "plan", "run"):
+        refused(decaf(command, config), "9 names", "1000 classes", "'classes:'", "'class_map:'")
+
+
+@pytest.mark.parametrize("classes", [["cat", "dog"], ["dog", "cat", "fish", "frog"]])
+def test_listed_names_are_as_many_as_the_outputs(base, write, decaf, tmp_path, classes):
+    data = images_of_table(tmp_path, ("dog", "cat")) | {"classes": classes}
+    for command in ("data", "plan", "run"):
+        refused(decaf(command, write(base(data, 3))), f"{len(classes)} names", "3 classes")
+    named = write(base(data, 3, target="dog"))
+    refused(decaf("data", named), f"{len(classes)} names", "3 classes")
+
+
+def test_listed_names_say_which_output_each_is(base, write, decaf, tmp_path):
+    data = images_of_table(tmp_path, ("dog", "dog", "cat"))
+    config = write(base(data | {"classes": ["fish", "dog", "cat"]}, 3))
+    assert classes_of(decaf, config) == ({1: 2, 2: 1}, [])
+
+
+@pytest.mark.parametrize("data_of", ADAPTERS)
+def test_as_many_names_as_outputs_are_guessed_aloud(base, write, decaf, tmp_path, data_of):
+    config = write(base(data_of(tmp_path, ("dog", "cat")), 2))
+    counts, remarks = classes_of(decaf, config)
+    assert set(counts) == {0, 1}
+    words = "class names: 0 cat, 1 dog, guessed from alphabetical order"
+    assert any(remark.startswith(words) for remark in remarks)
+
+
+def test_truth_values_are_no_guess(base, write, decaf, tmp_path):
+    config = write(base(rows_of_table(tmp_path, [True, False, True]), 2))
+    counts, remarks = classes_of(decaf, config)
+    assert counts == {0: 1, 1: 2}
+    assert not any("guessed" in remark for remark in remarks)
+
+
+def test_whole_numbers_with_a_point_are_numbers(base, write, decaf, tmp_path):
+    labels = ["2.0", "10.0", "2.0"]
+    config = write(base(images_of_table(tmp_path, labels), 11))
+    assert classes_of(decaf, config) == ({2: 2, 10: 1}, [])
+
+
+def test_a_numbered_target_needs_no_names_and_then_there_is_no_accuracy(
+    base, write, decaf, tmp_path
+):
+    config = write(base(images_of_table(tmp_path, NINE), 20, target=3))
+    _, remarks = classes_of(decaf, config)
+    assert any("no accuracy is measured" in remark for remark in remarks)
+    assert not load_study(config).pair_set().has_labels
+
+
+def of_map(settings, **data):
+    score = {"kind": "superclass_probability", "class_map": "imagenet9"}
+    return settings | {"score": score, "data": settings["data"] | data}
+
+
+def test_names_of_a_shipped_map_are_its_superclasses(base, write, decaf, tmp_path):
+    words = ("fish", "dog", "Wheeled_Vehicle", "05_insect")
+    settings = base(images_of_folders(tmp_path, words), 9)
+    counts, remarks = classes_of(decaf, write(of_map(settings)))
+    assert counts == {8: 1, 0: 1, 2: 1, 5: 1}
+    assert any("the class map imagenet9" in remark for remark in remarks)
+    named = of_map(settings)
+    named["score"] |= {"target": "primate"}
+    assert load_study(write(named)).score.target == 7
+
+
+@pytest.mark.parametrize("words", [("dog", "cow"), NINE])
+def test_other_words_than_those_of_a_shipped_map_are_refused(base, write, decaf, tmp_path, words):
+    config = write(of_map(base(images_of_folders(tmp_path, words), 9)))
+    for command in ("data", "plan", "run"):
+        refused(decaf(command, config), "the class map imagenet9", "'classes:'")
+
+
+def test_a_list_in_another_order_than_a_shipped_map_is_refused(base, write, decaf, tmp_path):
+    right = ["dog", "bird", "wheeled vehicle", "reptile", "carnivore", "insect"]
+    right += ["musical instrument", "primate", "fish"]
+    settings = base(images_of_folders(tmp_path, ("dog", "fish")), 9)
+    assert classes_of(decaf, write(of_map(settings, classes=right)))[0] == {0: 1, 8: 1}
+    for wrong in (right[::-1], [*right[:5], "bug", *right[6:]]):
+        refused(decaf("data", write(of_map(settings, classes=wrong))), "the class map imagenet9")
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        {"architecture": "torchvision:resnet18", "pretrained": "IMAGENET1K_V1"},
+        {"architecture": "timm:resnet18", "pretrained": "a1_in1k"},
+    ],
+)
+def test_a_library_names_the_outputs_of_its_weights(base, write, decaf, tmp_path, card):
+    settings = base(images_of_folders(tmp_path, ("tench", "golden_retriever")), 1000)
+    settings["models"] = [{"id": "net", "family": "cnn", **card}]
+    counts, remarks = classes_of(decaf, write(settings))
+    assert counts == {0: 1, 207: 1}
+    assert any(card["architecture"].partition(":")[0] in remark for remark in remarks)
+    settings["data"] = images_of_table(tmp_path, ("tench", "doggo"))
+    refused(decaf("data", write(settings)), "'doggo'", "'classes:'")
+
+
+def estimator(folder, name, words, **card):
+    """Fit an estimator on words and give its card; older rows are of the last word."""
+    rows = pd.DataFrame({"age": [20.0, 25, 30, 35, 40, 45]})
+    labels = np.array(words)[np.arange(6) * len(words) // 6]
+    skops.io.dump(LogisticRegression().fit(rows, labels), folder / f"{name}.skops")
+    file = str(folder / f"{name}.skops")
+    return {"id": name, "family": "any", "source": "estimator", "file": file} | card
+
+
+def test_an_estimator_states_the_order_of_its_words(base, write, decaf, tmp_path):
+    words = ["good", "bad"]  # not the order of the alphabet
+    settings = base(rows_of_table(tmp_path, ["bad", "good", "bad", "good"]), 2)
+    settings["models"] = [estimator(tmp_path, "judge", words, classes=words)]
+    config = write(settings)
+    assert classes_of(decaf, config)[0] == {0: 2, 1: 2}
+    study = load_study(config)
+    assert [pair.class_id for pair in study.pair_set().pairs] == [1, 0, 1, 0]
+    compute(study)
+    scores = fetched(
+        tmp_path / "warehouse", "SELECT q_plus[3] FROM stg_trajectories ORDER BY pair_id"
+    )
+    fitted = skops.io.load(tmp_path / "judge.skops", trusted=[])
+    rows = pd.DataFrame({"age": np.arange(4) + 20.5})
+    answers = fitted.predict_proba(rows)
+    places = [fitted.classes_.tolist().index(word) for word in ("bad", "good", "bad", "good")]
+    np.testing.assert_allclose([q for (q,) in scores], answers[range(4), places], atol=1e-12)
+
+
+def test_other_words_than_those_of_an_estimator_are_refused(base, write, decaf, tmp_path):
+    settings = base(rows_of_table(tmp_path, ["y", "n", "y"]), 2)
+    settings["models"] = [estimator(tmp_path, "judge", ["no", "yes"], classes=["no", "yes"])]
+    for command in ("data", "plan", "run"):
+        refused(decaf(command, write(settings)), "'classes:' of model judge")
+    settings["data"] |= {"classes": ["n", "y"]}  # which of the estimator's words each is
+    assert classes_of(decaf, write(settings))[0] == {0: 1, 1: 2}
+
+
+def test_a_list_in_another_order_than_an_estimator_is_refused(base, write, decaf, tmp_path):
+    settings = base(rows_of_table(tmp_path, ["yes", "no"]) | {"classes": ["yes", "no"]}, 2)
+    settings["models"] = [estimator(tmp_path, "judge", ["no", "yes"], classes=["no", "yes"])]
+    for command in ("data", "plan", "run"):
+        refused(decaf(command, write(settings)), "class 0 is called 'yes'", "model judge")
+
+
+def test_models_that_disagree_are_refused(base, write, decaf, tmp_path):
+    settings = base(rows_of_table(tmp_path, ["yes", "no"]), 2)
+    cards = {"one": ["no", "yes"], "two": ["yes", "no"]}
+    settings["models"] = [
+        estimator(tmp_path, name, ["no", "yes"], classes=words) for name, words in cards.items()
+    ]
+    refused(decaf("data", write(settings)), "model one", "model two", "one order")
+
+
+def test_an_entry_of_a_registry_that_contradicts_the_data_fails(base, write, decaf, tmp_path):
+    settings = base(rows_of_table(tmp_path, ["yes", "no"]) | {"classes": ["yes", "no"]}, 2)
+    del settings["models"]
+    folder = tmp_path / "models" / "judge"
+    folder.mkdir(parents=True)
+    card = estimator(folder, "judge", ["no", "yes"], classes=["no", "yes"])
+    (folder / "decaf.yaml").write_text(
+        'source: estimator\nfile: judge.skops\nclasses: ["no", "yes"]\n'
+    )
+    assert card["classes"] == ["no", "yes"]
+    settings["registry"] = {"kind": "folder", "root": str(tmp_path / "models")}
+    done = decaf("reaudit", "--plan", write(settings))
+    assert "class 0 is called 'yes' in the data" in done.stdout + done.stderr
