@@ -1,13 +1,31 @@
--- purpose: accuracy of every model on the factual inputs of the pairs
+-- purpose: accuracy of every model on the factual inputs of the pairs, beside that of a guess
 -- grain: one row per study and model
 -- paper: appendix F.2
+-- chance is the accuracy of a guess between the labels that occur, or between all classes where one
+-- label occurs alone. It is NULL for one label of two classes: a model may rarely say that class.
 CREATE OR REPLACE VIEW core_factual_accuracy AS
+WITH counts AS (
+    SELECT
+        study,
+        model_id,
+        avg(is_correct::INTEGER) AS accuracy, -- NULL without labels, or without classes
+        count(*) AS image_count,
+        any_value(len(class_scores)) AS class_count,
+        count(DISTINCT class_id) AS label_count,
+        binomial_limits(sum(is_correct::INTEGER), count(is_correct)) AS limits
+    FROM core_predictions
+    WHERE is_factual
+    GROUP BY study, model_id
+)
 SELECT
-    study,
-    model_id,
-    avg(is_correct::INTEGER) AS accuracy, -- NULL without labels, or without classes
-    count(*) AS image_count,
-    any_value(len(class_scores)) AS class_count
-FROM core_predictions
-WHERE is_factual
-GROUP BY study, model_id;
+    study, model_id, accuracy, image_count, class_count, label_count,
+    CASE WHEN accuracy IS NOT NULL THEN limits.lower END AS accuracy_lower_95,
+    CASE WHEN accuracy IS NOT NULL THEN limits.upper END AS accuracy_upper_95,
+    CASE
+        WHEN accuracy IS NULL THEN NULL
+        WHEN label_count > 1 THEN 1 / label_count
+        WHEN class_count > 2 THEN 1 / class_count
+    END AS chance,
+    -- Few inputs are as likely of a useful model, whose accuracy is half way to 1 at least.
+    accuracy_lower_95 <= chance AND accuracy_upper_95 < (1 + chance) / 2 AS is_at_chance
+FROM counts;

@@ -39,9 +39,10 @@ warnings AS (
     WHERE NOT has_active GROUP BY cells.study, model_id
     UNION ALL
     SELECT study, model_id, 'below_chance', NULL,
-        format('accuracy on {} factual images is {:.3f}, below chance ({:.3f}): check the '
-            || 'preprocessing and the class map', image_count, accuracy, 1 / class_count)
-    FROM core_factual_accuracy WHERE accuracy < 1 / class_count
+        format('right on {:.1f}% of {:,} factual inputs, no more than a guess ({:.1f}%). Likely '
+            || 'causes: class names in another order than the outputs of the model, wrong '
+            || 'preprocessing, or other weights', 100 * accuracy, image_count, 100 * chance)
+    FROM core_factual_accuracy WHERE is_at_chance
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,
         format('its training ends at a validation accuracy of {}, and was to reach {}',
@@ -56,5 +57,4 @@ warnings AS (
         format('of {} units are left out of the benchmark: {}', unit_count, reason)
     FROM studies('left_out_units')
 )
-FROM warnings
-ORDER BY study, model_id, warning, detail;
+FROM warnings ORDER BY study, model_id, warning, detail;

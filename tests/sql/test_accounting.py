@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 EPSILON, CLASSES = 0.1, 4
 MODELS, SOURCES, BLOCKS = ("m0", "m1", "m2", "m3"), 6, 3
@@ -207,7 +208,7 @@ def still_missing(given):
 
 
 def below_chance(given):
-    """Warnings of models that are seldom right on factual images."""
+    """Warnings of models that are right on factual images no more often than a guess."""
     classes = {pair["plus_image"]: pair["class_id"] for pair in given["stg_pairs"]}
     for (study, model), rows in current(given, "stg_predictions").items():
         # Blocks of a model share images; the first one counts.
@@ -215,7 +216,10 @@ def below_chance(given):
         for one in sorted(rows, key=lambda one: one["unit_key"]):
             said.setdefault(one["image_id"], one["predicted_class"])
         right = [said[image] == classes[image] for image in said if image in classes]
-        if right and np.mean(right) < 1 / CLASSES:
+        labels = {classes[image] for image in said if image in classes}
+        chance = 1 / (len(labels) if len(labels) > 1 else CLASSES)
+        interval = right and binomtest(sum(right), len(right)).proportion_ci(0.95, "wilsoncc")
+        if right and interval.low <= chance and interval.high < (1 + chance) / 2:
             yield study, model, "below_chance", None
 
 
