@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 EPSILON, CLASSES = 0.1, 4
-MODELS, SOURCES, BLOCKS = ("m0", "m1", "m2", "m3"), 6, 3
+MODELS, SOURCES, BLOCKS = ("m0", "m1", "m2", "m3"), 12, 3
 START = datetime(2026, 3, 1, tzinfo=UTC)
 SIDES = ("plus_image", "minus_image")
 PARTS = ("evidence", "contradiction", "fragility")
