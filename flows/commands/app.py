@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
+from decaf.errors import BadInput, QueryError, UnknownEntry
 from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -290,17 +290,9 @@ def check(
 @app.command()
 def report(config: Config, against: Against = None) -> None:
     """Write the report of a study again, or compare runs, from the warehouse alone."""
-    from decaf.plan.study import load_study
-    from tasks.publish import publish, publish_comparison
+    from flows.commands.reports import write_report
 
-    study = load_study(config)
-    if study.report_file is None:
-        raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
-    if not against:
-        console.print(f"report: {publish(study.warehouse, study)}")
-    else:
-        page = publish_comparison(study.warehouse, study, study.report_file, against)
-        console.print(f"comparison: {page}")
+    write_report(console, config, against)
 
 
 @app.command()

@@ -52,6 +52,7 @@ def results(console: Console, study: Study) -> None:
             means = (f"{d:+.4f}", *(f"{q:.4f}" for q in scores))
             table.add_row(model, str(count), f"{active:.2f}", *means)
     console.print(table)
+    below_chance(console, study.warehouse, study.study)
     quarantined(console, study.warehouse, study.study)
     _stopped(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
@@ -82,6 +83,18 @@ def asking(study: Study, query: str) -> str:
     """The command that asks a query of the warehouse, with the name of the study put into it."""
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     return f'decaf sql{place} "{query.format(study=study.study)}"'
+
+
+def below_chance(console: Console, root: Root, study: str) -> None:
+    """Print the models of the current run that are right no more often than a guess, if any."""
+    with connect_whole(root, study) as connection:
+        rows = connection.sql(
+            "SELECT model_id, detail FROM out_warnings "
+            "WHERE study = $study AND warning = 'below_chance' ORDER BY ALL",
+            params={"study": study},
+        ).fetchall()
+    for model_id, detail in rows:
+        say(console, f"{model_id}: {detail}")
 
 
 def quarantined(console: Console, root: Root, study: str) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from decaf.data.class_ids import GUESSED
 from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.cells import score
@@ -202,6 +203,9 @@ def _changes(facts: Facts) -> Iterator[str]:
 
 
 def _trust(facts: Facts) -> Iterator[tuple[str, str]]:
+    first = [row for row in facts.warnings if _doubts_classes(row)]
+    for row in first[:MOST]:
+        yield "mind", f"{row.model_id or 'All models'}: {row.detail}"
     done, planned = facts.progress.scored_count, facts.progress.block_count
     if done < planned:
         yield "mind", f"{planned - done} of {planned} blocks are not scored yet."
@@ -211,14 +215,21 @@ def _trust(facts: Facts) -> Iterator[tuple[str, str]]:
     if not any(row.warning == "quarantined" for row in facts.warnings):
         yield "well", "No trajectory is quarantined."
     yield from _trust_in_gates(facts)
-    for row in facts.warnings[:MOST]:
+    warnings = [row for row in facts.warnings if row not in first]
+    for row in warnings[:MOST]:
         count = "" if row.affected_count is None else f"{row.affected_count:,} "
         if row.warning == "remark":
             yield "note", f"{count}{row.detail}"
         else:
             yield "mind", f"{row.model_id or 'All models'}: {count}{row.detail}"
-    if len(facts.warnings) > MOST:
-        yield "mind", f"{len(facts.warnings) - MOST} more warnings"
+    if hidden := len(first[MOST:]) + len(warnings[MOST:]):
+        yield "mind", f"{hidden} more warnings"
+
+
+def _doubts_classes(row: Row) -> bool:
+    """True for a warning that scores may be those of other classes: it stands before all others."""
+    is_guess = row.warning == "remark" and GUESSED in row.detail
+    return is_guess or row.warning == "below_chance"
 
 
 def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
