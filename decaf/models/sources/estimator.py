@@ -83,10 +83,10 @@ class EstimatorCard(TrainableCard):
         description="what is called: `predict_proba` gives probabilities; `decision_function` "
         "logits, or one value where there are two classes or none; `predict` one value",
     )
-    classes: tuple[int | str, ...] | None = Field(
+    classes: tuple[bool | int | str, ...] | None = Field(
         None,
-        description="what the estimator calls the study's classes 0, 1, …; needed where it does "
-        "not call them 0, 1, …",
+        description="what the estimator calls the study's classes 0, 1, …, as `[false, true]` or "
+        "`[cat, dog]`; needed where it does not call them 0, 1, …",
     )
     trusted: tuple[str, ...] = Field(
         (), description="types in a skops file that are trusted beyond those that skops knows"
@@ -322,12 +322,21 @@ def _load_skops(card: EstimatorCard, path: Path) -> Stored:
 def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     """Column of every class of the study, given the estimator's names of its columns."""
     wanted = list(range(len(names)) if card.classes is None else card.classes)
-    if len(wanted) != len(names) or not all(name in names for name in wanted):
+    # A text means the class that is written so: 'False' is False, and '1' is 1.
+    texts = [*map(str, names)]
+    order = [
+        names.index(name) if name in names else texts.index(name)
+        for name in wanted
+        if name in names or name in texts
+    ]
+    if sorted(order) != list(range(len(names))) or len(order) != len(wanted):
+        given = json.dumps(names, default=str, ensure_ascii=False)
         raise ModelError(
-            f"model {card.id}: the estimator calls its classes {names}; expected {wanted}: give "
-            "'classes:', its names of the study's classes 0, 1, …"
+            f"model {card.id}: the estimator calls its classes {given}, and the card "
+            f"{json.dumps(wanted, default=str, ensure_ascii=False)}; give 'classes: {given}' in "
+            "the order of the study's classes 0, 1, …"
         )
-    return [names.index(name) for name in wanted]
+    return order
 
 
 def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:

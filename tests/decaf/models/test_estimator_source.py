@@ -94,7 +94,7 @@ def test_columns_are_in_the_order_of_the_studys_classes(stored):
     names = np.array(["cat", "dog", "eel", "fox"])[FOUR]
     estimator = LogisticRegression().fit(ROWS, names)
     path = stored(estimator)
-    with pytest.raises(ModelError, match=r"classes \['cat', .*expected \[0, 1, 2, 3\]: give 'cla"):
+    with pytest.raises(ModelError, match=r"classes \[\"cat\", .*\[0, 1, 2, 3\]; give 'classes"):
         load(path)
     model = load(path, classes=("fox", "cat", "eel", "dog"))
     expected = estimator.predict_proba(ROWS)[:, [3, 0, 2, 1]]
