@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -21,33 +21,36 @@ from pydantic import BaseModel, ValidationError
 from decaf.errors import BadInput, ConfigError, SettingError, listed, suggestion
 from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
+from decaf.foundation.yaml_names import check_names, check_settings
+from decaf.foundation.yaml_nodes import (
+    MAPPING,
+    NUMBERS,
+    SEQUENCE,
+    TEXT_TAG,
+    WORDS,
+    YAML,
+    mark_of,
+    node_fault,
+    repeated,
+    type_of,
+)
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 FILE_TAG = "!file"
-YAML = "tag:yaml.org,2002:"
-TEXT_TAG = f"{YAML}str"
 KEYS = (TEXT_TAG, f"{YAML}merge")
-NUMBERS = (f"{YAML}int", f"{YAML}float")
-MAPPING, SEQUENCE = f"{YAML}map", f"{YAML}seq"
-WORDS = {TEXT_TAG: "text", SEQUENCE: "a list", MAPPING: "keys and values"}
-WORDS |= {f"{YAML}timestamp": "the date"} | dict.fromkeys(NUMBERS, "a number")
-WORDS |= {f"{YAML}bool": "true or false", f"{YAML}null": "nothing"}
-"""What values are, by their tags."""
 SCALARS = (TEXT_TAG, *NUMBERS, f"{YAML}bool", f"{YAML}null")
 MERGE_KEY = "<<"
 DEEPEST_INCLUSION = 8
 MOST_BYTES, MOST_VALUES, DEEPEST, MOST_DIGITS = 1 << 20, 200_000, 40, 60
 """Of one file; values count once for every place that an anchor puts them in."""
 CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-SHOWN = 60
-"""Characters of a value that a message repeats."""
 EXPANDED = "holds_environment_variable"
 EXPECTED = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), WORDS[MAPPING])
 EXPECTED |= dict.fromkeys(("tuple_type", "list_type"), WORDS[SEQUENCE])
 EXPECTED |= dict.fromkeys(("float_type", "float_parsing"), "a number")
 EXPECTED |= dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number")
 EXPECTED |= dict.fromkeys(("bool_type", "bool_parsing"), WORDS[f"{YAML}bool"])
-EXPECTED |= {"string_type": WORDS[TEXT_TAG]}
+EXPECTED |= {"string_type": "text: put it in quotes"}
 """What a value of a wrong type should be, by pydantic's word for the fault."""
 
 MAPPING_NAME = "configuration"
@@ -84,6 +87,7 @@ def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model
     an override has no place; all problems are listed, each with file, line and key.
     """
     node = _given(source, overrides)
+    check_settings(node)
     folder = source.parent if isinstance(source, Path) else Path()
     try:
         return model.model_validate(_mapping(node), context={FILE_FOLDER: folder})
@@ -91,14 +95,20 @@ def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model
         raise ConfigError("\n".join(_described(node, error))) from None
 
 
-def plain_mapping(path: Path) -> dict[str, Any]:
+def plain_mapping(
+    path: Path, checked_as: Literal["data", "settings", "names"] = "data"
+) -> dict[str, Any]:
     """Read a YAML file that others wrote: keys and values as they stand.
 
     Nothing is included and no environment variable is filled in, so that a file from elsewhere
     cannot learn what is on this machine. Raises ConfigError when the file is missing, is not plain
-    YAML, or holds something else than keys and values.
+    YAML, holds something else than keys and values, or has names that YAML would change among
+    settings, or in a file of names alone.
     """
-    return _mapping(_parsed(path))
+    node = _parsed(path)
+    if checked_as != "data":
+        (check_settings if checked_as == "settings" else check_names)(node)
+    return _mapping(node)
 
 
 def faults(path: Path, error: ValidationError, most: int = 5) -> str:
@@ -115,7 +125,7 @@ def _given(source: Source, overrides: Overrides) -> yaml.Node:
     for key, text in _assignments(overrides):
         value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
         if key.count(".") >= DEEPEST:
-            raise ConfigError(f"override {_shown(key)}: expected {DEEPEST} keys at most")
+            raise ConfigError(f"override {repeated(key)}: expected {DEEPEST} keys at most")
         node = _with(node, key.split("."), value)
     return node
 
@@ -134,7 +144,7 @@ def _assignments(overrides: Overrides) -> Iterator[tuple[str, bytes]]:
         key, is_assigned, text = override.partition("=")
         if not (key and is_assigned):
             raise ConfigError(
-                f"override {_shown(override)}: expected KEY=VALUE, as in study=nightly or "
+                f"override {repeated(override)}: expected KEY=VALUE, as in study=nightly or "
                 "models.0.batch_size=8"
             )
         yield key, (text or "null").encode()
@@ -161,16 +171,18 @@ def _with(node: yaml.Node, keys: Sequence[str], value: yaml.Node) -> yaml.Node:
     expected = "keys and values"
     if isinstance(node, yaml.SequenceNode):
         expected = f"a place in its list of {len(node.value)}, the first is 0"
-    raise ConfigError(f"{_mark(value)}: {_shown(key)} is not in {_tag(node)}; expected {expected}")
+    raise ConfigError(
+        f"{mark_of(value)}: {repeated(key)} is not in {type_of(node)}; expected {expected}"
+    )
 
 
 def _mapping(node: yaml.Node) -> dict[str, Any]:
     if not isinstance(node, yaml.MappingNode):
-        raise _fault(node, (), _tag(node), "keys and values")
+        raise node_fault(node, (), type_of(node), "keys and values")
     try:
         return yaml.constructor.SafeConstructor().construct_document(node)
     except yaml.MarkedYAMLError as error:  # a merge of something else than keys and values
-        raise ConfigError(f"{_mark(node)}: {error.problem}; expected plain YAML") from None
+        raise ConfigError(f"{mark_of(node)}: {error.problem}; expected plain YAML") from None
 
 
 def _compose(path: Path, depth: int) -> yaml.Node:
@@ -248,22 +260,22 @@ def _check_plain(root: yaml.Node) -> None:
         count += 1
         if len(keys) >= DEEPEST:
             found = "an anchor in itself, or values nested too deep"
-            raise _fault(node, keys, found, f"{DEEPEST} levels at most")
+            raise node_fault(node, keys, found, f"{DEEPEST} levels at most")
         if count > MOST_VALUES:
             expected = f"{MOST_VALUES} at most, with anchors filled in"
-            raise _fault(node, keys, "too many values", expected)
+            raise node_fault(node, keys, "too many values", expected)
         if isinstance(node, yaml.ScalarNode):
             _check_scalar(node, keys)
             continue
         is_mapping = isinstance(node, yaml.MappingNode)
         if node.tag != (MAPPING if is_mapping else SEQUENCE):
-            raise _fault(node, keys, _tag(node), "plain keys and values, or a list")
+            raise node_fault(node, keys, type_of(node), "plain keys and values, or a list")
         seen: set[str] = set()
         for key, _ in node.value if is_mapping else ():
             if key.tag not in KEYS:
-                raise _fault(key, keys, f"a key of {_tag(key)}", "text: put it in quotes")
+                raise node_fault(key, keys, f"a key of {type_of(key)}", "text: put it in quotes")
             if key.value in seen and key.value != MERGE_KEY:
-                raise ConfigError(f"{_mark(key)}: key {_shown(key.value)} is given twice")
+                raise ConfigError(f"{mark_of(key)}: key {repeated(key.value)} is given twice")
             seen.add(key.value)
         parts = node.value if is_mapping else enumerate(node.value)
         values += [(value, (*keys, getattr(key, "value", str(key)))) for key, value in parts]
@@ -271,14 +283,16 @@ def _check_plain(root: yaml.Node) -> None:
 
 def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
     if control := CONTROL.search(node.value):
-        raise _fault(node, keys, f"character U+{ord(control[0]):04X}", "text that can be shown")
+        raise node_fault(node, keys, f"character U+{ord(control[0]):04X}", "text that can be shown")
     if node.tag == FILE_TAG:
         return
     if node.tag not in SCALARS:
-        found = f"{_tag(node)} {_shown(node.value)}"
-        raise _fault(node, keys, found, "a number, or text: put it in quotes")
+        found = f"{type_of(node)} {repeated(node.value)}"
+        raise node_fault(node, keys, found, "a number, or text: put it in quotes")
     if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
-        raise _fault(node, keys, f"{len(node.value)} digits", f"a number of {MOST_DIGITS} at most")
+        raise node_fault(
+            node, keys, f"{len(node.value)} digits", f"a number of {MOST_DIGITS} at most"
+        )
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
         is_finite = not isinstance(value, float) or math.isfinite(value)
@@ -286,7 +300,7 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
         is_finite = False
     if not is_finite:
         expected = "a finite number" if node.tag in NUMBERS else "true or false"
-        raise _fault(node, keys, _shown(node.value), expected)
+        raise node_fault(node, keys, repeated(node.value), expected)
 
 
 def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
@@ -317,7 +331,7 @@ def _expand(node: yaml.ScalarNode) -> str:
         found = os.environ.get(match[1])
         if found is None:
             raise ConfigError(
-                f"{_mark(node)}: environment variable {match[1]} is not set; set it, as in "
+                f"{mark_of(node)}: environment variable {match[1]} is not set; set it, as in "
                 f"{match[1]}=VALUE decaf …"
             )
         return found
@@ -331,7 +345,7 @@ def wording(problem: Any) -> str:
         context = problem["ctx"]
         known = re.findall("'([^']*)'", context["expected_tags"])
         key = context["discriminator"].strip("'")
-        return f"unknown {key} {_shown(context['tag'])}{suggestion(context['tag'], known)}"
+        return f"unknown {key} {repeated(context['tag'])}{suggestion(context['tag'], known)}"
     expected = EXPECTED.get(problem["type"])
     return f"expected {expected}" if expected else str(problem["msg"])
 
@@ -350,8 +364,11 @@ def _describe(root: yaml.Node, problem: Any) -> str:
     given = problem.get("input")
     # What came from the environment may be a secret.
     is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
-    shown = f" (found {_shown(given)})" if is_shown else ""
-    return f"{_mark(node)}: {where}{wording(problem)}{shown}"
+    # A number or a truth value may be written otherwise: 1.10 is 1.1, and no is false.
+    is_other = isinstance(node, yaml.ScalarNode) and not isinstance(given, str)
+    as_written = node.value if is_other else repeated(given)
+    shown = f" (found {as_written})" if is_shown else ""
+    return f"{mark_of(node)}: {where}{wording(problem)}{shown}"
 
 
 def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:
@@ -374,22 +391,3 @@ def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:
     if isinstance(node, yaml.MappingNode):
         node = next((name for name, _ in node.value if name.value == wrong), node)
     return node, keys
-
-
-def _mark(node: yaml.Node) -> str:
-    return f"{node.start_mark.name}:{node.start_mark.line + 1}"
-
-
-def _tag(node: yaml.Node) -> str:
-    """Type of a value in a word, or the tag that says it, as ``!!set``."""
-    return WORDS.get(node.tag, node.tag.replace(YAML, "!!"))
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…{text[-1]}"
-
-
-def _fault(node: yaml.Node, keys: tuple[str, ...], found: str, expected: str) -> ConfigError:
-    where = f"{_shown('.'.join(keys))}: " if keys else ""
-    return ConfigError(f"{_mark(node)}: {where}found {found}; expected {expected}")

@@ -196,7 +196,7 @@ class CardRegistry(Registry, ABC):
                 f"'models:' but for 'id', or a card under 'cards:' of the registry: decaf card "
                 f"{name} -c CONFIG proposes one"
             )
-        return Fetched(plain_mapping(card), folder, self.trusted)
+        return Fetched(plain_mapping(card, "settings"), folder, self.trusted)
 
 
 def check_comparison(registry: Registry | None, compare_with: str) -> None:

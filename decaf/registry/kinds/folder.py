@@ -117,7 +117,7 @@ class Folder(CardRegistry):
         file, card = place / CARD_FILE, self.cards.get(place.parent.name)
         try:
             if card is None and file.exists():
-                card = plain_mapping(file)
+                card = plain_mapping(file, "settings")
         except BadInput:  # it is there, and the audit says what is wrong with it
             return ""
         if card is None:
@@ -142,4 +142,4 @@ def _aliases(folder: Path) -> dict[str, str]:
     path = folder / ALIASES_FILE
     if not path.exists():
         return {}
-    return {str(alias): str(version) for alias, version in plain_mapping(path).items()}
+    return {str(alias): str(version) for alias, version in plain_mapping(path, "names").items()}

@@ -176,7 +176,7 @@ class Mlflow(CardRegistry):
                     f"decaf card {entry.label} -c CONFIG proposes one"
                 )
             server.download(entry.place, CARD_FILE, size, folder / CARD_FILE)
-            card = plain_mapping(folder / CARD_FILE)
+            card = plain_mapping(folder / CARD_FILE, "settings")
         for name, size in _files_of(server, entry.place, card).items():
             server.download(entry.place, name, size, folder / name)
 
