@@ -54,7 +54,8 @@ def _refusal(node: yaml.ScalarNode, keys: tuple[str, ...]) -> Exception:
     value = yaml.constructor.SafeConstructor().construct_object(node)
     plain = str(value).lower() if node.tag == TRUTH else str(value)
     found = f"{node.value}, which YAML reads as {plain}"
-    return node_fault(node, keys, found, f'a name in quotes, as "{node.value}", or {plain}')
+    expected = f'a name: put it in quotes, as "{node.value}", or write {plain}'
+    return node_fault(node, keys, found, expected)
 
 
 def _scalars(

@@ -194,7 +194,7 @@ def _of_registry(registry: Registry | None) -> Iterator[OutputNames]:
 
 def _of_estimator(owner: str, classes: Sequence[Any]) -> Iterator[OutputNames]:
     # Numbers are what an estimator calls classes that have no names.
-    if any(isinstance(name, str) for name in classes):
+    if any(isinstance(name, str) and not name.isdecimal() for name in classes):
         yield OutputNames(
             f"'classes:' of {owner}", tuple((str(name),) for name in classes), "estimator"
         )

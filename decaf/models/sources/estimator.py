@@ -325,7 +325,7 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     # A text means the class that is written so: 'False' is False, and '1' is 1.
     texts = [*map(str, names)]
     order = [
-        names.index(name) if name in names else texts.index(name)
+        names.index(name) if name in names else texts.index(str(name))
         for name in wanted
         if name in names or name in texts
     ]
