@@ -1,5 +1,6 @@
 """Propose the card of a model from what MLflow says of it, or from the file of an estimator."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from decaf.errors import ModelError
@@ -52,19 +53,7 @@ def proposal_of(described: Described) -> Proposal:
     folder = described.folder
     if (folder / MLMODEL).exists():
         return propose(read_mlmodel(folder), described.tags)
-    kinds = (SKOPS, *XGBOOST, *PICKLES)
-    found = [one for one in folder.iterdir() if one.suffix in kinds and is_inside(one, folder)]
-    files = sorted(found, key=lambda path: (kinds.index(path.suffix), path.name))
-    links = (describe_link(one, folder) for one in folder.iterdir() if one.suffix in kinds)
-    if not files and (link := next(filter(None, links), "")):
-        raise ModelError(f"its file lies outside of the folder of the model: {link}")
-    if not files and (folder / CARD_FILE).exists():
-        raise ModelError(f"it has a card already: {folder / CARD_FILE}")
-    if not files:
-        raise ModelError(
-            f"there is no {MLMODEL} in {folder} and no file of an estimator ({', '.join(kinds)}); "
-            "write its card by hand, as docs/models.md says"
-        )
+    files = _estimator_files(folder)
     is_pickle = files[0].suffix in PICKLES
     keys = {"unpickle": True} if is_pickle else keys_of(files[0])
     card = {"source": "estimator", "file": files[0].name, **keys}
@@ -82,6 +71,25 @@ def proposal_of(described: Described) -> Proposal:
     if "classes" in card:
         remarks.append("classes: put the model's names in the order of the study's classes")
     return Proposal(card, remarks)
+
+
+def _estimator_files(folder: Path) -> list[Path]:
+    """Files of estimators in a folder, those that are opened without running code first.
+
+    Raises ModelError when there are none.
+    """
+    kinds = (SKOPS, *XGBOOST, *PICKLES)
+    paths = [path for path in folder.iterdir() if path.suffix in kinds]
+    if files := [path for path in paths if is_inside(path, folder)]:
+        return sorted(files, key=lambda path: (kinds.index(path.suffix), path.name))
+    if link := next(filter(None, (describe_link(path, folder) for path in paths)), ""):
+        raise ModelError(f"its file lies outside of the folder of the model: {link}")
+    if (folder / CARD_FILE).exists():
+        raise ModelError(f"it has a card already: {folder / CARD_FILE}")
+    raise ModelError(
+        f"there is no {MLMODEL} in {folder} and no file of an estimator ({', '.join(kinds)}); "
+        "write its card by hand, as docs/models.md says"
+    )
 
 
 def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.class_ids import CLASSES, ClassNames, class_ids
+from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -217,7 +217,7 @@ class TablePairs(Adapter):
             for name, value in change.set.items():
                 of_text.setdefault(name, []).append(value)
         names = (self.id, self.label, self.source, self.split, self.pair_type, *self.groups)
-        declared = {} if self.label is None else {self.label: [*map(str, self.classes)]}
+        declared = {} if self.label is None else {self.label: names_of(self.classes)}
         return Declarations(declared, of_text, [name for name in names if name is not None])
 
     def _check_names(self, frame: Frame) -> None:

@@ -1,5 +1,6 @@
 """An estimator of scikit-learn or XGBoost, from a file that runs no code when it is opened."""
 
+import json
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
