@@ -6,23 +6,21 @@ Nothing is unpickled that others wrote: a torch file that would need it is refus
 import hashlib
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from decaf.errors import ModelError, UnknownName, WriteFailed
-from decaf.foundation.arrays import Module, Tensor, type_name
+from decaf.errors import ModelError, UnknownName, WriteFailed, suggestion
+from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import open_file, refusals_as, replace_file
 from decaf.models.architectures import Adapt
+from decaf.models.tensor_fit import SHOWN, STUMBLES, StateDict, load_strictly, with_versions
 
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
 ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
-STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What code that expects a certain content raises for another one."""
-SHOWN = 4
 READ_BYTES = 2**20
 
 UNPICKLING = (
@@ -122,23 +120,24 @@ def load_into(
     prefix: str = "",
     adapt: Adapt | None = None,
     *,
+    leave_out: Sequence[str] = (),
     may_keep_head: bool = False,
 ) -> list[str]:
-    """Load a state dict strictly: every tensor is there, and none is left over.
+    """Load a state dict strictly, as torch does: every tensor is there, and none is left over.
 
     The entry is that of a torch file which holds the state dict. Only tensors whose names start
     with the prefix are meant; it is taken off. ``adapt`` makes the network's tensors of what the
-    file holds. With ``may_keep_head`` an output layer of another size keeps its initial values: it
-    is what differs in its first dimension alone, the number of outputs.
+    file holds. Tensors whose names start with an element of ``leave_out`` are not loaded, with or
+    without the prefix. With ``may_keep_head`` an output layer of another size keeps its initial
+    values: it is what differs in its first dimension alone, the number of outputs.
 
     Returns the names of the tensors that keep their initial values, sorted. Raises ModelError,
     naming the tensors that are missing, left over, or of another shape or kind of numbers, and when
     tensors of several sizes would keep their values.
     """
-    loaded = _tensors_for(network, path, entry, prefix, adapt)
+    loaded = _tensors_for(network, path, entry, prefix, adapt, leave_out)
     kept = _other_head(network, loaded, path) if may_keep_head else {}
-    _check_fit(network, loaded | kept, path)
-    network.load_state_dict(loaded | kept)
+    load_strictly(network, with_versions(loaded | kept, loaded), path)
     return sorted(kept)
 
 
@@ -162,8 +161,13 @@ def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[
 
 
 def _tensors_for(
-    network: Module, path: Path, entry: str | None, prefix: str, adapt: Adapt | None
-) -> dict[str, Tensor]:
+    network: Module,
+    path: Path,
+    entry: str | None,
+    prefix: str,
+    adapt: Adapt | None,
+    leave_out: Sequence[str],
+) -> StateDict:
     content = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path)
     if entry is not None:
         content = _entry(content, entry, path)
@@ -176,6 +180,8 @@ def _tensors_for(
                 f"{path} does not hold the published weights of {type(network).__name__}: "
                 f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
             ) from error
+    if leave_out and isinstance(content, dict):
+        content = _without(content, prefix, leave_out, path)
     if not _is_state_dict(content):
         raise ModelError(f"{path}: {_described(content, entry)}")
     below = {name: tensor for name, tensor in content.items() if name.startswith(prefix)}
@@ -184,34 +190,24 @@ def _tensors_for(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
             f"{', '.join(list(content)[:SHOWN])} …); correct 'prefix:'"
         )
-    return {name.removeprefix(prefix): tensor for name, tensor in below.items()}
+    tensors = {name.removeprefix(prefix): tensor for name, tensor in below.items()}
+    return with_versions(tensors, content, prefix)
 
 
-def _check_fit(network: Module, loaded: dict[str, Tensor], path: Path) -> None:
-    expected = network.state_dict()
-    problems = [
-        f"{name} is {list(loaded[name].shape)}, the architecture has {list(expected[name].shape)}"
-        for name in expected.keys() & loaded.keys()
-        if loaded[name].shape != expected[name].shape
-    ]
-    problems += [
-        f"{name} is {type_name(loaded[name])}, the architecture has {type_name(expected[name])}"
-        for name in expected.keys() & loaded.keys()
-        if _numbers(loaded[name]) != _numbers(expected[name])
-    ]
-    problems += [f"{name} is missing" for name in expected.keys() - loaded.keys()]
-    problems += [f"{name} is left over" for name in loaded.keys() - expected.keys()]
-    if problems:
-        shown = "; ".join(sorted(problems)[:SHOWN])
-        raise ModelError(
-            f"{path} does not fit {type(network).__name__}: {len(problems)} tensors differ "
-            f"({shown}); check 'architecture:' and 'arguments:' of the model, and 'prefix:'"
-        )
-
-
-def _numbers(tensor: Tensor) -> tuple[bool, bool]:
-    """What kind of numbers a tensor has: of another kind they would be cast without a word."""
-    return tensor.is_floating_point(), tensor.is_complex()
+def _without(content: Any, prefix: str, leave_out: Sequence[str], path: Path) -> StateDict:
+    """Content without what starts with an element of ``leave_out``, with or without the prefix."""
+    names = [name for name in content if isinstance(name, str)]
+    dropped: set[str] = set()
+    for start in leave_out:
+        matches = {name for name in names if name.startswith((start, prefix + start))}
+        if not matches:
+            raise ModelError(
+                f"{path} has no tensor whose name starts with {start!r}{suggestion(start, names)}; "
+                "correct 'leave_out:'"
+            )
+        dropped |= matches
+    remaining = {name: value for name, value in content.items() if name not in dropped}
+    return with_versions(remaining, content)
 
 
 def save(network: Module, path: Path, metadata: dict[str, str]) -> None:

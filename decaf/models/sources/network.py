@@ -28,6 +28,7 @@ from decaf.models.preprocessing import (
     Std,
 )
 from decaf.models.recipes.base import NetworkRecipe
+from decaf.models.stored_tensors import StoredTensors
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file
 
@@ -37,15 +38,15 @@ INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
 RESIZING = {"shorter_side", "interpolation"}
 """Two more of them, which a digest has where they are not as usual."""
-COMPILING = {"compile_mode"}
-"""Changes outputs and no training; a digest has it where it is given."""
+OPTIONAL_OUTPUT_FIELDS = {"compile_mode", "leave_out"}
+"""Fields that change outputs and no training; a digest has them where they are given."""
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
 """Fields that change outputs, beside the architecture and the file."""
 
 
-class NetworkCard(TrainableCard):
+class NetworkCard(StoredTensors, TrainableCard):
     """A torch network with weights from a file, a library's cache, or a training recipe."""
 
     source: Literal["network"] = "network"
@@ -55,14 +56,6 @@ class NetworkCard(TrainableCard):
     arguments: dict[str, Any] = Field({}, description="keyword arguments of the architecture")
     weights: PlacedPath | None = Field(
         None, description="file with the state dict: safetensors, or torch (`.pt`, `.pth`, …)"
-    )
-    entry: str | None = Field(
-        None, description="entry of the torch file that holds the state dict, as `state_dict`"
-    )
-    prefix: str | None = Field(
-        None,
-        description="prefix of tensor names that is taken off, as `module.`; tensors without it "
-        "are left out",
     )
     pretrained: str | None = Field(
         None,
@@ -157,6 +150,7 @@ class NetworkCard(TrainableCard):
             [
                 ("entry", self.entry is None or is_torch_file, "a torch file in 'weights'"),
                 ("prefix", self.prefix is None or self.weights is not None, "'weights'"),
+                ("leave_out", not self.leave_out or self.weights is not None, "'weights'"),
                 ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
                 ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
                 (
@@ -227,7 +221,7 @@ class NetworkCard(TrainableCard):
     @property
     def preprocessing_digest(self) -> str:
         """Digest of architecture, preprocessing, precision and compilation: all but the weights."""
-        said = self._said(OUTPUT_FIELDS, RESIZING | COMPILING)
+        said = self._said(OUTPUT_FIELDS, RESIZING | OPTIONAL_OUTPUT_FIELDS)
         return json_sha256([self._architecture(), self.pretrained, said])
 
     def _said(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
@@ -281,7 +275,8 @@ class NetworkCard(TrainableCard):
 
         weights = self._weights()
         network = architectures.build(self.architecture, weights.arguments | self.arguments)
-        load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
+        names = self.entry, self.prefix or "", weights.adapt
+        load_into(network, weights.file, *names, leave_out=self.leave_out)
         return NetworkModel(network, self, torch.device(device))
 
     def load_untrained(self, device: str) -> Model:

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Module, Tensor
-from decaf.models.checkpoint import (
-    STUMBLES,
-    load_into,
-    read_metadata,
-    read_tensors,
-    save,
-    save_tensors,
-)
+from decaf.models.checkpoint import load_into, read_metadata, read_tensors, save, save_tensors
+from decaf.models.tensor_fit import STUMBLES
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer

@@ -36,6 +36,7 @@ CHANGED = (
             "arguments": {"num_classes": 3},
             "entry": "state_dict",
             "prefix": "module.",
+            "leave_out": ("criterion.",),
             "pretrained": "a1_in1k",
             "input_size": 96,
             "shorter_side": 256,

@@ -1,0 +1,25 @@
+"""Keys of a card that say which tensors of a weight file are a network's."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from decaf.foundation.settings import Settings
+
+
+class StoredTensors(Settings):
+    """Place and names of a network's tensors in its weight file."""
+
+    entry: str | None = Field(
+        None, description="entry of the torch file that holds the state dict, as `state_dict`"
+    )
+    prefix: str | None = Field(
+        None,
+        description="prefix of tensor names that is taken off, as `module.`; tensors without it "
+        "are left out",
+    )
+    leave_out: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        (),
+        description="tensors of the file that belong to no layer, by their names or the beginning "
+        "of their names, as `[criterion.]`: they are not loaded",
+    )
