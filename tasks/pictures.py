@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from PIL import Image
 
+from decaf.data.array_images import picture_of
 from decaf.data.input_store import channels_first, input_file, inputs_at
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
@@ -109,11 +109,11 @@ def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str
     }
     if not steps.size:
         return ends
-    # (branches, height, stages, width, 3): the branches lie one above the other.
+    # (branches, height, stages, width, channels): the branches lie one above the other.
     strip = pixels[2:].reshape(steps.size, 2, *pixels.shape[1:]).transpose(1, 2, 0, 3, 4)
-    height, width = pixels.shape[1:3]
+    height, width, channels = pixels.shape[1:]
     scale = min(1, STATE_SIDE / max(height, width))
-    whole = strip.reshape(2 * height, steps.size * width, 3)
+    whole = strip.reshape(2 * height, steps.size * width, channels)
     side = round(scale * max(whole.shape))
     return ends | {"states": webp(whole, side), "shown_t": grid[steps].tolist()}
 
@@ -138,11 +138,11 @@ def shown_stages(grid: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def webp(pixels: NDArray[np.uint8], side: int) -> bytes:
-    """(height, width, 3) as WebP, made smaller where a side is longer than ``side`` px.
+    """(height, width, channels) as WebP, made smaller where a side is longer than ``side`` px.
 
     Small pictures are kept exactly: on the page a pixel is several wide.
     """
-    image = Image.fromarray(np.ascontiguousarray(pixels))
+    image = picture_of(np.ascontiguousarray(pixels))
     image.thumbnail((side, side))
     content = io.BytesIO()
     is_small = max(image.size) <= STATE_SIDE

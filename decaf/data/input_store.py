@@ -44,7 +44,7 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 
-    (n, height, width, 3) uint8 images, or (n, …) float32 or float64 of any shape. Where inputs
+    (n, height, width, 3 or 1) uint8 images, or (n, …) float32 or float64 of any shape. Where inputs
     differ in shape, all their values one after the other, (values,).
     """
     return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -73,9 +73,9 @@ def inputs_at(
 def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     """Stored inputs in the order of axes that paths and models take; no copy is made.
 
-    8-bit images (n, height, width, 3) become (n, 3, height, width); floats stay, whatever their
-    shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`, made where the
-    inputs are used.
+    8-bit images (n, height, width, channels) become (n, channels, height, width); floats stay,
+    whatever their shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`,
+    made where the inputs are used.
     """
     return stored.transpose(0, 3, 1, 2) if stored.dtype == np.uint8 else stored
 
@@ -164,13 +164,13 @@ def check_kind(image: Input, found: NDArray[Any]) -> None:
 
     Raises DataError when it is neither; says what it is.
     """
-    is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
+    is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] in (1, 3)
     is_float = found.dtype in (np.float32, np.float64) and found.size > 0 and found.ndim > 0
     if not (is_image or is_float):
         raise DataError(
             f"{image.image_id} is {found.dtype} {found.shape}; expected an image, uint8 (height, "
-            "width, 3), or float32 or float64 of any shape: a row (features,), a signal "
-            "(channels, length)"
+            "width, 3) or (height, width, 1), or float32 or float64 of any shape: a row "
+            "(features,), a signal (channels, length)"
         )
 
 

@@ -39,6 +39,12 @@ def is_tensor(array: object) -> "TypeIs[Tensor]":
     return torch is not None and isinstance(array, torch.Tensor)
 
 
+def is_network(value: object) -> "TypeIs[Module]":
+    """True for a torch module; torch is not imported to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
 def is_on_gpu(array: object) -> "TypeGuard[Tensor]":
     """Whether it is a torch tensor in the memory of a GPU."""
     return is_tensor(array) and array.device.type == GPU

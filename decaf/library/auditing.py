@@ -105,8 +105,9 @@ def audit(
         a server. It gets at most ``batch_size`` inputs, numpy arrays where arrays were given,
         tensors on their device (under ``torch.inference_mode``) where tensors were given, and
         frames where frames were, and returns ``q``: (n,) or (n, 1) real numbers, or (n, classes)
-        with a ``target``. Of an estimator, ``predict_proba`` is asked where it has that and
-        ``classes_``, else ``predict``.
+        with a ``target``. A network of torch that takes no arrays gets tensors of its own
+        precision, on its own device. Of an estimator, ``predict_proba`` is asked where it has that
+        and ``classes_``, else ``predict``.
     x_plus, x_minus
         Factual and counterfactual inputs of the same shape: (n, features), (n, channels, height,
         width) or any (n, …); float32 or float64. 8-bit images become float32 in [0, 1]; whole

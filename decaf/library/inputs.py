@@ -1,5 +1,6 @@
 """Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,6 +25,9 @@ from decaf.reveal.paths.removal import features_of
 
 MOST_CHANNELS = 4
 """Channels of an 8-bit image at most: more on the second axis means that they come last."""
+
+GREY_AXES = 3
+"""Axes of grey images without one of channels, (n, height, width)."""
 
 
 class PairedInputs(NamedTuple):
@@ -50,6 +54,7 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
     DataError for other types, inputs of different shapes, masked entries, values that are not
     finite, whole numbers from 2^53 on, nothing at all, and 8-bit images with the channels last.
+    Warns of 8-bit numbers (n, height, width), which may be grey images.
     """
     array = as_array(values, name, DataError)
     if array.ndim < 2:
@@ -82,6 +87,14 @@ def _as_real(array: Array, name: str) -> Array:
             )
         return array
     if kind.startswith(("int", "uint")) and not is_image:
+        if kind == "uint8" and array.ndim == GREY_AXES and array.max() > 1:
+            warnings.warn(
+                f"{name} has shape {tuple(array.shape)} and type uint8: the score gets numbers up "
+                f"to {array.max()}, as whole numbers in rows; for grey images in [0, 1] give "
+                "x[:, None]",
+                UserWarning,
+                stacklevel=4,
+            )
         return as_real(array, name, DataError)
     raise DataError(
         f"{name} has type {kind}; expected float32 or float64, whole numbers in rows, or uint8 "

@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed, number_of
-from decaf.foundation.arrays import Array, Tensor, as_array, as_real, one_each, to_numpy, type_name
+from decaf.foundation.arrays import (
+    Array,
+    Module,
+    Tensor,
+    as_array,
+    as_real,
+    is_network,
+    is_tensor,
+    one_each,
+    to_numpy,
+    type_name,
+)
 from decaf.models.estimators.column_names import fitted_order
 from decaf.models.estimators.targets import count_targets
 
@@ -49,7 +60,8 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
                 "score is a network in training mode, whose scores depend on the batch; call "
                 "score.eval() first"
             )
-        return Asked(model, _column_numbers(target, count), "")
+        call = NetworkScore(model) if is_network(model) else model
+        return Asked(call, _column_numbers(target, count), "")
     if hasattr(model, "predict_proba"):
         raise ModelError(f"score is a classifier, {name}, without classes_: fit it first")
     if hasattr(model, "classes_"):
@@ -75,6 +87,34 @@ def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:
         return call
     ordered = fitted_order(estimator, columns)
     return call if ordered == list(columns) else lambda frame: call(frame[ordered])
+
+
+class NetworkScore:
+    """A torch network as a score: it gets tensors for arrays that it does not take itself."""
+
+    def __init__(self, network: Module) -> None:
+        self._network = network
+        self._takes_arrays = True
+
+    def __call__(self, inputs: Array) -> Array:
+        """Outputs for inputs; for tensors made of arrays, outputs are arrays again."""
+        if isinstance(inputs, np.ndarray) and self._takes_arrays:
+            try:
+                return self._network(inputs)
+            except (TypeError, AttributeError):  # torch's own layers raise these for arrays
+                self._takes_arrays = False
+        if not isinstance(inputs, np.ndarray):
+            return self._network(inputs)
+        import torch
+
+        weights = (*self._network.parameters(), *self._network.buffers())
+        floats = next((one for one in weights if one.is_floating_point()), torch.empty(0))
+        tensor = torch.tensor(inputs, dtype=floats.dtype, device=floats.device)
+        with torch.inference_mode():
+            outputs = self._network(tensor)
+        if not is_tensor(outputs):
+            return outputs
+        return to_numpy(outputs.float() if outputs.dtype == torch.bfloat16 else outputs)
 
 
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, described, some_pairs
 from decaf.errors import BadInput, listed, number_of
 from decaf.foundation.readiness import carry_out
@@ -36,9 +37,16 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         remarks, problem = [*pairs.remarks, *carry_out(checks)], None
     except BadInput as error:  # raised once the pairs are shown
         remarks, problem = [*pairs.remarks], error
-    lines = [*_summary(study.study, found), *remarks]
+    taken = model_inputs(pairs, shown)
+    sentence = [taken.sentence(has_channels=hasattr(study.data, "channels"))] if taken else []
+    lines = [*_summary(study.study, found), *sentence, *remarks]
     if is_json:
-        answer = {"study": study.study, **found, "remarks": remarks, "examples": rows}
+        answer = {
+            "study": study.study,
+            **found,
+            **({"model_inputs": taken.as_json()} if taken else {}),
+        }
+        answer |= {"remarks": remarks, "examples": rows}
         say(console, json.dumps(answer, indent=1))
     else:
         table = table_of(f"{len(rows)} of {found['pairs']:,} pairs", COLUMNS, len(COLUMNS))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from decaf.data.array_images import picture_of
 from decaf.data.overview import Cell, ShownPair, described, share_of
 from warehouse.report.templates import render, write
 
@@ -81,7 +81,7 @@ def _tinted(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDA
 
 
 def _picture(pixels: NDArray[np.uint8]) -> str:
-    image = Image.fromarray(pixels)
+    image = picture_of(pixels)
     image.thumbnail((THUMBNAIL, THUMBNAIL))
     content = io.BytesIO()
     image.save(content, "PNG")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from decaf.data.array_images import picture_of
 from decaf.data.cells import feature_words
 from decaf.library.plots import COLOURS, INK
 from warehouse.report.templates import write
@@ -34,7 +35,7 @@ class MapRow(NamedTuple):
 
     lines: tuple[str, str]
     pixels: NDArray[np.uint8]
-    """(height, width, 3)."""
+    """(height, width, channels)."""
     words: NDArray[np.unsignedinteger]
     """(height, width) of which bit k - 1 says where feature k lies."""
     tiles: Sequence[Tile]
@@ -67,7 +68,7 @@ def write_map_sheet(target: Path, title: str, rows: Sequence[MapRow]) -> Path:
 def coloured(
     pixels: NDArray[np.uint8], words: NDArray[np.unsignedinteger], scores: Mapping[int, float]
 ) -> NDArray[np.uint8]:
-    """(height, width, 3) uint8 grey image whose features have the colours of their scores.
+    """(height, width, channels) image → a grey one with features in the colours of their scores.
 
     Where features overlap their scores add up. Without any score but 0 the image is grey.
     """
@@ -86,7 +87,7 @@ def coloured(
 
 def _tile(pixels: NDArray[np.uint8]) -> Image.Image:
     """A square of white with the image as large as fits."""
-    image = Image.fromarray(pixels)
+    image = picture_of(pixels)
     scale = TILE / max(image.size)
     image = image.resize((round(image.width * scale) or 1, round(image.height * scale) or 1))
     tile = Image.new("RGB", (TILE, TILE), "white")

@@ -1,10 +1,10 @@
 """Arrays of inputs in files: signals, volumes, images or rows, and their counterfactuals."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,12 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import Rows, mapped, modified_at, opened_again
+from decaf.data.array_images import CHANNELS, ValueRange, as_image, channel_axis, remark_on_pixels
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.errors import DataError
+from decaf.errors import DataError, SettingError
 from decaf.foundation.arrays import as_real
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 
@@ -26,13 +27,16 @@ Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "spl
 PAIR_TYPE, SPLIT = "pair", "all"
 LOOKED_AT = 10_000
 """Rows in which marks of missing values are looked for."""
+NUMBERS = "iuf"
+"""Kinds of numbers, as NumPy calls them."""
 
 
 class Arrays(Adapter):
     """Pairs of rows of two arrays of any shape, (n, …): `.npy`, `.npz`, `.arrow` or `.zarr`.
 
-    8-bit arrays (n, height, width, 3) are images; floats are taken as they are, channels first
-    where they have any, as (n, channels, length) or (n, channels, height, width).
+    8-bit arrays with an axis of 1 or 3 channels, last or first, are images, as (n, height, width,
+    3); floats are taken as they are, channels first where they have any, as (n, channels, length)
+    or (n, channels, height, width).
     """
 
     adapter: Literal["arrays"]
@@ -64,6 +68,19 @@ class Arrays(Adapter):
         None,
         description="file of how much each pair counts in means, (n,); 1 when absent",
     )
+    channels: Literal[1, 3] | None = Field(
+        None,
+        description="rows are images, (height, width) or with 1 or 3 channels last or first, which "
+        "models get with so many channels: `1` is grey, .299 red + .587 green + .114 blue, and `3` "
+        "repeats grey; when absent, 8-bit images keep their channels",
+    )
+    scale: float | None = Field(
+        None,
+        gt=0,
+        le=1e12,
+        description="numbers are divided by it: `255` brings 0 to 255 to [0, 1], `1` leaves 8-bit "
+        "numbers as they are; when absent, 8-bit images come in [0, 1] and other numbers as stored",
+    )
     names: dict[Role, str] = Field(
         {},
         description="names of the arrays in `.npz` files and `.zarr` groups and of the columns in "
@@ -82,6 +99,7 @@ class Arrays(Adapter):
         require_keys(
             [
                 ("pair_type", fits, "a 'counterfactual'"),
+                ("channels", not (self.channels and self.removed), "a 'counterfactual'"),
                 ("classes", not self.classes or self.label is not None, "a 'label'"),
                 ("names", not unsaid, f"the files of {', '.join(unsaid)}, each under its own key"),
             ]
@@ -99,6 +117,7 @@ class Arrays(Adapter):
         else:
             features = []
             self._check_alike(factual, self._array("counterfactual"))
+        self._check_layout(factual)
         roles: tuple[Role, ...] = ("factual",) if features else ("factual", "counterfactual")
         count = len(factual)
         rows = [f"row-{row:07d}" for row in range(count)]
@@ -110,7 +129,7 @@ class Arrays(Adapter):
         inputs = tuple(
             Input(f"{role}/{name}", role, digest, str(row))
             for role in roles
-            for row, (name, digest) in enumerate(zip(rows, self._digests(role), strict=True))
+            for row, (name, digest) in enumerate(zip(rows, self._facts(role).digests, strict=True))
         )
         said = zip(rows, sources, types, classes.ids, splits, weights, strict=True)
         pairs = [
@@ -133,8 +152,12 @@ class Arrays(Adapter):
         return PairSet(
             inputs,
             tuple(pairs),
-            INPUTS,
-            (*remark_marks(_columns(factual)), *classes.remarks),
+            self._geometry,
+            (
+                *remark_marks(_columns(factual)),
+                *classes.remarks,
+                *self._remarks(factual, roles),
+            ),
             masks=(mask,) * count if features else (),
             has_labels=classes.has_labels,
             class_names=classes.names,
@@ -145,21 +168,26 @@ class Arrays(Adapter):
         """Accept: both arrays have one shape; values are looked at where they are read."""
 
     def read_input(self, image: Input) -> NDArray[Any]:
-        """One row, (…): uint8 where it is an image, else float32 or float64.
+        """One row, (…): (height, width, channels) uint8 of an 8-bit image, else float32 or float64.
 
         Raises DataError when it has values that are not finite.
         """
         array = self._array(cast("Role", image.variant))
         row = np.ascontiguousarray(array[int(image.location)])
         where = f"{getattr(self, image.variant)}[{image.location}]"
-        if row.dtype == np.uint8 and row.ndim == 3:
-            return row
-        row = as_real(row.astype(row.dtype.newbyteorder("="), copy=False), where, DataError)
+        if row.dtype != np.uint8 or self.scale is not None:
+            row = as_real(row.astype(row.dtype.newbyteorder("="), copy=False), where, DataError)
+        if self._has_images(array):
+            row = as_image(row, self.channels)
+            if row.dtype == np.uint8:
+                return row
+            row = np.ascontiguousarray(row.transpose(2, 0, 1))
+        row = as_real(row, where, DataError)
         if row.dtype == np.float16:
             row = row.astype(np.float32)
         if not np.isfinite(row).all():
             raise DataError(f"{where} has values that are not finite; fill them in, or drop it")
-        return row
+        return row if self.scale is None else row / row.dtype.type(self.scale)
 
     def read_mask(self, mask: Input) -> NDArray[np.uint64]:
         """(features,) or (channels, length) words: each column, or channel, is a feature."""
@@ -183,6 +211,49 @@ class Arrays(Adapter):
                 f"{self.counterfactual} is {found[1]}; expected {found[0]}, as {self.factual} has "
                 "it: row by row, the same input but for the change"
             )
+
+    @property
+    def _geometry(self) -> str:
+        """Reading of the rows, as their identity has it."""
+        keys = {"channels": self.channels, "scale": self.scale}
+        return INPUTS + "".join(f", {key} {value}" for key, value in keys.items() if value)
+
+    def _has_images(self, array: Rows) -> bool:
+        """True if rows are images by their type and shape, or because ``channels`` says so."""
+        is_eight_bits = array.dtype == np.uint8 and array.ndim == 4 and self.scale is None
+        return self.channels is not None or is_eight_bits
+
+    def _check_layout(self, array: Rows) -> None:
+        """Raise DataError where rows should be images and have no layout of one."""
+        if not self._has_images(array):
+            return
+        shape = tuple(array.shape[1:])
+        try:
+            is_image = len(shape) == 2 or channel_axis(shape) is not None
+        except DataError as error:
+            raise DataError(f"{self.factual}: {error}") from error
+        if not is_image:
+            raise SettingError(
+                f"{self.factual} is {array.dtype} {array.shape}; expected images (n, height, "
+                "width), or with 1 or 3 channels last or first"
+                + (" as 'channels:' needs them" if self.channels else "")
+                + ": for numbers that are no images, say 'scale: 255' or 'scale: 1' without "
+                "'channels:'",
+                *(["channels"] if self.channels else []),
+            )
+
+    def _remarks(self, array: Rows, roles: Iterable[Role]) -> Iterator[str]:
+        """Remark on numbers that look like pixels and reach models unscaled."""
+        shape = tuple(array.shape[1:])
+        if self._has_images(array) and len(shape) == 3 and {shape[0], shape[2]} <= {*CHANNELS}:
+            yield f"rows of shape {shape} are read as images with the channels last"
+        is_scaled = self.scale is not None or (self._has_images(array) and array.dtype == np.uint8)
+        ranges = [self._facts(role).range for role in roles]
+        if is_scaled or array.dtype.kind not in NUMBERS:
+            return
+        found = ValueRange(min(low for low, _ in ranges), max(high for _, high in ranges))
+        if remark := remark_on_pixels(shape, array.dtype, found):
+            yield remark
 
     def _array(self, role: Role) -> Rows:
         return mapped(getattr(self, role), self.names.get(role, role))
@@ -210,9 +281,18 @@ class Arrays(Adapter):
             )
         return [float(number) for number in array]
 
-    def _digests(self, role: Role) -> tuple[str, ...]:
+    def _facts(self, role: Role) -> "RowFacts":
         path = getattr(self, role)
-        return _row_digests(path, self.names.get(role, role), modified_at(path))
+        return _row_facts(path, self.names.get(role, role), modified_at(path))
+
+
+class RowFacts(NamedTuple):
+    """Facts about the rows of an array."""
+
+    digests: tuple[str, ...]
+    """Digest of every row with its type and shape."""
+    range: ValueRange
+    """Range of all numbers; of zeros where there are none."""
 
 
 def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:
@@ -225,10 +305,14 @@ def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:
 
 
 @lru_cache(maxsize=4)
-def _row_digests(path: Path, name: str, modified: int) -> tuple[str, ...]:
-    """Digest of every row with its type and shape, made once per process while the file stays."""
+def _row_facts(path: Path, name: str, modified: int) -> RowFacts:
+    """Digest rows and find their range, once per process while the file stays."""
     array = opened_again(path, name)
     kind = f"{array.dtype.str} {array.shape[1:]}".encode()
-    return tuple(
-        hashlib.sha256(kind + np.ascontiguousarray(row).tobytes()).hexdigest() for row in array
-    )
+    is_numeric = array.dtype.kind in NUMBERS
+    digests, low, high = [], np.inf, -np.inf
+    for row in array:
+        digests.append(hashlib.sha256(kind + np.ascontiguousarray(row).tobytes()).hexdigest())
+        if is_numeric:
+            low, high = min(low, float(row.min())), max(high, float(row.max()))
+    return RowFacts(tuple(digests), ValueRange(low, high) if is_numeric else ValueRange(0, 0))

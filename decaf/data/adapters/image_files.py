@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,13 @@ class ImageFiles(Adapter, ABC):
         description="side of the central square that is kept, px; the whole image when absent",
     )
 
+    channels: Literal[1, 3] = Field(
+        3,
+        description="channels that models get: `1` is grey, .299 red + .587 green + .114 blue as "
+        "Pillow's mode `L` has it, for networks with one channel; with `3`, grey images have three "
+        "equal channels",
+    )
+
     @model_validator(mode="after")
     def _crop_fits(self) -> "ImageFiles":
         fits = self.crop is None or self.resize is None or self.crop <= self.resize
@@ -57,12 +64,15 @@ class ImageFiles(Adapter, ABC):
     def geometry(self) -> str:
         """How inputs are made from files, as their identity has it."""
         resized = "as stored" if self.resize is None else f"bilinear {self.resize}"
-        return f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "")
+        grey = " grey" if self.channels == 1 else ""
+        return f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "") + grey
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Decode, turn upright, resize and crop as the settings say: (height, width, 3)."""
+        """Decode, turn upright, make grey, resize and crop: (height, width, channels)."""
         photo = read_photo(Path(image.location))
         self.fitted(image.location, photo.size)
+        if self.channels == 1:
+            return central_crop(photo.convert("L"), self.resize, self.crop)[..., None]
         return central_crop(photo, self.resize, self.crop)
 
     def fitted(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
@@ -88,7 +98,9 @@ class ImageFiles(Adapter, ABC):
         if faults:
             raise unusable(faults, "images")
         fitted = {place: self.fitted(place, size) for place, size in sizes.items()}
-        return tuple(replace(image, shape=(*fitted[image.location][::-1], 3)) for image in images)
+        return tuple(
+            replace(image, shape=(*fitted[image.location][::-1], self.channels)) for image in images
+        )
 
     def sizes(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, tuple[int, int]]:
         """Width and height of every file that can be read, px, from its header.

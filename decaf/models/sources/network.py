@@ -17,6 +17,7 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
 from decaf.models.compilation import CompileMode, compiled, compiling
 from decaf.models.epoch_rules.base import EpochRule
+from decaf.models.network_faults import explain_refusal, with_rows
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import (
     LARGEST_SIDE,
@@ -378,13 +379,18 @@ class NetworkModel:
             forward_precision(card.precision, self.device),
             compiling(card.id, card.compile_mode),
         ):
-            outputs = self._network(prepared)
+            try:
+                outputs = self._network(prepared)
+            except RuntimeError as error:
+                explain_refusal(self._network, prepared, card.id, error)
+                raise
         if not isinstance(outputs, torch.Tensor):
             raise ModelError(
                 f"model {card.id}: the network returned {type(outputs).__name__}; expected "
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
         name = f"the output of model {card.id}"
-        real = as_real(outputs, name, ModelError).float()
+        rows = with_rows(outputs, len(inputs), card.id)
+        real = as_real(rows, name, ModelError).float()
         # A CUDA graph writes each answer to the place of the one before.
         return real.clone() if card.compile_mode else real

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from decaf.data.adapters.image_features import FeaturedImages, Row, rows_of
 from decaf.data.cells import feature_words
@@ -21,7 +21,7 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.digests import hashed_word, json_sha256
 from decaf.foundation.extras import Installed
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, require_keys
 from decaf.studies.attribution.operators import CODE, Operator, replaced
 
 
@@ -65,6 +65,12 @@ class HeldOut(FeaturedImages, ABC):
         "(needs the extra `inpainting`), `texture` covers it with background from elsewhere in the "
         "image",
     )
+
+    @model_validator(mode="after")
+    def _operators_fit(self) -> "HeldOut":
+        fits = not self.operators or self.channels == 3
+        require_keys([("operators", fits, "'channels: 3', since operators replace colours")])
+        return self
 
     def pair_set(self) -> PairSet:
         """Images with themselves, then with what each operator makes of them; decodes no image.

@@ -1,0 +1,108 @@
+"""Faults of a network that show when it is called: layers that do not fit inputs, lost rows."""
+
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from decaf.errors import ModelError
+from decaf.foundation.arrays import Module, Tensor
+from decaf.foundation.memory import is_out_of_memory
+
+
+class Refusal(NamedTuple):
+    """A layer that was called with a tensor that does not fit it."""
+
+    layer: str
+    kind: str
+    wanted: int
+    """Channels or features that the layer takes."""
+    shape: tuple[int, ...]
+    """Shape of the tensor that it was called with."""
+    axis: int
+    """Axis of the channels or features."""
+
+    @property
+    def found(self) -> int:
+        """Channels or features that the layer was called with."""
+        return self.shape[self.axis]
+
+
+def explain_refusal(network: Module, inputs: Tensor, model_id: str, error: RuntimeError) -> None:
+    """Raise ModelError if a layer takes another number of channels or features than it gets.
+
+    The first of the inputs goes through the network once more. Nothing is raised where the layers
+    fit, or the memory did not suffice.
+    """
+    if is_out_of_memory(error):
+        return
+    refusal = _find_refusal(getattr(network, "_orig_mod", network), inputs[:1])
+    if refusal is None:
+        return
+    shape = tuple(inputs.shape[1:])
+    unit = "features" if refusal.axis == -1 else "channels"
+    raise ModelError(
+        f"model {model_id}: its layer {refusal.layer!r} ({refusal.kind}) takes {refusal.wanted} "
+        f"{unit} and gets {refusal.found} (a tensor {refusal.shape}); inputs are (n, "
+        f"{', '.join(map(str, shape))}): {_remedy(refusal, shape)}"
+    ) from error
+
+
+def with_rows(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
+    """Outputs of a network, (n,) or (n, …); one number for one input becomes (1,).
+
+    Raises ModelError for another number of rows than inputs: a network that squeezes its outputs
+    loses the axis of a batch of one.
+    """
+    outputs = outputs.reshape(1) if outputs.ndim == 0 and row_count == 1 else outputs
+    if outputs.ndim == 0 or len(outputs) != row_count:
+        raise ModelError(
+            f"model {model_id}: the network returned shape {tuple(outputs.shape)} for {row_count} "
+            f"inputs; expected ({row_count}, outputs): squeeze no axis but the last"
+        )
+    return outputs
+
+
+def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
+    wanted, found = refusal.wanted, refusal.found
+    if len(shape) == 2:
+        return "if they are grey images, say 'channels: 1' of 'data:'"
+    if len(shape) == 3 and shape[0] == 3 and found in (3 * wanted, 3) and wanted != 3:
+        return "for a network with one channel, say 'channels: 1' of 'data:'"
+    if len(shape) == 3 and shape[0] == 1 and (wanted == 3 or wanted == 3 * found):
+        return "for a network with three channels, say 'channels: 3' of 'data:'"
+    if len(shape) == 3 and shape[2] in (1, 3) and shape[0] not in (1, 3):
+        return f"if their channels come last, say 'channels: {shape[2]}' of 'data:'"
+    return "correct 'architecture:', 'arguments:' or 'input_size:' of the model, or the data"
+
+
+def _find_refusal(network: Module, inputs: Tensor) -> Refusal | None:
+    """Call the network again and find the layer that fails, if its input does not fit it."""
+    entered: list[tuple[str, Module, Any]] = []
+
+    def watch(name: str) -> Any:
+        return lambda module, arguments: entered.append((name, module, arguments))
+
+    with ExitStack() as hooks:
+        for name, module in network.named_modules():
+            if not any(True for _ in module.children()):
+                handle = module.register_forward_pre_hook(watch(name or type(module).__name__))
+                hooks.callback(handle.remove)
+        try:
+            network(inputs)
+        except RuntimeError:
+            name, layer, arguments = entered[-1] if entered else ("", network, ())
+            return _misfit(name, layer, arguments[0]) if arguments else None
+    return None
+
+
+def _misfit(name: str, layer: Module, tensor: Any) -> Refusal | None:
+    """Refusal of a convolution, a linear layer or a normalisation; None if the tensor fits it."""
+    counts = (
+        (getattr(layer, "in_channels", None), 1),
+        (getattr(layer, "num_features", None), 1),
+        (getattr(layer, "in_features", None), -1),
+    )
+    shape = tuple(getattr(tensor, "shape", ()))
+    for wanted, axis in counts:
+        if isinstance(wanted, int) and len(shape) > 1 and shape[axis] != wanted:
+            return Refusal(name, type(layer).__name__, wanted, shape, axis)
+    return None
