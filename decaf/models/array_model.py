@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, listed
-from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy
+from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
 from decaf.models.estimators.column_names import match_columns
 
 CATEGORICAL = "enable_categorical"
 """Word of XGBoost where it refuses columns of text."""
 SHOWN_COLUMNS = 8
+
+LABELS = (
+    "returned whole numbers, as labels of classes are, where its card says 'output: "
+    "probabilities'; expected the probability of class 1: return that of the model's predict_proba"
+)
+"""Words for labels in place of probabilities."""
 
 
 class ArrayModel:
@@ -112,13 +118,17 @@ class ArrayModel:
             reason = self._explain(str(error))
             raise ModelError(f"{self._name} could not answer: {reason}") from error
         output = f"the output of {self._name}"
-        found = to_numpy(as_real(as_array(answer, output, ModelError), output, ModelError))
+        array = as_array(answer, output, ModelError)
+        found = to_numpy(as_real(array, output, ModelError))
         if found.ndim not in (1, 2) or len(found) != len(inputs):
             raise ModelError(
                 f"{self._name} returned shape {found.shape} for {len(inputs)} inputs; expected "
                 f"({len(inputs)}, outputs)"
             )
         columns = found if found.ndim == 2 else found[:, None]
+        is_whole = type_name(array).startswith(("int", "uint"))
+        if is_whole and columns.shape[1] == 1 and self.output == "probabilities":
+            raise ModelError(f"{self._name} {LABELS}")
         return torch.from_numpy(columns.astype(np.float64))
 
     def _explain(self, reason: str) -> str:

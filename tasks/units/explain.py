@@ -109,6 +109,8 @@ def _probability(bench: Bench, method: str) -> Callable[[NDArray[np.float32]], N
         import torch
 
         outputs = model.outputs(torch.from_numpy(rows))
+        if outputs.ndim == 1 or outputs.shape[1] == 1:  # the probability of class 1
+            return outputs.reshape(-1).numpy()
         if outputs.shape[1] != 2:
             raise ModelError(
                 f"model {name} has {outputs.shape[1]} classes; baseline {method} needs two"

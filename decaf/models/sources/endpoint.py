@@ -20,6 +20,7 @@ from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
 from decaf.foundation.settings import LONGEST_WAIT, fault, require_keys
+from decaf.models.array_model import LABELS
 from decaf.models.card import Model, ModelCard, Output
 from decaf.models.mlflow_signature import refuse_missing_values, remark_unknown_signature
 
@@ -266,13 +267,19 @@ class EndpointModel:
         key = "predictions" if self._card.encoding == "mlflow" else "outputs"
         try:
             found = answer.json()[key]
-            return _numbers(_rows(found) if key == "predictions" else found, row_count)
+            rows = _rows(found) if key == "predictions" else _listed_rows(found)
+            numbers = _numbers(rows, row_count)
         except (ValueError, LookupError, TypeError, OverflowError) as error:
             raise ModelError(
                 f"{self._name} returned {self._shown(answer.text)}; expected "
                 f'{{"{key}": [[…], …]}} with {row_count} lists of as many numbers or null '
                 f"({error})"
             ) from error
+        # Other servers than MLflow's may write 1.0 as 1.
+        is_whole = key == "predictions" and all(type(row[0]) is int for row in rows)
+        if is_whole and numbers.shape[1] == 1 and self.output == "probabilities":
+            raise ModelError(f"{self._name} {LABELS}")
+        return numbers
 
     def _shown(self, text: str) -> str:
         """Beginning of a text, without the secrets that it may repeat."""
@@ -306,6 +313,12 @@ def _rows(predictions: Any) -> list[Any]:
         list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else [one]
         for one in predictions
     ]
+
+
+def _listed_rows(outputs: Any) -> Any:
+    """Outputs as lists: a list of numbers has one output for each input."""
+    is_flat = isinstance(outputs, list) and not any(isinstance(one, list) for one in outputs)
+    return [[one] for one in outputs] if is_flat else outputs
 
 
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:

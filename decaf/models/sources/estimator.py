@@ -322,6 +322,11 @@ def _load_skops(card: EstimatorCard, path: Path) -> Stored:
 
 def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     """Column of every class of the study, given the estimator's names of its columns."""
+    if len(names) == 1:
+        raise ModelError(
+            f"model {card.id}: the estimator knows one class, {names[0]!r}, whose probability is "
+            "always 1; expected at least two: fit it on rows of every class"
+        )
     wanted = list(range(len(names)) if card.classes is None else card.classes)
     # A text means the class that is written so: 'False' is False, and '1' is 1.
     texts = [*map(str, names)]

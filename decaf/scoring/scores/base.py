@@ -20,6 +20,9 @@ from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings, fault
 from decaf.models.card import Output
 
+TWO = 2
+"""Classes of a model with one output."""
+
 
 class ScoreDefinition(Settings, ABC):
     """What all scores have in common."""
@@ -106,6 +109,22 @@ class ClassScore(ScoreDefinition):
             )
         return self
 
+    def by_class(self, outputs: Tensor, output: Output) -> Tensor:
+        """(n, classes) outputs as they are; one output of two classes, (n,) or (n, 1), as (n, 2).
+
+        Raises ModelError for another number of outputs than classes.
+        """
+        if is_single(outputs):
+            if self.classes != TWO:
+                raise ModelError(
+                    f"the model returned shape {tuple(outputs.shape)}, one output, which is that "
+                    f"of two classes, and the score {self.kind} has {self.classes}: set "
+                    "'classes: 2', or 'output: value' of the model and 'kind: regression_value'"
+                )
+            return of_two_classes(outputs, output)
+        self._require_shape(outputs, self.classes)
+        return outputs
+
     def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
         """Every pair's own class, or the target."""
         if self.target is not None:
@@ -116,3 +135,21 @@ class ClassScore(ScoreDefinition):
                 "classes, counted from 0: correct the label or 'classes:', or give a 'target:'"
             )
         return class_id
+
+
+def is_single(outputs: Tensor) -> bool:
+    """True for one output of each input, (n,) or (n, 1)."""
+    return outputs.ndim == 1 or outputs.shape[1:] == (1,)
+
+
+def of_two_classes(outputs: Tensor, output: Output) -> Tensor:
+    """(n,) or (n, 1) outputs for class 1 → (n, 2) for both classes.
+
+    A probability p becomes 1 - p and p. A logit z becomes 0 and z, whose softmax is the sigmoid of
+    z.
+    """
+    import torch
+
+    second = outputs.reshape(-1, 1)
+    first = 1 - second if output == "probabilities" else torch.zeros_like(second)
+    return torch.cat([first, second], dim=1)

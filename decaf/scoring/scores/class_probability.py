@@ -22,12 +22,14 @@ class ClassProbability(ClassScore):
     kind: Literal["class_probability"]
 
     def values(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, classes) logits or probabilities → (n, classes) float64 probabilities."""
+        """(n, classes) logits or probabilities → (n, classes) float64 probabilities.
+
+        One output of two classes, (n,) or (n, 1), is the logit or the probability of class 1.
+        """
         self._require(output, ("logits", "probabilities"))
-        self._require_shape(outputs, self.classes)
         if output == "logits":
-            return outputs.double().softmax(dim=1)
-        return checked_probabilities(outputs).double()
+            return self.by_class(outputs.double(), output).softmax(dim=1)
+        return self.by_class(checked_probabilities(outputs).double(), output)
 
 
 def checked_probabilities(outputs: Tensor) -> Tensor:

@@ -13,12 +13,14 @@ class Margin(ClassScore):
     kind: Literal["margin"]
 
     def values(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, classes) logits → (n, classes) float64 margins; a tie for the largest gives 0."""
+        """(n, classes) logits → (n, classes) float64 margins; a tie for the largest gives 0.
+
+        One logit of two classes, (n,) or (n, 1), is the margin of class 1.
+        """
         import torch
 
         self._require(output, ("logits",))
-        self._require_shape(outputs, self.classes)
-        logits = outputs.double()
+        logits = self.by_class(outputs.double(), output)
         largest = logits.topk(2, dim=1)
         is_largest = torch.arange(self.classes, device=logits.device) == largest.indices[:, :1]
         return logits - torch.where(is_largest, largest.values[:, 1:], largest.values[:, :1])

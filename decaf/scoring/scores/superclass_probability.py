@@ -12,7 +12,7 @@ from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.readiness import Check
 from decaf.models.card import Output
-from decaf.scoring.scores.base import ClassScore
+from decaf.scoring.scores.base import ClassScore, is_single
 from decaf.scoring.scores.class_probability import checked_probabilities
 
 SHIPPED = ", ".join(
@@ -67,8 +67,13 @@ class SuperclassProbability(ClassScore):
         return {**defined, "map": json_sha256(self.mapping)}
 
     def values(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, outputs or superclasses) logits or probabilities → (n, superclasses) float64."""
+        """(n, outputs or superclasses) logits or probabilities → (n, superclasses) float64.
+
+        One output, (n,) or (n, 1), is that of class 1 of two outputs, or of two superclasses.
+        """
         self._require(output, ("logits", "probabilities"))
+        if is_single(outputs):
+            outputs = self.by_class(outputs, output)
         mapped, columns = len(self.mapping), tuple(outputs.shape)[1:]
         if columns not in ((mapped,), (self.classes,)):
             raise ModelError(

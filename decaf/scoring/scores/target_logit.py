@@ -13,7 +13,12 @@ class TargetLogit(ClassScore):
     kind: Literal["target_logit"]
 
     def values(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, classes) logits → the same, float64."""
+        """(n, classes) logits → (n, classes) float64.
+
+        One logit of two classes, (n,) or (n, 1), is that of class 1; class 0 has its negative.
+        """
         self._require(output, ("logits",))
-        self._require_shape(outputs, self.classes)
-        return outputs.double()
+        logits = self.by_class(outputs.double(), output)
+        if logits.shape != outputs.shape:
+            logits[:, 0] = -logits[:, 1]
+        return logits

@@ -1,0 +1,255 @@
+"""Models of two classes with one output: its score is that of class 1, whoever gives it."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from clean_scores import clean_scores
+from ended_commands import refused, succeeded
+from model_server import serving
+from networks.brought import binary
+from safetensors.torch import save_file
+from sklearn.tree import DecisionTreeClassifier
+from torch import nn
+
+from decaf.errors import ModelError
+from decaf.models.array_model import ArrayModel
+from decaf.models.sources.endpoint import EndpointCard
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.models.sources.network import NetworkCard, NetworkModel
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.scoring.scores.margin import Margin
+from decaf.scoring.scores.superclass_probability import SuperclassProbability
+from decaf.scoring.scores.target_logit import TargetLogit
+
+Z = torch.tensor([-2.0, 0.0, 0.5, 30.0])
+P = torch.tensor([0.0, 0.25, 0.5, 1.0])
+PROBABILITY = ClassProbability(kind="class_probability", classes=2)
+SCORES = {
+    "probability of a logit": (PROBABILITY, Z, "logits", torch.special.expit(Z.double())),
+    "probability": (PROBABILITY, P, "probabilities", P.double()),
+}
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+@pytest.mark.parametrize("name", SCORES)
+def test_one_output_is_the_probability_of_class_1(name, shape):
+    score, outputs, output, expected = SCORES[name]
+    values = score.values(outputs.reshape(shape), output)
+    torch.testing.assert_close(values, torch.stack([1 - expected, expected], 1))
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+@pytest.mark.parametrize("kind", [TargetLogit, Margin])
+def test_one_logit_is_that_of_class_1_and_class_0_has_its_negative(kind, shape):
+    score = kind(kind="target_logit" if kind is TargetLogit else "margin", classes=2)
+    values = score.values(Z.reshape(shape), "logits")
+    torch.testing.assert_close(values, torch.stack([-Z, Z], 1).double())
+    # Its gradient is that of the logit, with the sign of the class.
+    inputs = Z.clone().requires_grad_()
+    score.values(inputs.reshape(shape), "logits")[:, 0].sum().backward()
+    assert inputs.grad.tolist() == [-1] * len(Z)
+
+
+@pytest.mark.parametrize("outputs", [torch.stack([Z, -Z], 1), Z[:1].expand(4)[:, None]])
+def test_scores_of_two_outputs_are_as_before(outputs):
+    if outputs.shape[1] == 2:
+        assert torch.equal(PROBABILITY.values(outputs, "logits"), outputs.double().softmax(1))
+        logits = TargetLogit(kind="target_logit", classes=2).values(outputs, "logits")
+        assert torch.equal(logits, outputs.double())
+
+
+def test_one_output_of_a_class_map(tmp_path):
+    file = tmp_path / "map.json"
+    file.write_text(json.dumps({"0": 1, "1": 0}))
+    score = SuperclassProbability(kind="superclass_probability", class_map=file, classes=2)
+    expected = torch.special.expit(Z)
+    values = score.values(Z, "logits").float()
+    torch.testing.assert_close(values, torch.stack([expected, 1 - expected], 1))
+    torch.testing.assert_close(
+        score.values(P[:, None], "probabilities").float(), torch.stack([P, 1 - P], 1)
+    )
+    file.write_text(json.dumps({"0": 1, "1": 0, "2": 2}))
+    three = SuperclassProbability(kind="superclass_probability", class_map=file, classes=3)
+    with pytest.raises(ModelError, match="'classes: 2'"):
+        three.values(Z, "logits")
+
+
+@pytest.mark.parametrize("kind", [ClassProbability, TargetLogit, Margin])
+def test_one_output_for_three_classes_is_refused_with_what_to_do(kind):
+    names = {ClassProbability: "class_probability", TargetLogit: "target_logit", Margin: "margin"}
+    score = kind(kind=names[kind], classes=3)
+    with pytest.raises(ModelError, match="'classes: 2'.*'kind: regression_value'"):
+        score.values(Z[:, None], "logits")
+
+
+def test_one_output_outside_of_0_to_1_is_no_probability():
+    with pytest.raises(ModelError, match="expected 0 to 1"):
+        PROBABILITY.values(Z, "probabilities")
+    with pytest.raises(ModelError, match="choose another score"):
+        TargetLogit(kind="target_logit", classes=2).values(P, "probabilities")
+    with pytest.raises(ModelError, match="choose another score"):
+        PROBABILITY.values(P, "value")
+
+
+def network_card(folder, name, output, **arguments):
+    torch.manual_seed(0)
+    network = binary(8, **arguments).eval()
+    file = folder / f"{name}.safetensors"
+    save_file(network.state_dict(), file)
+    card = {"id": name, "family": "f", "architecture": "factory:brought:binary"}
+    card |= {"arguments": {"features": 8, **arguments}, "weights": str(file), "output": output}
+    return network, card | {"input_size": None, "mean": [0.0], "std": [1.0]}
+
+
+@pytest.fixture
+def rows(study, tmp_path):
+    """A study of three rows of eight numbers of classes 0, 1 and 1, and the rows."""
+    generator = np.random.default_rng(1)
+    factual, changed = generator.normal(0, 5, (2, 3, 8)).astype(np.float32)
+    files = {}
+    for role, array in {
+        "factual": factual,
+        "counterfactual": changed,
+        "label": np.array([0, 1, 1]),
+    }.items():
+        files[role] = str(tmp_path / f"{role}.npy")
+        np.save(files[role], array)
+    settings = {**study, "data": {"adapter": "arrays", **files}, "stages": 3}
+    return {**settings, "paths": {"blend": {"kind": "blend", "sigma": 0}}}, (factual, changed)
+
+
+def test_every_source_with_one_output_gives_the_same_scores(rows, tmp_path):
+    settings, (factual, changed) = rows
+    logit, logits = network_card(tmp_path, "logit", "logits")
+    _, flat = network_card(tmp_path, "flat", "logits", is_flat=True)
+    _, sigmoid = network_card(tmp_path, "sigmoid", "probabilities", is_sigmoid=True)
+    weight, bias = (tensor.detach().numpy() for tensor in logit.parameters())
+
+    def answer(batch):
+        return 1 / (1 + np.exp(-(batch.reshape(len(batch), -1) @ weight[0] + bias[0])))
+
+    def behave(request, number):
+        batch = np.array(json.loads(request.body)["inputs"])
+        return 200, json.dumps({"outputs": answer(batch).tolist()}), {}
+
+    with serving(behave) as server:
+        served = {"id": "served", "family": "f", "source": "endpoint", "url": server.url}
+        served |= {"version": "1", "output": "probabilities"}
+        models = [logits, flat, sigmoid, served]
+        found = clean_scores(tmp_path, {**settings, "models": models})
+    for model in ("logit", "flat", "sigmoid", "served"):
+        scores = np.array([both for (name, _), both in found.items() if name == model])
+        expected = np.array([answer(factual), answer(changed)]).T
+        expected[0] = 1 - expected[0]  # the first pair is of class 0
+        np.testing.assert_allclose(scores, expected, atol=1e-6)
+
+
+def test_a_study_of_one_output_by_commands(rows, write, decaf, tmp_path):
+    settings, _ = rows
+    _, logits = network_card(tmp_path, "logit", "logits")
+    succeeded(decaf("plan", write({**settings, "models": [logits]})))
+    three = {"kind": "class_probability", "classes": 3}
+    study = write({**settings, "models": [logits], "score": three})
+    refused(decaf("plan", study), "'classes: 2'", "regression_value")
+    wrong = {**logits, "output": "probabilities"}
+    refused(decaf("plan", write({**settings, "models": [wrong]})), "expected 0 to 1")
+    value = {**logits, "output": "value"}
+    regression = {"kind": "regression_value"}
+    succeeded(decaf("plan", write({**settings, "models": [value], "score": regression})))
+
+
+class Squeezed(nn.Module):
+    """A network that squeezes its outputs, as many binary ones do."""
+
+    def __init__(self, outputs):
+        super().__init__()
+        self.layer = nn.Linear(3, outputs)
+
+    def forward(self, x):
+        return self.layer(x).squeeze()
+
+
+def network_model(network):
+    card = NetworkCard(
+        id="n",
+        family="f",
+        architecture="factory:torch.nn:Linear",
+        weights="n.safetensors",
+        input_size=None,
+        mean=(0.0,),
+        std=(1.0,),
+    )
+    return NetworkModel(network, card, torch.device("cpu"))
+
+
+def test_a_network_that_squeezes_one_output_gives_one_for_each_input():
+    model = network_model(Squeezed(1))
+    x = torch.rand(3, 3)
+    alone = torch.cat([model.outputs(one[None]) for one in x])
+    torch.testing.assert_close(alone, model.outputs(x))
+
+
+def test_a_network_that_squeezes_the_batch_is_refused():
+    """Two outputs of one input would look like one output of two inputs."""
+    with pytest.raises(ModelError, match=r"returned shape \(2,\) for 1 inputs"):
+        network_model(Squeezed(2)).outputs(torch.rand(1, 3))
+
+
+def test_labels_are_no_probabilities():
+    x = torch.zeros(3, 2)
+    labels = ArrayModel(lambda rows: np.array([0, 1, 1]), "probabilities", "labels")
+    with pytest.raises(ModelError, match="predict_proba"):
+        labels.outputs(x)
+    chances = ArrayModel(lambda rows: np.array([0.0, 1.0, 1.0]), "probabilities", "chances")
+    assert chances.outputs(x).shape == (3, 1)
+    counts = ArrayModel(lambda rows: np.array([0, 5, 1]), "value", "counts")
+    assert counts.outputs(x)[:, 0].tolist() == [0, 5, 1]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "answer", "is_fine"),
+    [
+        ("mlflow", {"predictions": [0, 1]}, False),
+        ("mlflow", {"predictions": [0.0, 1.0]}, True),
+        ("json", {"outputs": [0, 1]}, True),
+        ("json", {"outputs": [0.25, None]}, True),
+        ("json", {"outputs": [0.25, 0.5, 0.75]}, False),
+        ("json", {"outputs": [[0.25], 0.5]}, False),
+    ],
+)
+def test_one_output_of_a_server(encoding, answer, is_fine):
+    with serving(lambda request, number: (200, json.dumps(answer), {})) as server:
+        card = EndpointCard(
+            id="e",
+            family="f",
+            source="endpoint",
+            url=server.url,
+            version="1",
+            output="probabilities",
+            encoding=encoding,
+        )
+        model = card.load("cpu")
+        if is_fine:
+            assert model.outputs(torch.zeros(2, 3)).shape == (2, 1)
+        else:
+            with pytest.raises(ModelError):
+                model.outputs(torch.zeros(2, 3))
+
+
+def test_an_estimator_of_one_class_is_refused(tmp_path):
+    """Its one column is the probability of class 0, not of class 1."""
+    import skops.io
+
+    rows = np.random.default_rng(0).random((6, 2))
+    skops.io.dump(DecisionTreeClassifier().fit(rows, np.zeros(6, int)), tmp_path / "one.skops")
+    card = EstimatorCard(
+        id="one",
+        family="f",
+        source="estimator",
+        file=tmp_path / "one.skops",
+        trusted=["sklearn.tree._tree.Tree"],
+    )
+    with pytest.raises(ModelError, match="knows one class"):
+        card.load("cpu")
