@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from PIL import ExifTags
 from PIL import Image as PillowImage
 
 from decaf.errors import DataError
+from decaf.foundation.digests import file_sha256, json_sha256
 
 CROP = 224
 """Side of a central crop, px."""
@@ -44,9 +45,35 @@ UPRIGHT = {
     8: PillowImage.Transpose.ROTATE_90,
 }
 """What turns each orientation of EXIF upright; from 5 on rows become columns."""
+SWAPPING = range(5, 9)
+"""Orientations whose turn swaps width and height."""
+TIFF_SUFFIXES = (".tif", ".tiff")
+TURNED_ONCE = "turned upright once"
+"""Part of the digest of a TIFF with an orientation: earlier versions turned its pixels twice."""
 
 # Pillow's warnings name no file: of many pixels, which are refused here by name, and of EXIF.
 warnings.filterwarnings("ignore", module=r"PIL\.")
+
+
+class Header(NamedTuple):
+    """Size and EXIF orientation of an image file, or the size that an annotation file gives."""
+
+    size: tuple[int, int]
+    """Width and height of the stored pixels, px."""
+    orientation: int | None = None
+    """EXIF orientation, 1 to 8; None where the file has none."""
+
+    def upright(self, turn: int = 1) -> tuple[int, int]:
+        """Width and height once turned by the file's own orientation, else by ``turn``."""
+        return self.size[::-1] if (self.orientation or turn) in SWAPPING else self.size
+
+
+def turn_in_words(header: Header) -> str:
+    """How EXIF turns a photo, in brackets after its size; empty where it does not."""
+    if (header.orientation or 1) == 1:
+        return ""
+    width, height = header.size
+    return f" (turned by EXIF orientation {header.orientation}, {width} x {height} as stored)"
 
 
 def read_photo(path: Path) -> PillowImage.Image:
@@ -62,10 +89,11 @@ def read_photo(path: Path) -> PillowImage.Image:
         return image.convert("RGB")
 
 
-def read_levels(path: Path) -> NDArray[np.uint16]:
+def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
     """(height, width) number of every pixel of a mask or label map, upright, as it is stored.
 
-    Of a palette it is the place in the palette. Raises DataError where the rule above refuses the
+    The file's own EXIF orientation turns it, else ``turn``, the orientation of its photo. Of a
+    palette it is the place in the palette. Raises DataError where the rule above refuses the
     file, it has colours, or its format changes numbers.
     """
     with _opened(path) as file:
@@ -74,16 +102,35 @@ def read_levels(path: Path) -> NDArray[np.uint16]:
                 f"it is {file.format} of {file.mode}; a mask or label map has one number a pixel: "
                 "save it as PNG, grey or of a palette"
             )
-        return np.asarray(_upright(file)).astype(np.uint16)
+        return np.asarray(_upright(file, turn)).astype(np.uint16)
 
 
-def upright_size(path: Path) -> tuple[int, int]:
-    """Width and height as a viewer shows the photo, px, from its header.
+def read_header(path: Path) -> Header:
+    """Read size and orientation of a photo from its header.
 
     Raises DataError where the header shows what the rule above refuses.
     """
     with _opened(path) as file:
-        return file.size[::-1] if _orientation(file) in range(5, 9) else file.size
+        tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that lies
+        width = tags.get(ExifTags.Base.ImageWidth, file.width)
+        height = tags.get(ExifTags.Base.ImageLength, file.height)
+        return Header((width, height), _orientation(file))
+
+
+def upright_size(path: Path) -> tuple[int, int]:
+    """Width and height as a viewer shows the photo, px; errors are those of its header."""
+    return read_header(path).upright()
+
+
+def photo_sha256(path: Path) -> str:
+    """Digest of a photo's content, by which its pixels are known.
+
+    Raises OSError where the file cannot be read, and DataError for a TIFF that is refused.
+    """
+    digest = file_sha256(path)
+    if path.suffix.lower() in TIFF_SUFFIXES and (read_header(path).orientation or 1) > 1:
+        return json_sha256([digest, TURNED_ONCE])
+    return digest
 
 
 def most_pixels() -> float:
@@ -145,7 +192,8 @@ def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
 def _opened(path: Path) -> Iterator[PillowImage.Image]:
     """Open a photo of which the header shows nothing to refuse; what goes wrong names the file."""
     try:
-        with PillowImage.open(path, formats=FORMATS) as file:
+        # From a path, Pillow maps an uncompressed TIFF that lies as if it stood, and garbles it.
+        with path.open("rb") as content, PillowImage.open(content, formats=FORMATS) as file:
             if fault := _fault(file):
                 raise ValueError(fault)
             yield file
@@ -180,10 +228,14 @@ def _fault(file: PillowImage.Image) -> str:
     return ""
 
 
-def _upright(file: PillowImage.Image) -> PillowImage.Image:
-    turn = UPRIGHT.get(_orientation(file))
-    return file if turn is None else file.transpose(turn)
+def _upright(file: PillowImage.Image, turn: int = 1) -> PillowImage.Image:
+    own = _orientation(file)
+    file.load()
+    # Pillow turns a TIFF while it loads it, and drops its orientation.
+    step = UPRIGHT.get(turn if own is None else _orientation(file) or 1)
+    return file if step is None else file.transpose(step)
 
 
-def _orientation(file: PillowImage.Image) -> Any:
-    return file.getexif().get(ExifTags.Base.Orientation)
+def _orientation(file: PillowImage.Image) -> int | None:
+    number: Any = file.getexif().get(ExifTags.Base.Orientation)
+    return int(number) if number in range(1, 9) else None
