@@ -1,8 +1,14 @@
 """Clean inputs of a study, decoded once into files that workers map into memory."""
 
 from pathlib import Path
+from typing import Any
 
-from decaf.data.input_store import check_mask, is_stored, store_inputs
+from numpy.typing import NDArray
+
+from decaf.data.empty_masks import check_features_show, read_words
+from decaf.data.input_store import check_mask, input_file, inputs_at, is_stored, store_inputs
+from decaf.data.pairs import Input, PairSet
+from decaf.plan.study import Study
 from tasks.plan import AuditPlan
 from tasks.progress import announce
 
@@ -16,9 +22,28 @@ def store_pairs(plan: AuditPlan) -> Path:
     if not all(is_stored(study.workspace, one) for one in pairs.stored_sets):
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
+        for remark in check_masks(study, pairs):
+            announce(remark)
     if pairs.masks:
         store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
     return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
+
+
+def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
+    """Remark on features that lie nowhere in some images; reads masks as they are stored, if so.
+
+    Raises DataError for a feature that lies nowhere in any.
+    """
+    masks = pairs.mask_set
+    number_of = {mask: number for number, mask in enumerate(masks.inputs)}
+    file = input_file(study.workspace, masks)
+
+    def read_stored(mask: Input) -> NDArray[Any]:
+        number = number_of[mask]
+        return inputs_at(file, masks.places[[number]], masks.shape_of(number))
+
+    read = read_stored if is_stored(study.workspace, masks) else study.data.read_mask
+    return check_features_show(pairs, read_words(pairs, read))
 
 
 def store_foregrounds(plan: AuditPlan) -> Path | None:

@@ -1,6 +1,5 @@
-"""COCO annotations: which segmentations each image has, by category or supercategory."""
+"""COCO annotations: which segmentations and boxes each image has, by category."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,64 +9,99 @@ from decaf.foundation.names import shown
 
 EXPECTED = "expected COCO annotations, an object with 'images', 'annotations' and 'categories'"
 
+LONGEST = 60
+"""Letters of an annotation's id in a message."""
+
+
+class Annotation(NamedTuple):
+    """An annotation of an image."""
+
+    name: str
+    """``annotation ID``, for messages."""
+    category: str
+    """Id of its category."""
+    segmentation: Any
+    box: Any
+
 
 class Annotated(NamedTuple):
     """An image of the file."""
 
     size: tuple[int, int]
     """Width and height, px."""
-    parts: list[tuple[str, Any]]
-    """Category and segmentation of each annotation."""
+    parts: list[Annotation]
+
+
+class Category(NamedTuple):
+    """A category of the file."""
+
+    name: str
+    supercategory: str
+    """The category's own name where the file gives none."""
 
 
 class Coco(NamedTuple):
-    """What a file says."""
+    """Content of a file of annotations; ids that are whole numbers are texts of their digits."""
 
     images: dict[str, Annotated]
     """By ``file_name``."""
-    supercategory: dict[str, str]
-    """Of every category, in the order of the file; its own name where none is said."""
+    categories: dict[str, Category]
+    """By id, in the order of the file."""
+    skipped: tuple[str, ...]
+    """Annotations that name an image or category that the file does not list."""
 
 
-def read_coco(path: Path) -> Coco:
+def read_coco(path: Path, *, skip_invalid: bool = False) -> Coco:
     """Read a file of annotations.
 
-    Raises DataError when it cannot be read, or names an image or category that it does not have.
+    Raises DataError when it cannot be read, two images or categories have one id, or an annotation
+    names an image or category that it does not list, unless these are skipped.
     """
-    return read_json(path, "annotations", EXPECTED, _parsed)
+    return read_json(path, "annotations", EXPECTED, lambda given: _parsed(given, skip_invalid))
 
 
-def _parsed(given: Any) -> Coco:
+def _parsed(given: Any, skip_invalid: bool) -> Coco:
     listed = {key: _objects(given, key) for key in ("images", "annotations", "categories")}
-    categories: dict[int, str] = {}
-    supercategory: dict[str, str] = {}
+    categories: dict[str, Category] = {}
     for number, one in enumerate(listed["categories"]):
         where = f"category {number}"
-        name = _of(one, "name", str, where)
-        categories[_of(one, "id", int, where)] = name
-        supercategory[name] = _of({"supercategory": name, **one}, "supercategory", str, where)
+        name = _text(one, "name", where)
+        has_parent = one.get("supercategory") is not None
+        named = Category(name, _text(one, "supercategory", where) if has_parent else name)
+        own = _id(one, "id", where)
+        if categories.setdefault(own, named) != named:
+            raise ValueError(f"two categories have one id, {shown(own)}")
     images: dict[str, Annotated] = {}
-    by_id: dict[int, Annotated] = {}
+    by_id: dict[str, Annotated] = {}
     for number, one in enumerate(listed["images"]):
         where = f"image {number}"
-        name = _of(one, "file_name", str, where)
-        size = _of(one, "width", int, where), _of(one, "height", int, where)
+        name = _text(one, "file_name", where)
+        size = _whole(one, "width", where), _whole(one, "height", where)
         if min(size) < 1 or size[0] * size[1] > most_pixels():
             raise ValueError(f"{where} has {size[0]} x {size[1]} pixels")
-        images[name] = by_id[_of(one, "id", int, where)] = Annotated(size, [])
-    if min(len(images), len(by_id)) < len(listed["images"]):
-        raise ValueError("two images have one id, or one file_name")
+        own = _id(one, "id", where)
+        if own in by_id or name in images:
+            same = f"id, {shown(own)}" if own in by_id else f"file_name, {shown(name)}"
+            raise ValueError(f"two images have one {same}")
+        images[name] = by_id[own] = Annotated(size, [])
+    skipped: list[str] = []
     for number, one in enumerate(listed["annotations"]):
-        where = f"annotation {number}"
-        image, category = (_of(one, key, int, where) for key in ("image_id", "category_id"))
+        where = f"annotation {str(one.get('id', number))[:LONGEST]}"
+        image, category = (_id(one, key, where) for key in ("image_id", "category_id"))
         for key, value, known in (
             ("image_id", image, by_id),
             ("category_id", category, categories),
         ):
             if value not in known:
-                raise ValueError(f"{where} has the {key} {value}, which the file does not list")
-        by_id[image].parts.append((categories[category], one.get("segmentation")))
-    return Coco(images, supercategory)
+                fault = f"{where} has the {key} {value}, which the file does not list"
+                if not skip_invalid:
+                    raise ValueError(fault)
+                skipped.append(fault)
+                break
+        else:
+            part = Annotation(where, category, one.get("segmentation"), one.get("bbox"))
+            by_id[image].parts.append(part)
+    return Coco(images, categories, tuple(skipped))
 
 
 def _objects(given: Any, key: str) -> list[dict[str, Any]]:
@@ -77,8 +111,30 @@ def _objects(given: Any, key: str) -> list[dict[str, Any]]:
     return found
 
 
-def _of(one: dict[str, Any], key: str, kind: Callable[[Any], Any], where: str) -> Any:
+def _text(one: dict[str, Any], key: str, where: str) -> str:
     value = one.get(key)
-    if type(value) is not kind:
-        raise ValueError(f"{where} has the {key} {shown(str(value))}; expected {kind.__name__}")
+    if not isinstance(value, str):
+        raise _unexpected(value, key, where, "text")
     return value
+
+
+def _id(one: dict[str, Any], key: str, where: str) -> str:
+    """Text of an id, which tools write as 7, 7.0 or '7'."""
+    value = one.get(key)
+    is_text = isinstance(value, str) and value != ""
+    return str(value) if is_text else str(_whole(one, key, where, "a whole number or text"))
+
+
+def _whole(one: dict[str, Any], key: str, where: str, expected: str = "a whole number") -> int:
+    value = one.get(key)
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if type(value) is not int:
+        raise _unexpected(value, key, where, expected)
+    return value
+
+
+def _unexpected(value: Any, key: str, where: str, expected: str) -> ValueError:
+    return ValueError(f"{where} has the {key} {shown(str(value))}; expected {expected}")

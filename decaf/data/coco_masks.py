@@ -16,6 +16,7 @@ LARGEST = 1e6
 FIRST_LETTER, LETTERS = ord("0"), 64
 MOST_GROUPS = 7
 """Of a packed count: more than any picture has pixels."""
+BOX_NUMBERS = 4
 
 
 def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
@@ -24,13 +25,70 @@ def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
     Raises ValueError, saying what is wrong, for anything else.
     """
     if isinstance(segmentation, dict):
-        return _of_runs(segmentation, height, width)
-    if not isinstance(segmentation or [], list):
-        raise ValueError(f"its segmentation is {type(segmentation).__name__}; expected {EXPECTED}")
+        counts = _counts(segmentation, height, width)
+        is_inside = np.arange(len(counts)) % 2 == 1
+        return np.repeat(is_inside, counts).reshape(width, height).T
     mask = np.zeros((height, width), bool)
-    for polygon in segmentation or []:
+    for polygon in _polygons(segmentation):
         mask |= _inside(_points(polygon), height, width)
     return mask
+
+
+def check_segmentation(segmentation: Any, height: int, width: int) -> None:
+    """Check that a mask can be made of a segmentation; errors are those of :func:`mask_of`."""
+    if isinstance(segmentation, dict):
+        _counts(segmentation, height, width)
+    else:
+        for polygon in _polygons(segmentation):
+            _points(polygon)
+
+
+def valid_polygons(segmentation: Any) -> list[Any]:
+    """Polygons of a segmentation that a mask can be made of; none where it is no list."""
+    return [one for one in segmentation if _is_polygon(one)] if type(segmentation) is list else []
+
+
+def encloses_nothing(segmentation: Any) -> bool:
+    """True for no segmentation, empty lists, and run lengths of a mask that is empty."""
+    if isinstance(segmentation, dict):
+        counts = segmentation.get("counts")
+        if isinstance(counts, str):  # a single count: each letter but the last has another after it
+            return all(ord(letter) - FIRST_LETTER & 32 for letter in counts[:-1])
+        return isinstance(counts, list) and not any(counts[1::2])
+    return not segmentation or (isinstance(segmentation, list) and not any(segmentation))
+
+
+def rectangle_of(box: Any) -> list[float] | None:
+    """Polygon of a box [x, y, width, height]; None where there is no box, or it has no area.
+
+    Raises ValueError where it is something else.
+    """
+    if not box:
+        return None
+    is_box = isinstance(box, list) and len(box) == BOX_NUMBERS
+    if not is_box or not all(
+        type(value) in (int, float) and abs(value) <= LARGEST for value in box
+    ):
+        raise ValueError(f"its bbox is {box!r:.80}; expected [x, y, width, height]")
+    x, y, width, height = box
+    if min(width, height) < 0:
+        raise ValueError(f"its bbox is {box}; expected a width and height of 0 or more")
+    right, bottom = x + width, y + height
+    return [x, y, right, y, right, bottom, x, bottom] if width and height else None
+
+
+def _is_polygon(polygon: Any) -> bool:
+    try:
+        _points(polygon)
+    except ValueError:
+        return False
+    return True
+
+
+def _polygons(segmentation: Any) -> list[Any]:
+    if not isinstance(segmentation or [], list):
+        raise ValueError(f"its segmentation is {type(segmentation).__name__}; expected {EXPECTED}")
+    return segmentation or []
 
 
 def _points(polygon: Any) -> NDArray[np.float64]:
@@ -57,7 +115,8 @@ def _inside(points: NDArray[np.float64], height: int, width: int) -> NDArray[np.
     return np.logical_xor.accumulate(crossed[:-1], axis=0)
 
 
-def _of_runs(runs: dict[str, Any], height: int, width: int) -> NDArray[np.bool_]:
+def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
+    """Run lengths, unpacked."""
     counts = runs.get("counts")
     if runs.get("size") != [height, width]:
         raise ValueError(f"its run lengths are of {runs.get('size')}; expected {[height, width]}")
@@ -70,8 +129,7 @@ def _of_runs(runs: dict[str, Any], height: int, width: int) -> NDArray[np.bool_]
             f"its run lengths add up to {sum(counts)}, the smallest {min(counts, default=0)}; "
             f"expected {height} x {width} pixels, none below 0"
         )
-    is_inside = np.arange(len(counts)) % 2 == 1
-    return np.repeat(is_inside, counts).reshape(width, height).T
+    return counts
 
 
 def _unpacked(text: str) -> list[int]:

@@ -1,87 +1,36 @@
-"""Where features lie in images: cells of a grid, mask files, label maps, COCO annotations.
+"""Kinds of features: cells of a grid, mask files, label maps, and COCO annotations."""
 
-Every kind names the features of all images, numbered from 1, and gives an image a mask: a word for
-every pixel, whose bit k - 1 is set where feature k lies. Features may overlap, and lie nowhere.
-"""
-
-import json
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from decaf.data.cells import WORD_BITS, cell_map, feature_words
-from decaf.data.coco_files import read_coco
-from decaf.data.coco_masks import mask_of
-from decaf.data.pairs import Input
-from decaf.data.photo_files import read_levels, upright_size
+from decaf.data.cells import cell_map, feature_words
+from decaf.data.coco_features import CocoMasks
+from decaf.data.features import (
+    AnnotatedFeatures,
+    Features,
+    Image,
+    Masked,
+    Named,
+    Words,
+    mask_input,
+)
+from decaf.data.photo_files import Header, photo_sha256, read_header, read_levels
+from decaf.data.same_names import match_names, other_suffixes, remarks_on_matches
 from decaf.data.table_files import read_table
-from decaf.errors import DataError, suggestion
-from decaf.foundation.digests import file_sha256, json_sha256
+from decaf.errors import DataError, listed, number_of
 from decaf.foundation.files import describe_link, is_inside, refusals_as
 from decaf.foundation.names import shown
-from decaf.foundation.settings import PlacedPath, Settings, ShownName, fault, require_keys
+from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 IMAGE, FEATURE = "{image}", "{feature}"
 """Places in a pattern: of an image's path below its folder, without suffix, and of a feature."""
-Words = NDArray[np.unsignedinteger]
-
-
-class Image(NamedTuple):
-    """An image that may have features."""
-
-    name: str
-    """Its path below the folder of the images."""
-    size: tuple[int, int] | None
-    """Width and height of what is audited of it, px, where a kind asks for it."""
-
-
-class Masked(NamedTuple):
-    """The features of one image."""
-
-    numbers: list[int]
-    """Of its features among those of all images; some may lie nowhere."""
-    mask: Input
-
-
-class Named(NamedTuple):
-    """The features of all images."""
-
-    names: list[str]
-    of_image: list[Masked | None]
-    """None for an image that has none."""
-
-
-class Features(Settings, ABC):
-    """What the kinds have in common; the location of a mask is JSON of what it is read from."""
-
-    of_whole_file: ClassVar[bool] = True
-    """Whether a mask has the size of the image's file, and is cropped as that is."""
-    needed: ClassVar[str] = "a feature"
-    """What an image is left out without."""
-
-    @abstractmethod
-    def of(self, images: Sequence[Image]) -> Named:
-        """Name and digest the features of images; decode nothing.
-
-        Raises DataError when files are missing or cannot be used.
-        """
-
-    @abstractmethod
-    def words(self, given: Any) -> Words:
-        """(height, width) uint64 mask of an image, from what its location says.
-
-        Raises DataError when it cannot be read.
-        """
-
-    def sizes(self, given: Any) -> dict[str, tuple[int, int]]:
-        """Width and height, by name, of what must have the size of the image's file, px."""
-        return {}
+VOID = 255
+"""Number that label maps use for pixels without a label."""
 
 
 class Grid(Features):
@@ -89,7 +38,6 @@ class Grid(Features):
 
     kind: Literal["grid"]
     side: int = Field(4, ge=1, le=8, description="cells a side")
-    of_whole_file: ClassVar[bool] = False
 
     def of(self, images: Sequence[Image]) -> Named:
         """Cells ``r1c1``, ``r1c2`` …; images of one size share a mask."""
@@ -107,13 +55,13 @@ class Grid(Features):
         masks = {size: mask_input("grid", [*size, self.side]) for size in sizes.values()}
         return Named(names, [Masked(numbers, masks[sizes[image.name]]) for image in images])
 
-    def words(self, given: Any) -> Words:
-        """Cells of an image of a width and height."""
+    def words(self, given: Any, turn: int = 1) -> Words:
+        """Cells of an image of a width and height, which is turned before it is divided."""
         width, height, side = given
         return feature_words(cell_map((height, width), side) + 1)
 
 
-class Masks(Features):
+class Masks(AnnotatedFeatures):
     """A file for every image and feature, which lies where the pixels are not 0."""
 
     kind: Literal["masks"]
@@ -145,10 +93,18 @@ class Masks(Features):
                 image.name: {name: _placed(self.files, image, name) for name in names}
                 for image in images
             }
+            placed = (file for own in files.values() for file in own.values())
+            remarks = _remarks_on_suffixes(placed, self.files)
         else:
-            names, files = self._of_table()
+            names, of_table = self._of_table()
+            matches = match_names(
+                [image.name for image in images], of_table, str(self.table), has_paths=True
+            )
+            files = {image: of_table[name] for image, name in matches.of_image.items()}
+            remarks = remarks_on_matches(matches.by_stem, self.table)
         number = {name: place for place, name in enumerate(names, 1)}
-        return Named(names, [self._masked(one, files.get(one.name), number) for one in images])
+        masked = [self._masked(image, files.get(image.name), number) for image in images]
+        return Named(names, masked, remarks)
 
     def _masked(
         self, image: Image, files: dict[str, Path] | None, number: dict[str, int]
@@ -160,14 +116,14 @@ class Masks(Features):
         digests = list(zip(numbers, map(_digest, files.values()), strict=True))
         return Masked(numbers, mask_input(image.name, parts, digests))
 
-    def words(self, given: Any) -> Words:
+    def words(self, given: Any, turn: int = 1) -> Words:
         """The masks of an image together."""
-        masks = ((read_levels(Path(file)) > 0) * np.uint64(1 << place - 1) for place, file in given)
-        return reduce(np.bitwise_or, masks)
+        levels = ((place, read_levels(Path(file), turn)) for place, file in given)
+        return reduce(np.bitwise_or, ((mask > 0) * np.uint64(1 << p - 1) for p, mask in levels))
 
-    def sizes(self, given: Any) -> dict[str, tuple[int, int]]:
-        """Of every file."""
-        return {file: upright_size(Path(file)) for _, file in given}
+    def headers(self, given: Any) -> dict[str, Header]:
+        """Size and orientation of every file."""
+        return {file: read_header(Path(file)) for _, file in given}
 
     def _of_table(self) -> tuple[list[str], dict[str, dict[str, Path]]]:
         """Names in their order, and files by image and name."""
@@ -190,13 +146,18 @@ class Masks(Features):
         return sorted(set(table["feature"])), files
 
 
-class LabelMaps(Features):
+class LabelMaps(AnnotatedFeatures):
     """One file for every image, whose pixels are numbers of features, 0 for none."""
 
     kind: Literal["label_maps"]
     files: str = Field(description="files of the label maps, as in `parts/{image}.png`")
     names: tuple[ShownName, ...] = Field(
         min_length=1, description="features of every image, those of the numbers 1, 2, …"
+    )
+    ignore: tuple[Annotated[int, Field(ge=1, le=65_535)], ...] = Field(
+        (),
+        description="numbers of pixels without a feature, as `[255]` for void; a name whose number "
+        "is ignored is not audited",
     )
 
     @model_validator(mode="after")
@@ -205,113 +166,37 @@ class LabelMaps(Features):
         return self
 
     def of(self, images: Sequence[Image]) -> Named:
-        """All named features of every image."""
-        numbers, count = list(range(1, len(self.names) + 1)), len(self.names)
-        files = [str(_placed(self.files, image)) for image in images]
-        masks = [
-            mask_input(image.name, [file, count], [_digest(Path(file)), count])
-            for image, file in zip(images, files, strict=True)
-        ]
-        return Named(list(self.names), [Masked(numbers, mask) for mask in masks])
+        """Named features of every image, without those whose numbers are ignored."""
+        count = len(self.names)
+        numbers = [number for number in range(1, count + 1) if number not in self.ignore]
+        ignored = [sorted({*self.ignore})] if self.ignore else []
+        masks = []
+        files = {image.name: _placed(self.files, image) for image in images}
+        for image, file in files.items():
+            content = [_digest(file), count, *ignored]
+            masks.append(mask_input(image, [str(file), count, *ignored], content))
+        remarks = _remarks_on_suffixes(files.values(), self.files)
+        return Named(list(self.names), [Masked(numbers, mask) for mask in masks], remarks)
 
-    def words(self, given: Any) -> Words:
+    def words(self, given: Any, turn: int = 1) -> Words:
         """Bits of the numbers; raises DataError for numbers beyond the names."""
-        file, count = given
-        numbers = read_levels(Path(file))
-        if numbers.max() > count:
+        file, count, *ignored = given
+        numbers = read_levels(Path(file), turn)
+        if ignored:
+            numbers[np.isin(numbers, ignored[0])] = 0
+        if (last := int(numbers.max())) > count:
             raise DataError(
-                f"label map {file} has the number {numbers.max()}; expected 0 for no feature, and "
-                f"1 to {count}, which have 'names'"
+                f"label map {file} has the number {last}; expected 0 for no feature, and 1 to "
+                f"{count}, which have 'names'{_advice(last)}"
             )
         return feature_words(numbers)
 
-    def sizes(self, given: Any) -> dict[str, tuple[int, int]]:
-        """Of the file."""
-        return {given[0]: upright_size(Path(given[0]))}
-
-
-class CocoMasks(Features):
-    """Segmentations of COCO annotations; an image has the features that are annotated in it."""
-
-    kind: Literal["coco"]
-    file: PlacedPath = Field(description="COCO annotations, JSON")
-    by: Literal["category", "supercategory"] = Field("category", description="what a feature is")
-    groups: dict[ShownName, tuple[str, ...]] = Field(
-        {},
-        description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
-        "each of them is a feature when absent",
-    )
-    is_disjoint: ClassVar[bool] = False
-    """Whether a pixel is of its last feature in the file alone, instead of all that lie there."""
-
-    def named(self, category: str, supercategory: str) -> str:
-        """What a feature is called that has no group."""
-        return category if self.by == "category" else supercategory
-
-    def of(self, images: Sequence[Image]) -> Named:
-        """Features of the images that the file names by their path or, where it is one, name."""
-        coco = read_coco(self.file)
-        own = {name: self.named(name, parent) for name, parent in coco.supercategory.items()}
-        known = dict.fromkeys(own.values())
-        groups = self.groups or {name: (name,) for name in known}
-        for one in (one for members in groups.values() for one in members):
-            if one not in known:
-                raise DataError(
-                    f"{self.file} has no {self.by} {shown(one)}{suggestion(one, known)}"
-                )
-        numbers_of = {
-            name: [place for place, members in enumerate(groups.values(), 1) if one in members]
-            for name, one in own.items()
-        }
-        found: list[Masked | None] = []
-        file_names = _by_name(coco.images, [image.name for image in images])
-        for image in images:
-            said = coco.images.get(file_names.get(image.name, ""))
-            parts = [
-                [place, segmentation]
-                for category, segmentation in (said.parts if said else ())
-                for place in numbers_of[category]
-            ]
-            numbers = sorted({place for place, _ in parts})
-            shape = [*said.size, parts] if said else []
-            given = [str(self.file), image.name, *shape]
-            found.append(Masked(numbers, mask_input(image.name, given, shape)) if parts else None)
-        return Named(list(groups), found)
-
-    def words(self, given: Any) -> Words:
-        """Decode the segmentations of an image."""
-        file, image, width, height, parts = given
-        words = np.zeros((height, width), np.uint64)
-        for place, segmentation in parts:
-            try:
-                mask = mask_of(segmentation, height, width)
-            except ValueError as error:
-                raise DataError(f"annotations {file}, image {image}: {error}") from error
-            kept = np.uint64(0) if self.is_disjoint else words[mask]
-            words[mask] = kept | np.uint64(1 << place - 1)
-        return words
-
-    def sizes(self, given: Any) -> dict[str, tuple[int, int]]:
-        """As the file says."""
-        return {given[0]: (given[2], given[3])}
+    def headers(self, given: Any) -> dict[str, Header]:
+        """Size and orientation of the file."""
+        return {given[0]: read_header(Path(given[0]))}
 
 
 AnyFeatures = Annotated[Grid | Masks | LabelMaps | CocoMasks, Field(discriminator="kind")]
-
-
-def mask_input(image: str, given: Any, content: Any = None) -> Input:
-    """A mask that is read from what is given; what it holds is a function of the content."""
-    digest = json_sha256(given if content is None else content)
-    return Input(f"features of {image}", "features", digest, json.dumps(given))
-
-
-def check_count(names: Sequence[str]) -> None:
-    """Refuse more features than a word has bits."""
-    if len(names) > WORD_BITS:
-        raise DataError(
-            f"there are {len(names)} features; expected {WORD_BITS} at most: name fewer, or group "
-            "them"
-        )
 
 
 def _check_pattern(pattern: str, places: tuple[str, ...]) -> None:
@@ -321,24 +206,32 @@ def _check_pattern(pattern: str, places: tuple[str, ...]) -> None:
 
 
 def _placed(pattern: str, image: Image, feature: str = "") -> Path:
+    """File of a pattern; one that differs in capitals of the suffix where only that is there."""
     name = str(Path(image.name).with_suffix(""))
-    return Path(pattern.replace(FEATURE, feature).replace(IMAGE, name)).absolute()
+    file = Path(pattern.replace(FEATURE, feature).replace(IMAGE, name)).absolute()
+    if file.exists():
+        return file
+    alike = [other for other in other_suffixes(file) if other.suffix.lower() == file.suffix.lower()]
+    return alike[0] if len(alike) == 1 else file
+
+
+def _remarks_on_suffixes(files: Iterable[Path], pattern: str) -> tuple[str, ...]:
+    suffix = Path(pattern).suffix
+    different = [f.name for f in files if f.suffix != suffix and f.suffix.lower() == suffix.lower()]
+    if not different:
+        return ()
+    count = number_of(len(different), "file")
+    return (f"{count} of 'files: {pattern}' with a suffix in other capitals: {listed(different)}",)
 
 
 def _digest(file: Path) -> str:
-    remedy = "save an empty one for a feature that does not show, or correct 'files'"
+    beside = [other.name for other in other_suffixes(file)] if not file.exists() else []
+    near = f"there is {listed(beside)}; correct 'files', or " if beside else ""
+    remedy = f"{near}save an empty one for a feature that does not show, or correct 'files'"
     with refusals_as(DataError, f"mask {file} cannot be read", remedy):
-        return file_sha256(file)
+        return photo_sha256(file)
 
 
-def _by_name(said: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """What the file calls each image: its path below the folder, or its last part alone."""
-    last: dict[str, list[str]] = {}
-    for name in names:
-        last.setdefault(Path(name).name, []).append(name)
-    found = {}
-    for name in said:
-        same = last.get(Path(name).name, [])
-        if name in same or len(same) == 1:
-            found[name if name in same else same[0]] = name
-    return found
+def _advice(number: int) -> str:
+    custom = ", which is void by custom," * (number == VOID)
+    return f"; if {number}{custom} is no feature, add 'ignore: [{number}]' beside 'files:'"

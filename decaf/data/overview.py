@@ -1,13 +1,14 @@
 """What a data set holds, in counts and a few of its pairs: to be looked at before it is audited."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import feature_words
+from decaf.data.empty_masks import Words, pairs_without_feature
 from decaf.data.frame_libraries import LIBRARIES, Library
 from decaf.data.input_store import check_kind
 from decaf.data.pairs import Input, Pair, PairSet
@@ -134,13 +135,13 @@ def change_of(pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]])
     return f"{plus.variant} → {minus.variant}".replace("_", " ")
 
 
-def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[str, Any]:
+def counts(pairs: PairSet, words: Words) -> dict[str, Any]:
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 
     ``weight`` is the sum of the weights, ``shared`` are inputs that several pairs use, ``contents``
     how many inputs differ in what they are made from, ``shapes`` how many shapes they have,
-    ``empty_masks`` the pairs by type whose feature lies nowhere in their input; every mask is read
-    for that.
+    ``empty_masks`` the pairs by type whose feature lies nowhere in their input, by the words of
+    every mask.
     """
     uses = Counter(place for pair in pairs.pairs for place in set(pair.positions))
     return {
@@ -154,18 +155,8 @@ def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[s
         "contents": len({image.digest for image in pairs.inputs}),
         "shapes": len(pairs.input_set.shapes) or 1,
         "shared": sum(count > 1 for count in uses.values()),
-        "empty_masks": _counted(_without_feature(pairs, read_mask)),
+        "empty_masks": _counted(pair.pair_type for pair in pairs_without_feature(pairs, words)),
     }
-
-
-def _without_feature(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> Iterator[str]:
-    """Type of every pair whose feature lies nowhere in its input."""
-    found = {mask: np.bitwise_or.reduce(read_mask(mask), None) for mask in pairs.mask_set.inputs}
-    for pair in pairs.pairs if pairs.masks else ():
-        if pair.feature and not found[pairs.masks[pair.plus]] & feature_words(
-            np.array(pair.feature)
-        ):
-            yield pair.pair_type
 
 
 def described(shown: ShownPair) -> dict[str, Any]:

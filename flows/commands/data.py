@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.model_inputs import model_inputs
+from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.overview import counts, described, some_pairs
 from decaf.errors import BadInput, listed, number_of
 from decaf.foundation.readiness import carry_out
@@ -29,14 +30,16 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     with telling(f"reading the pairs of study {study.study}"):
         pairs = study.pair_set()
         study.data.verify(pairs)
-        found = counts(pairs, study.data.read_mask)
+        words = read_words(pairs, study.data.read_mask)
+        found = counts(pairs, words)
+        remarks = [*pairs.remarks, *check_features_show(pairs, words)]
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [described(one) for one in shown]
     checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
     try:
-        remarks, problem = [*pairs.remarks, *carry_out(checks)], None
+        remarks, problem = [*remarks, *carry_out(checks)], None
     except BadInput as error:  # raised once the pairs are shown
-        remarks, problem = [*pairs.remarks], error
+        problem = error
     taken = model_inputs(pairs, shown)
     sentence = [taken.sentence(has_channels=hasattr(study.data, "channels"))] if taken else []
     lines = [*_summary(study.study, found), *sentence, *remarks]

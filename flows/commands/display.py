@@ -16,6 +16,7 @@ from decaf.plan.study import Study
 from flows.commands.terminal import say, warn
 from tasks.attribution_rows import attribution_rows_left
 from tasks.estimate import Work, counted, estimate_of, learnt, work_of
+from tasks.inputs import check_masks
 from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
@@ -142,7 +143,7 @@ def plan(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
-    for remark in planned.remarks:
+    for remark in (*check_masks(study, pairs), *planned.remarks):
         if remark not in pairs.remarks:
             say(console, remark)
     return planned

@@ -33,6 +33,7 @@ from decaf.registry.proposals import proposal_of
 from flows.commands.display import asking, below_chance, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
+from tasks.inputs import check_masks
 from tasks.plan import count_rows, plan_audit
 from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
@@ -271,6 +272,8 @@ def _print_plan(
         from tasks.trial import tried
 
         rows = count_rows(diff.audited, pairs).planned
+        for remark in check_masks(diff.audited, pairs):
+            say(console, remark)
         console.print(f"forward rows per model that is scored: {rows}")
         print_estimate(console, planned)
         _, unusable = tried(planned)

@@ -33,7 +33,7 @@ ANNOTATIONS = {
     "no name": (renamed(""), "has 0 letters; expected 1 to 500"),
     "elsewhere": (renamed("../../../n00000001_7.JPEG"), "lies outside of"),
     "on this machine": (renamed("/etc/hostname"), "lies outside of"),
-    "twice": (renamed("n00000000_3.JPEG"), "two images have one id, or one file_name"),
+    "twice": (renamed("n00000000_3.JPEG"), "two images have one file_name"),
     "a polygon of words": (segmented([["a"] * 6]), f"image {FIRST}: a polygon of it"),
     "an odd polygon": (segmented([[1, 2, 3, 4, 5]]), "three points or more"),
     "a flat polygon": (segmented([1, 1, 3, 1, 3, 3]), "three points or more"),

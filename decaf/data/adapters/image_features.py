@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -18,13 +18,16 @@ from decaf.data.adapters.image_files import (
     said_of_rows,
 )
 from decaf.data.class_ids import class_ids
-from decaf.data.feature_masks import AnyFeatures, Features, Image, check_count
+from decaf.data.feature_masks import AnyFeatures
+from decaf.data.features import AnnotatedFeatures, Features, Image, check_count
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop_of_mask, upright_size
 from decaf.data.table_files import read_table, unused_columns
+from decaf.data.upright_masks import AnnotatedPhoto, Turns, find_turns, unequal_sizes
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed
+from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import refusals_as
 from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath
@@ -74,11 +77,12 @@ class FeaturedImages(ImageFiles, ABC):
         inputs = self.shaped(
             Input(row.image, "image", *files[row.image], row.image) for row, *_ in found
         )
+        turns = self._turns(inputs, [masked.mask for *_, masked in found])
         masks, pairs = [], []
         for place, (row, class_id, masked) in enumerate(found):
-            location = f"{len(named.names)} {masked.mask.location}"
+            turn = turns.of_photo.get(row.image, 1)
             shape = (inputs[place].shape or ())[:2] or None
-            masks.append(replace(masked.mask, location=location, shape=shape))
+            masks.append(_placed_mask(masked.mask, len(named.names), turn, shape))
             for number in masked.numbers:
                 name = named.names[number - 1]
                 pair = Pair(
@@ -95,6 +99,7 @@ class FeaturedImages(ImageFiles, ABC):
                 pairs.append(pair)
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
         remarks = [*unused, *classes.remarks, *self._remarks(rows, bare)]
+        remarks += [*named.remarks, *turns.remarks]
         shown_somewhere = {pair.pair_type for pair in pairs}
         if absent := [name for name in named.names if name not in shown_somewhere]:
             remarks.append(f"features that no image has: {listed(absent)}")
@@ -126,37 +131,51 @@ class FeaturedImages(ImageFiles, ABC):
         faults: dict[str, None] = {}
         features = self._places()[1]
         stored = [one for one in zip(pairs.inputs, pairs.masks, strict=True) if one[0].file]
-        sizes = self.sizes((image for image, _ in stored), faults)
+        headers = self.headers((image for image, _ in stored), faults)
         for image, mask in stored:
-            size = sizes.get(image.location)
-            if size is None:
+            header = headers.get(image.location)
+            if header is None or not isinstance(features, AnnotatedFeatures):
                 continue
+            _, turn, given = _given(mask)
             try:
-                masks = features.sizes(_given(mask)[1])
+                annotations = features.headers(given)
             except DataError as error:
                 faults[str(error)] = None
                 continue
-            for name, found in masks.items():
-                if found != size:
-                    faults[
-                        f"{name} has {found[0]} x {found[1]} pixels, and its image "
-                        f"{image.location} {size[0]} x {size[1]}; expected one size"
-                    ] = None
+            for name, annotation in annotations.items():
+                if annotation.upright(turn) != header.upright():
+                    faults[unequal_sizes(name, annotation, image.location, header)] = None
         if faults:
             raise unusable(faults, "images or masks")
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """Read the features of an image, resized to nearest pixels and cropped as that is."""
-        count, given = _given(mask)
+        count, turn, given = _given(mask)
         features = self._places()[1]
-        words = features.words(given)
-        if features.of_whole_file:
+        words = features.words(given, turn)
+        if isinstance(features, AnnotatedFeatures):
             words = central_crop_of_mask(words, self.resize, self.crop)
         return words.astype(np.min_scalar_type(2**count - 1))
 
+    def _turns(self, photos: Sequence[Input], masks: Sequence[Input]) -> Turns:
+        """Orientations that masks are turned by; reads headers of photos, and of turned masks."""
+        features = self._places()[1]
+        if not isinstance(features, AnnotatedFeatures):
+            return Turns({}, ())
+        faults: dict[str, None] = {}
+        headers = self.headers(photos, faults)
+        annotated = []
+        for photo, mask in zip(photos, masks, strict=True):
+            header = headers.get(photo.location)
+            if header is None or (header.orientation or 1) == 1:
+                continue  # a photo that cannot be read is named when sizes are compared
+            annotations = features.headers(json.loads(mask.location))
+            annotated.append(AnnotatedPhoto(photo.image_id, header, [*annotations.values()]))
+        return find_turns(annotated, features.annotations)
+
     def _image(self, name: str, file: str) -> Image:
         """An image with what is kept of it, where features are made from that."""
-        if self._places()[1].of_whole_file:
+        if isinstance(self._places()[1], AnnotatedFeatures):
             return Image(name, None)
         cropped = (self.crop, self.crop) if self.crop else None
         return Image(name, cropped or self.fitted(file, upright_size(Path(file))))
@@ -228,7 +247,16 @@ def row_of(
     return Row(image, label or label_of(image), source or image, split, weight)
 
 
-def _given(mask: Input) -> tuple[int, Any]:
-    """Number of all features, and what the mask is read from."""
-    count, _, given = mask.location.partition(" ")
-    return int(count), json.loads(given)
+def _placed_mask(mask: Input, count: int, turn: int, shape: tuple[int, ...] | None) -> Input:
+    """Mask with the number of all features, and the orientation that it is turned by, if any."""
+    if turn == 1:
+        return replace(mask, location=f"{count} {mask.location}", shape=shape)
+    digest = json_sha256([mask.digest, f"turned by {turn}"])
+    return replace(mask, digest=digest, location=f"{count}/{turn} {mask.location}", shape=shape)
+
+
+def _given(mask: Input) -> tuple[int, int, Any]:
+    """Number of all features, orientation that the mask is turned by, and its source."""
+    numbers, _, given = mask.location.partition(" ")
+    count, _, turn = numbers.partition("/")
+    return int(count), int(turn or 1), json.loads(given)

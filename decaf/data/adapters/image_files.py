@@ -16,10 +16,16 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import CLASSES, ClassNames
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input
-from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
+from decaf.data.photo_files import (
+    Header,
+    central_crop,
+    fitted_size,
+    photo_sha256,
+    read_header,
+    read_photo,
+)
 from decaf.data.table_files import Columns
 from decaf.errors import DataError
-from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import describe_link, refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
 from decaf.foundation.settings import require_keys
@@ -94,29 +100,29 @@ class ImageFiles(Adapter, ABC):
         images, faults = tuple(images), dict[str, None]()
         if self.crop:
             return images
-        sizes = self.sizes(images, faults)
+        headers = self.headers(images, faults)
         if faults:
             raise unusable(faults, "images")
-        fitted = {place: self.fitted(place, size) for place, size in sizes.items()}
+        fitted = {file: self.fitted(file, header.upright()) for file, header in headers.items()}
         return tuple(
             replace(image, shape=(*fitted[image.location][::-1], self.channels)) for image in images
         )
 
-    def sizes(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, tuple[int, int]]:
-        """Width and height of every file that can be read, px, from its header.
+    def headers(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, Header]:
+        """Size and orientation of every file that can be read, from its header.
 
         What is refused joins the faults.
         """
-        sizes: dict[str, tuple[int, int]] = {}
+        headers: dict[str, Header] = {}
         for image in images:
             try:
-                size = upright_size(Path(image.location))
-                self.fitted(image.location, size)
+                header = read_header(Path(image.location))
+                self.fitted(image.location, header.upright())
             except DataError as error:
                 faults[str(error)] = None
                 continue
-            sizes[image.location] = size
-        return sizes
+            headers[image.location] = header
+        return headers
 
 
 class Folder:
@@ -162,7 +168,7 @@ class Folder:
                 f"{shown(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
             )
         try:
-            return file_sha256(file), str(file)
+            return photo_sha256(file), str(file)
         except OSError as error:
             message = f"image {place}: {error.strerror or error}; put it there, or correct its name"
             raise DataError(message) from error

@@ -1,6 +1,6 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
@@ -15,6 +15,8 @@ from decaf.data.adapters.image_files import (
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.photo_files import Header, turn_in_words
+from decaf.data.same_names import pair_names
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, listed, suggestion
@@ -129,7 +131,7 @@ class ImagePairs(ImageFiles):
         if equal:
             unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
             remarks = (*remarks, f"{unchanged}, so nothing can respond: {listed(equal)}")
-        remarks = (*remarks, *classes.remarks)
+        remarks = (*remarks, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
         return PairSet(
             inputs,
             pairs,
@@ -146,18 +148,37 @@ class ImagePairs(ImageFiles):
         Raises DataError, naming images that differ or are refused.
         """
         faults: dict[str, None] = {}
-        sizes = self.sizes(pairs.inputs, faults)
+        headers = self.headers(pairs.inputs, faults)
         for pair in pairs.pairs:
             both = [pairs.inputs[place].location for place in (pair.plus, pair.minus)]
-            first, second = (sizes.get(file) for file in both)
-            if first and second and first != second:
+            first, second = (headers.get(file) for file in both)
+            if first and second and first.upright() != second.upright():
+                (width, height), (changed_width, changed_height) = first.upright(), second.upright()
                 faults[
-                    f"pair {pair.pair_id}: {both[0]} has {first[0]} x {first[1]} pixels and "
-                    f"{both[1]} {second[0]} x {second[1]}; expected one size, or more than "
-                    "the change would differ"
+                    f"pair {pair.pair_id}: {both[0]} has {width} x {height} pixels"
+                    f"{turn_in_words(first)} and {both[1]} {changed_width} x {changed_height}"
+                    f"{turn_in_words(second)}; expected one size, or more than the change would "
+                    "differ"
                 ] = None
         if faults:
             raise unusable(faults, "images or pairs")
+
+    def _remarks_on_turns(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
+        """Remark that lists pairs whose photos EXIF turns differently, where sizes do not tell."""
+        headers = self.headers(inputs, {})  # photos that are refused are named by verify()
+        pair_ids = []
+        for pair in pairs:
+            both = [headers.get(inputs[place].location) for place in (pair.plus, pair.minus)]
+            first, second = (header or Header((0, 0)) for header in both)
+            is_open = first.size == second.size and first.upright() == second.upright()
+            if is_open and (first.orientation or 1) != (second.orientation or 1):
+                pair_ids.append(pair.pair_id)
+        if pair_ids:
+            yield (
+                f"in {len(pair_ids)} of {len(pairs)} pairs EXIF turns one photo otherwise than the "
+                "second, and their sizes do not tell whether one has lost its EXIF orientation: "
+                f"{listed(pair_ids)}"
+            )
 
     @property
     def _root(self) -> Path | None:
@@ -202,22 +223,33 @@ class ImagePairs(ImageFiles):
         """Files that both folders have; labels are the names of the folders that they lie in."""
         folders = (cast("Path", self.factual), cast("Path", self.counterfactual))
         first, second = (Folder(folder).files() for folder in folders)
-        shared = set(second).intersection(first)
-        if not shared:
+        matches = pair_names(first, second, [*map(str, folders)])
+        if not matches.of_image:
             raise DataError(
                 f"{folders[0]} has {len(first)} files and {folders[1]} {len(second)}, none of "
                 "which are called the same; expected equal names for images that are a pair"
             )
         rows = [
             _row(
-                {**dict.fromkeys((*NEEDED, "pair_id"), name), "label": label_of(name)},
+                {
+                    "factual": name,
+                    "counterfactual": matches.of_image[name],
+                    "pair_id": name,
+                    "label": label_of(name),
+                }
             )
             for name in first
-            if name in shared
+            if name in matches.of_image
         ]
-        alone = sorted({*first, *second} - shared)
-        remark = f"files that one folder lacks are left out: {len(alone)} ({listed(alone)})"
-        return rows, (remark,) if alone else ()
+        remarks = []
+        if matches.by_stem:
+            pairs = [f"{name} and {changed}" for name, changed in sorted(matches.by_stem.items())]
+            remarks.append(f"pairs of files with two suffixes: {len(pairs)} ({listed(pairs)})")
+        paired = {*matches.of_image, *matches.of_image.values()}
+        if alone := sorted({*first, *second} - paired):
+            count = len(alone)
+            remarks.append(f"files that one folder lacks are left out: {count} ({listed(alone)})")
+        return rows, tuple(remarks)
 
 
 def _row(said: Mapping[Role, str], groups: tuple[tuple[str, str], ...] = ()) -> Row:

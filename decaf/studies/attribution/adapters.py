@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.image_features import Row, row_of, rows_of
 from decaf.data.adapters.image_files import Folder
-from decaf.data.feature_masks import Features
+from decaf.data.features import Features, Lie
 from decaf.data.pairs import Pair, PairSet
 from decaf.foundation.settings import PlacedPath, require_keys
 from decaf.studies.attribution.birds import Split, birds_folder
@@ -88,11 +88,17 @@ class PartImageNet(HeldOut):
         '`{"0": ["n01440764", "tench"], …}`'
     )
 
+    annotations: Lie | None = Field(
+        None,
+        description="pixels that annotations of a photo with an EXIF orientation describe, as "
+        "`annotations:` of [images with features](data.md#images-with-features)",
+    )
+
     def _places(self) -> tuple[Path, PartAnnotations]:
         below = self.root / "PartImageNet"
         folder = below if below.is_dir() else self.root
         images, file = (_first(folder, names, self.split) for names in (PHOTOS, ANNOTATIONS))
-        return images, PartAnnotations(file=file)
+        return images, PartAnnotations(file=file, annotations=self.annotations)
 
     def _every(self) -> tuple[list[Row], tuple[str, ...]]:
         folder, features = self._places()

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from decaf.data.coco_features import CocoMasks
 from decaf.data.coco_files import read_coco
-from decaf.data.feature_masks import CocoMasks, Image, Masked, Named, check_count
+from decaf.data.features import Image, Masked, Named, check_count
 from decaf.foundation.digests import json_sha256
 
 FEWEST, MOST = 2, 8
@@ -23,6 +23,7 @@ class PartAnnotations(CocoMasks):
 
     kind: Literal["coco"] = "coco"
     is_disjoint: ClassVar[bool] = True
+    has_keys: ClassVar[bool] = False
     needed: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
 
     def named(self, category: str, supercategory: str) -> str:
@@ -35,16 +36,17 @@ class PartAnnotations(CocoMasks):
         check_count(named.names)
         return named._replace(of_image=[one and self._shown(one) for one in named.of_image])
 
-    def words(self, given: Any) -> NDArray[np.unsignedinteger]:
-        """Decode the segmentations of an image, a later one over an earlier one."""
-        *said, parts = given
-        return super().words([*said, [[place, _without_lines(one)] for place, one in parts]])
+    def drawn(self, segmentation: Any) -> Any:
+        """Segmentation without polygons of one or two points, which PartImageNet has."""
+        if not isinstance(segmentation, list):
+            return segmentation
+        return [one for one in segmentation if not (isinstance(one, list) and len(one) in (2, 4))]
 
     def part_counts(self) -> dict[str, int]:
         """How many parts every image of the file has, seen or not, by its ``file_name``."""
         coco = read_coco(self.file)
         return {
-            name: len({self.named(own, coco.supercategory[own]) for own, _ in image.parts})
+            name: len({self.named(*coco.categories[part.category]) for part in image.parts})
             for name, image in coco.images.items()
         }
 
@@ -54,10 +56,3 @@ class PartAnnotations(CocoMasks):
         if not FEWEST <= len(numbers) <= MOST:
             return None
         return Masked(numbers, replace(one.mask, digest=json_sha256([RULE, one.mask.digest])))
-
-
-def _without_lines(segmentation: Any) -> Any:
-    """What is left without polygons of one or two points, which PartImageNet has."""
-    if not isinstance(segmentation, list):
-        return segmentation
-    return [one for one in segmentation if not (isinstance(one, list) and len(one) in (2, 4))]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.adapters.image_files import Folder
-from decaf.data.feature_masks import Features, Image, Masked, Named, mask_input
-from decaf.data.photo_files import read_photo, upright_size
+from decaf.data.features import AnnotatedFeatures, Image, Masked, Named, mask_input
+from decaf.data.photo_files import Header, read_header, read_photo
+from decaf.data.upright_masks import turned_upright
 from decaf.studies.attribution.operators import dilated
 
 COLOURS = {
@@ -23,7 +24,7 @@ COLOURS = {
 """RGB of the pixels of each part, left and right; others are body, background or in between."""
 
 
-class PartMaps(Features):
+class PartMaps(AnnotatedFeatures):
     """One file for every image, under the name of the image."""
 
     folder: Path
@@ -46,17 +47,18 @@ class PartMaps(Features):
             found.append(Masked(shown, mask) if shown else None)
         return Named(list(COLOURS), found)
 
-    def words(self, given: Any) -> NDArray[np.uint64]:
+    def words(self, given: Any, turn: int = 1) -> NDArray[np.unsignedinteger]:
         """The parts of a map by their exact colours, left and right together, then dilated."""
         file, dilate = given
         words = [
             dilated(part, dilate) * np.uint64(1 << place) for place, part in enumerate(_parts(file))
         ]
-        return np.bitwise_or.reduce(words)
+        has_own = turn != 1 and read_header(Path(file)).orientation is not None
+        return turned_upright(np.bitwise_or.reduce(words), 1 if has_own else turn)
 
-    def sizes(self, given: Any) -> dict[str, tuple[int, int]]:
-        """Of the file."""
-        return {given[0]: upright_size(Path(given[0]))}
+    def headers(self, given: Any) -> dict[str, Header]:
+        """Size and orientation of the file."""
+        return {given[0]: read_header(Path(given[0]))}
 
 
 @cache

@@ -10,6 +10,7 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from decaf.data.adapters.image_features import ImageFeatures
+from decaf.data.empty_masks import read_words
 from decaf.data.overview import counts
 from decaf.data.photo_files import central_crop_of_mask
 from decaf.errors import DataError
@@ -71,7 +72,8 @@ def test_empty_masks_are_counted(photos, tmp_path):
     for kind, expected in given.items():
         features = MAKE["masks"](tmp_path, photos) if kind == "masks" else {"kind": "grid"}
         data = adapter(tmp_path, features)
-        assert counts(data.pair_set(), data.read_mask)["empty_masks"] == expected
+        pairs = data.pair_set()
+        assert counts(pairs, read_words(pairs, data.read_mask))["empty_masks"] == expected
 
 
 def test_64_cells_fill_a_word(photos, tmp_path):
@@ -266,7 +268,7 @@ HOSTILE = {
     ),
     "an id in words": (
         spoilt(lambda said: said["images"][0].update(id="x")),
-        "image 0 has the id 'x'; expected int",
+        "annotation 0 has the image_id 100, which the file does not list",
     ),
     "two images of one id": (
         spoilt(lambda said: said["images"][0].update(id=101)),
@@ -278,7 +280,7 @@ HOSTILE = {
     ),
     "an image of another size": (
         spoilt(lambda said: said["images"][0].update(width=31)),
-        "31 x 32 pixels, and its image",
+        "its run lengths are of [32, 32]; expected [32, 31]",
     ),
     "other photos": (
         spoilt(lambda said: [one.update(file_name=f"{one['id']}.png") for one in said["images"]]),

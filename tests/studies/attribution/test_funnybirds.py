@@ -9,6 +9,7 @@ import pytest
 from funny_birds import BACKGROUND, PARTS, SIZE, picture, regions
 from pydantic import ValidationError
 
+from decaf.data.empty_masks import read_words
 from decaf.data.overview import counts, described, some_pairs
 from decaf.errors import DataError
 from decaf.studies.attribution.adapters import FunnyBirds
@@ -97,7 +98,7 @@ def test_native_pairs_are_renderings_and_hidden_parts_count(root):
     assert (wing.feature, wing.pair_type) == (5, "native__wing")
     made = data.read_input(pairs.inputs[wing.minus])
     np.testing.assert_array_equal(made, picture(0, [p for p in PARTS if p != "wing"]))
-    assert counts(pairs, data.read_mask)["empty_masks"] == {
+    assert counts(pairs, read_words(pairs, data.read_mask))["empty_masks"] == {
         **{"eye": 1, "foot": 1, "tail": 1},
         **{"native__eye": 1, "native__foot": 1, "native__tail": 1},
     }

@@ -101,13 +101,11 @@ def test_masks_are_not_those_of_other_data_with_the_same_annotations(tmp_path):
     groups = {name.partition(" ")[2].lower(): [] for name in CATEGORIES}
     for name in CATEGORIES:
         groups[name.partition(" ")[2].lower()].append(name)
-    other = ImageFeatures(
-        adapter="image_features",
-        images=tmp_path / "images" / "test",
-        features={"kind": "coco", "file": file, "groups": groups},
-    )
+    features = {"kind": "coco", "file": file, "groups": groups}
+    shared = {"adapter": "image_features", "images": tmp_path / "images" / "test"}
     with pytest.raises(DataError, match="three points or more"):
-        [other.read_mask(mask) for mask in other.pair_set().masks]
+        ImageFeatures(**shared, features=features).pair_set()
+    other = ImageFeatures(**shared, features=features | {"skip_invalid": True})
     own = {mask.digest for mask in photos(tmp_path).pair_set().masks}
     assert not own & {mask.digest for mask in other.pair_set().masks}
 

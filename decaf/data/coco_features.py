@@ -1,0 +1,168 @@
+"""Features by COCO annotations: segmentations, and boxes where a study asks for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from decaf.data.coco_files import Annotated, Annotation, read_coco
+from decaf.data.coco_masks import (
+    check_segmentation,
+    encloses_nothing,
+    mask_of,
+    rectangle_of,
+    valid_polygons,
+)
+from decaf.data.features import AnnotatedFeatures, Image, Masked, Named, Words, mask_input
+from decaf.data.input_store import unusable
+from decaf.data.photo_files import Header
+from decaf.data.same_names import match_names, remarks_on_matches
+from decaf.data.upright_masks import turned_upright
+from decaf.errors import DataError, listed, number_of, suggestion
+from decaf.foundation.names import shown
+from decaf.foundation.settings import PlacedPath, ShownName
+
+NOTHING = Annotated((0, 0), [])
+"""Annotations of an image that the file does not list."""
+
+
+@dataclass
+class Findings:
+    """Annotations of the audited images that are no masks."""
+
+    faults: dict[str, None] = field(default_factory=dict)
+    boxes: list[str] = field(default_factory=list)
+    """Annotations with a box and no segmentation."""
+    skipped: list[str] = field(default_factory=list)
+
+
+class CocoMasks(AnnotatedFeatures):
+    """Segmentations of COCO annotations; an image has the features that are annotated in it."""
+
+    kind: Literal["coco"]
+    file: PlacedPath = Field(description="COCO annotations, JSON")
+    by: Literal["category", "supercategory"] = Field("category", description="what a feature is")
+    groups: dict[ShownName, tuple[str, ...]] = Field(
+        {},
+        description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
+        "each of them is a feature when absent",
+    )
+    boxes: Literal["as_masks"] | None = Field(
+        None,
+        description="`as_masks` takes the rectangle of a `bbox` as the mask of an annotation "
+        "without a segmentation; such annotations are refused when absent",
+    )
+    skip_invalid: bool = Field(
+        False,
+        description="leave out annotations and polygons that cannot be used, with a remark, "
+        "instead of refusing the file",
+    )
+    is_disjoint: ClassVar[bool] = False
+    """Whether a pixel is of its last feature in the file alone, instead of all that lie there."""
+    has_keys: ClassVar[bool] = True
+    """Whether a study sets the keys above, so that boxes without segmentation are refused."""
+
+    def named(self, category: str, supercategory: str) -> str:
+        """Name of a feature without a group."""
+        return category if self.by == "category" else supercategory
+
+    def drawn(self, segmentation: Any) -> Any:
+        """Segmentation as it is decoded."""
+        return segmentation
+
+    def of(self, images: Sequence[Image]) -> Named:
+        """Features of the images that the file names by their path or, where it is one, name."""
+        coco = read_coco(self.file, skip_invalid=self.skip_invalid)
+        own = {key: self.named(*category) for key, category in coco.categories.items()}
+        known = dict.fromkeys(own.values())
+        groups = self.groups or {name: (name,) for name in known}
+        for one in (one for members in groups.values() for one in members):
+            if one not in known:
+                raise DataError(
+                    f"{self.file} has no {self.by} {shown(one)}{suggestion(one, known)}"
+                )
+        numbers_of = {
+            key: [place for place, members in enumerate(groups.values(), 1) if one in members]
+            for key, one in own.items()
+        }
+        of_image: list[Masked | None] = []
+        findings = Findings(skipped=[*coco.skipped])
+        matches = match_names([image.name for image in images], coco.images, str(self.file))
+        for image in images:
+            annotated = coco.images.get(matches.of_image.get(image.name, ""), NOTHING)
+            parts = [
+                [place, segmentation]
+                for part in annotated.parts
+                if numbers_of[part.category]
+                for segmentation in self._segmentations(part, annotated, image.name, findings)
+                for place in numbers_of[part.category]
+            ]
+            numbers = sorted({place for place, _ in parts})
+            shape = [*annotated.size, parts]
+            given = [str(self.file), image.name, *shape]
+            masked = Masked(numbers, mask_input(image.name, given, shape)) if parts else None
+            of_image.append(masked)
+        self._refuse(findings)
+        return Named(list(groups), of_image, self._remarks(findings, matches.by_stem))
+
+    def words(self, given: Any, turn: int = 1) -> Words:
+        """Decode the segmentations of an image."""
+        file, image, width, height, parts = given
+        words = np.zeros((height, width), np.uint64)
+        for place, segmentation in parts:
+            try:
+                mask = mask_of(self.drawn(segmentation), height, width)
+            except ValueError as error:
+                raise DataError(f"annotations {file}, image {image}: {error}") from error
+            kept = np.uint64(0) if self.is_disjoint else words[mask]
+            words[mask] = kept | np.uint64(1 << place - 1)
+        return turned_upright(words, turn)
+
+    def headers(self, given: Any) -> dict[str, Header]:
+        """Size that the file gives."""
+        return {given[0]: Header((given[2], given[3]))}
+
+    def _segmentations(
+        self, part: Annotation, annotated: Annotated, image: str, findings: Findings
+    ) -> list[Any]:
+        """Segmentation of an annotation, or of its box; none where it is left out or refused."""
+        where, (width, height) = f"{part.name} of image {image}", annotated.size
+        segmentation = part.segmentation
+        try:
+            if self.has_keys and encloses_nothing(segmentation):
+                rectangle = rectangle_of(part.box)
+                if rectangle and not self.boxes:
+                    findings.boxes.append(where)
+                    return []
+                segmentation = [rectangle] if rectangle else segmentation
+            check_segmentation(self.drawn(segmentation), height, width)
+        except ValueError as error:
+            if not self.skip_invalid:
+                findings.faults[f"{where}: {error}"] = None
+                return []
+            findings.skipped.append(where)
+            polygons = valid_polygons(segmentation)
+            return [polygons] if polygons else []
+        return [segmentation]
+
+    def _refuse(self, findings: Findings) -> None:
+        if findings.boxes:
+            raise DataError(
+                f"{self.file} has {number_of(len(findings.boxes), 'annotation')} with a box and "
+                f"no segmentation ({listed(findings.boxes)}), and a box is no mask; add "
+                "segmentations, or set 'boxes: as_masks' beside 'file:' to take rectangles as masks"
+            )
+        if findings.faults:
+            cure = "; correct them, or set 'skip_invalid: true' beside 'file:'" * self.has_keys
+            raise unusable(findings.faults, "annotations", f" in {self.file}{cure}")
+
+    def _remarks(self, findings: Findings, by_stem: dict[str, str]) -> tuple[str, ...]:
+        remarks = []
+        if findings.skipped:
+            remarks.append(
+                f"annotations or polygons of {self.file} that cannot be used and are left out: "
+                f"{len(findings.skipped)} ({listed(findings.skipped)})"
+            )
+        return (*remarks, *remarks_on_matches(by_stem, self.file))

@@ -1,0 +1,106 @@
+"""Features of images: their names, their masks, and what every kind of them has in common.
+
+A mask has a word for every pixel, whose bit k - 1 is set where feature k lies. Features are
+numbered from 1 over all images of a data set; they may overlap, and lie nowhere.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.data.cells import WORD_BITS
+from decaf.data.pairs import Input
+from decaf.data.photo_files import Header
+from decaf.errors import DataError
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.settings import Settings
+
+Words = NDArray[np.unsignedinteger]
+Lie = Literal["stored", "upright"]
+"""Pixels that annotations describe: those in the photo's file, or those that a viewer shows."""
+
+
+class Image(NamedTuple):
+    """An image that may have features."""
+
+    name: str
+    """Its path below the folder of the images."""
+    size: tuple[int, int] | None
+    """Width and height of what is audited of it, px, where a kind asks for it."""
+
+
+class Masked(NamedTuple):
+    """The features of one image."""
+
+    numbers: list[int]
+    """Of its features among those of all images; some may lie nowhere."""
+    mask: Input
+
+
+class Named(NamedTuple):
+    """The features of all images."""
+
+    names: list[str]
+    of_image: list[Masked | None]
+    """None for an image that has none."""
+    remarks: tuple[str, ...] = ()
+
+
+class Features(Settings, ABC):
+    """What the kinds have in common; the location of a mask is JSON of what it is read from."""
+
+    needed: ClassVar[str] = "a feature"
+    """What an image is left out without."""
+
+    @abstractmethod
+    def of(self, images: Sequence[Image]) -> Named:
+        """Name and digest the features of images; decode nothing.
+
+        Raises DataError when files are missing or cannot be used.
+        """
+
+    @abstractmethod
+    def words(self, given: Any, turn: int = 1) -> Words:
+        """(height, width) uint64 mask of an image, from what its location says.
+
+        ``turn`` is the EXIF orientation that the mask is turned by, unless its file has its own.
+        Raises DataError when it cannot be read.
+        """
+
+
+class AnnotatedFeatures(Features, ABC):
+    """Features whose masks have the size of an image's file, and are cropped as that is."""
+
+    annotations: Lie | None = Field(
+        None,
+        description="pixels that annotations of a photo with an EXIF orientation describe, where "
+        "sizes cannot tell: `stored` in the file, or `upright` as viewers show them; `stored` when "
+        "absent, unless sizes of further photos show `upright`",
+    )
+
+    @abstractmethod
+    def headers(self, given: Any) -> dict[str, Header]:
+        """Size and orientation, by name, of each file that a mask is made from.
+
+        Raises DataError when a file cannot be read.
+        """
+
+
+def mask_input(image: str, given: Any, content: Any = None) -> Input:
+    """A mask that is read from what is given; what it holds is a function of the content."""
+    digest = json_sha256(given if content is None else content)
+    return Input(f"features of {image}", "features", digest, json.dumps(given))
+
+
+def check_count(names: Sequence[str]) -> None:
+    """Refuse more features than a word has bits."""
+    if len(names) > WORD_BITS:
+        raise DataError(
+            f"there are {len(names)} features; expected {WORD_BITS} at most: name fewer, or group "
+            "them"
+        )

@@ -1,0 +1,120 @@
+"""Turns of annotations: a mask, a polygon or a box is turned upright with the photo it belongs to.
+
+EXIF may have a photo turned as it is read. Annotations that describe the stored pixels have to be
+turned with it; those that were drawn on the turned photo must not. Where the turn swaps width and
+height, their size tells which they are. Of a square photo, or one that is mirrored or upside down,
+it does not: then a setting decides, or the other photos of the data, or annotations are of the
+stored pixels, as COCO's tools have it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.features import Lie
+from decaf.data.photo_files import Header, turn_in_words
+from decaf.errors import DataError, listed, number_of
+
+WAYS: dict[Lie, str] = {
+    "stored": "as describing the stored pixels, and turned with the photo",
+    "upright": "as drawn on the turned photo, like those of the photos whose sizes tell",
+}
+
+
+class AnnotatedPhoto(NamedTuple):
+    """A photo that EXIF turns, and the files of its annotations."""
+
+    name: str
+    header: Header
+    annotations: Sequence[Header]
+
+
+class Turns(NamedTuple):
+    """EXIF orientations that annotations are turned by."""
+
+    of_photo: dict[str, int]
+    """By the name of the photo; a photo that is not in it has upright annotations."""
+    remarks: tuple[str, ...]
+
+
+def turned_upright(mask: NDArray[np.unsignedinteger], turn: int) -> NDArray[np.unsignedinteger]:
+    """(height, width) mask of stored pixels, turned as a photo of this EXIF orientation is."""
+    if turn >= 5:  # noqa: PLR2004 - rows become columns
+        mask = mask.T
+    rows = slice(None, None, -1 if turn in (3, 4, 7, 8) else 1)
+    columns = slice(None, None, -1 if turn in (2, 3, 6, 7) else 1)
+    return mask[rows, columns]
+
+
+def find_turns(photos: Iterable[AnnotatedPhoto], lie: Lie | None) -> Turns:
+    """Decide for each photo that EXIF turns whether its annotations turn with it.
+
+    Raises DataError where sizes do not tell it of a photo, ``lie`` is None, and the sizes of other
+    photos show both.
+    """
+    by_size: dict[Lie, list[AnnotatedPhoto]] = {"stored": [], "upright": []}
+    undecided: list[AnnotatedPhoto] = []
+    for photo in photos:
+        # A mask file with an orientation of its own is turned by that.
+        sizes = {header.size for header in photo.annotations if header.orientation is None}
+        stored, upright = photo.header.size, photo.header.upright()
+        if sizes == {stored} and stored == upright:
+            undecided.append(photo)
+        elif sizes == {stored}:
+            by_size["stored"].append(photo)
+        elif sizes == {upright}:
+            by_size["upright"].append(photo)
+    remarks = [*_remarks_on_sizes(by_size["stored"])]
+    turned = by_size["stored"]
+    if undecided:
+        way = lie or _way_of_others(undecided, by_size)
+        turned = turned + (undecided if way == "stored" else [])
+        if lie is None:
+            remarks.append(
+                f"EXIF turns {number_of(len(undecided), 'photo')} whose sizes do not tell how "
+                f"annotations lie ({_listed(undecided)}): these are taken {WAYS[way]}; to state "
+                "it, set 'annotations: stored' or 'annotations: upright' beside their files"
+            )
+    return Turns({photo.name: photo.header.orientation or 1 for photo in turned}, tuple(remarks))
+
+
+def unequal_sizes(name: str, annotation: Header, image: str, photo: Header) -> str:
+    """Message about annotations and a photo whose sizes differ."""
+    is_turned = photo.size != photo.upright()
+    expected = "one size, that of the stored or of the turned photo" if is_turned else "one size"
+    if annotation.orientation is not None and is_turned:
+        expected += ", or no EXIF orientation in the mask"
+    is_swapped = annotation.upright() == photo.upright()[::-1] and photo.orientation is None
+    cause = "; swapped sides show that the photo has lost its EXIF orientation" * is_swapped
+    (width, height), (photo_width, photo_height) = annotation.upright(), photo.upright()
+    return (
+        f"{name} has {width} x {height} pixels{turn_in_words(annotation)}, and its image {image} "
+        f"{photo_width} x {photo_height}{turn_in_words(photo)}; expected {expected}{cause}"
+    )
+
+
+def _way_of_others(
+    undecided: Sequence[AnnotatedPhoto], by_size: dict[Lie, list[AnnotatedPhoto]]
+) -> Lie:
+    if all(by_size.values()):
+        stored, upright = (_listed(photos) for photos in by_size.values())
+        raise DataError(
+            f"annotations of {stored} have the size of the stored photo, and those of {upright} "
+            f"that of the photo turned by EXIF; sizes do not tell it of {_listed(undecided)}: set "
+            "'annotations: stored' or 'annotations: upright' beside their files"
+        )
+    return "upright" if by_size["upright"] else "stored"
+
+
+def _remarks_on_sizes(photos: Sequence[AnnotatedPhoto]) -> Iterator[str]:
+    if photos:
+        yield (
+            f"annotations of {number_of(len(photos), 'photo')} have the size of the stored photo, "
+            f"and are turned with it as EXIF says: {_listed(photos)}"
+        )
+
+
+def _listed(photos: Sequence[AnnotatedPhoto]) -> str:
+    return listed([photo.name for photo in photos])
