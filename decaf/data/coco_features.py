@@ -30,7 +30,7 @@ NOTHING = Annotated((0, 0), [])
 
 @dataclass
 class Findings:
-    """Annotations of the audited images that are no masks."""
+    """Annotations of the audited images without a usable mask."""
 
     faults: dict[str, None] = field(default_factory=dict)
     boxes: list[str] = field(default_factory=list)
@@ -68,24 +68,24 @@ class CocoMasks(AnnotatedFeatures):
         """Name of a feature without a group."""
         return category if self.by == "category" else supercategory
 
-    def drawn(self, segmentation: Any) -> Any:
-        """Segmentation as it is decoded."""
+    def select_polygons(self, segmentation: Any) -> Any:
+        """Segmentation with the polygons that are decoded: all of them."""
         return segmentation
 
     def of(self, images: Sequence[Image]) -> Named:
         """Features of the images that the file names by their path or, where it is one, name."""
         coco = read_coco(self.file, skip_invalid=self.skip_invalid)
-        own = {key: self.named(*category) for key, category in coco.categories.items()}
-        known = dict.fromkeys(own.values())
-        groups = self.groups or {name: (name,) for name in known}
-        for one in (one for members in groups.values() for one in members):
-            if one not in known:
+        names = {key: self.named(*category) for key, category in coco.categories.items()}
+        groups = self.groups or {name: (name,) for name in names.values()}
+        for member in (member for members in groups.values() for member in members):
+            if member not in names.values():
                 raise DataError(
-                    f"{self.file} has no {self.by} {shown(one)}{suggestion(one, known)}"
+                    f"{self.file} has no {self.by} {shown(member)}"
+                    f"{suggestion(member, names.values())}"
                 )
         numbers_of = {
-            key: [place for place, members in enumerate(groups.values(), 1) if one in members]
-            for key, one in own.items()
+            key: [place for place, members in enumerate(groups.values(), 1) if name in members]
+            for key, name in names.items()
         }
         of_image: list[Masked | None] = []
         findings = Findings(skipped=[*coco.skipped])
@@ -101,9 +101,8 @@ class CocoMasks(AnnotatedFeatures):
             ]
             numbers = sorted({place for place, _ in parts})
             shape = [*annotated.size, parts]
-            given = [str(self.file), image.name, *shape]
-            masked = Masked(numbers, mask_input(image.name, given, shape)) if parts else None
-            of_image.append(masked)
+            mask = mask_input(image.name, [str(self.file), image.name, *shape], shape)
+            of_image.append(Masked(numbers, mask) if parts else None)
         self._refuse(findings)
         return Named(list(groups), of_image, self._remarks(findings, matches.by_stem))
 
@@ -113,11 +112,11 @@ class CocoMasks(AnnotatedFeatures):
         words = np.zeros((height, width), np.uint64)
         for place, segmentation in parts:
             try:
-                mask = mask_of(self.drawn(segmentation), height, width)
+                mask = mask_of(self.select_polygons(segmentation), height, width)
             except ValueError as error:
                 raise DataError(f"annotations {file}, image {image}: {error}") from error
-            kept = np.uint64(0) if self.is_disjoint else words[mask]
-            words[mask] = kept | np.uint64(1 << place - 1)
+            earlier = np.uint64(0) if self.is_disjoint else words[mask]
+            words[mask] = earlier | np.uint64(1 << place - 1)
         return turned_upright(words, turn)
 
     def headers(self, given: Any) -> dict[str, Header]:
@@ -137,7 +136,7 @@ class CocoMasks(AnnotatedFeatures):
                     findings.boxes.append(where)
                     return []
                 segmentation = [rectangle] if rectangle else segmentation
-            check_segmentation(self.drawn(segmentation), height, width)
+            check_segmentation(self.select_polygons(segmentation), height, width)
         except ValueError as error:
             if not self.skip_invalid:
                 findings.faults[f"{where}: {error}"] = None
@@ -152,10 +151,10 @@ class CocoMasks(AnnotatedFeatures):
             raise DataError(
                 f"{self.file} has {number_of(len(findings.boxes), 'annotation')} with a box and "
                 f"no segmentation ({listed(findings.boxes)}), and a box is no mask; add "
-                "segmentations, or set 'boxes: as_masks' beside 'file:' to take rectangles as masks"
+                "segmentations, or set 'boxes: as_masks' in 'features:' to take rectangles as masks"
             )
         if findings.faults:
-            cure = "; correct them, or set 'skip_invalid: true' beside 'file:'" * self.has_keys
+            cure = "; correct them, or set 'skip_invalid: true' in 'features:'" * self.has_keys
             raise unusable(findings.faults, "annotations", f" in {self.file}{cure}")
 
     def _remarks(self, findings: Findings, by_stem: dict[str, str]) -> tuple[str, ...]:

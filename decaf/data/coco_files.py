@@ -68,9 +68,9 @@ def _parsed(given: Any, skip_invalid: bool) -> Coco:
         name = _text(one, "name", where)
         has_parent = one.get("supercategory") is not None
         named = Category(name, _text(one, "supercategory", where) if has_parent else name)
-        own = _id(one, "id", where)
-        if categories.setdefault(own, named) != named:
-            raise ValueError(f"two categories have one id, {shown(own)}")
+        category_id = _id(one, "id", where)
+        if categories.setdefault(category_id, named) != named:
+            raise ValueError(f"two categories have one id, {shown(category_id)}")
     images: dict[str, Annotated] = {}
     by_id: dict[str, Annotated] = {}
     for number, one in enumerate(listed["images"]):
@@ -79,11 +79,11 @@ def _parsed(given: Any, skip_invalid: bool) -> Coco:
         size = _whole(one, "width", where), _whole(one, "height", where)
         if min(size) < 1 or size[0] * size[1] > most_pixels():
             raise ValueError(f"{where} has {size[0]} x {size[1]} pixels")
-        own = _id(one, "id", where)
-        if own in by_id or name in images:
-            same = f"id, {shown(own)}" if own in by_id else f"file_name, {shown(name)}"
+        image_id = _id(one, "id", where)
+        if image_id in by_id or name in images:
+            same = f"id, {shown(image_id)}" if image_id in by_id else f"file_name, {shown(name)}"
             raise ValueError(f"two images have one {same}")
-        images[name] = by_id[own] = Annotated(size, [])
+        images[name] = by_id[image_id] = Annotated(size, [])
     skipped: list[str] = []
     for number, one in enumerate(listed["annotations"]):
         where = f"annotation {str(one.get('id', number))[:LONGEST]}"
@@ -114,7 +114,7 @@ def _objects(given: Any, key: str) -> list[dict[str, Any]]:
 def _text(one: dict[str, Any], key: str, where: str) -> str:
     value = one.get(key)
     if not isinstance(value, str):
-        raise _unexpected(value, key, where, "text")
+        raise _type_fault(value, key, where, "text")
     return value
 
 
@@ -132,9 +132,9 @@ def _whole(one: dict[str, Any], key: str, where: str, expected: str = "a whole n
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if type(value) is not int:
-        raise _unexpected(value, key, where, expected)
+        raise _type_fault(value, key, where, expected)
     return value
 
 
-def _unexpected(value: Any, key: str, where: str, expected: str) -> ValueError:
+def _type_fault(value: Any, key: str, where: str, expected: str) -> ValueError:
     return ValueError(f"{where} has the {key} {shown(str(value))}; expected {expected}")

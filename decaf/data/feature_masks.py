@@ -90,10 +90,10 @@ class Masks(AnnotatedFeatures):
         if self.files is not None:
             names = list(self.names)
             files = {
-                image.name: {name: _placed(self.files, image, name) for name in names}
+                image.name: {name: _find_file(self.files, image, name) for name in names}
                 for image in images
             }
-            placed = (file for own in files.values() for file in own.values())
+            placed = (file for by_feature in files.values() for file in by_feature.values())
             remarks = _remarks_on_suffixes(placed, self.files)
         else:
             names, of_table = self._of_table()
@@ -171,7 +171,7 @@ class LabelMaps(AnnotatedFeatures):
         numbers = [number for number in range(1, count + 1) if number not in self.ignore]
         ignored = [sorted({*self.ignore})] if self.ignore else []
         masks = []
-        files = {image.name: _placed(self.files, image) for image in images}
+        files = {image.name: _find_file(self.files, image) for image in images}
         for image, file in files.items():
             content = [_digest(file), count, *ignored]
             masks.append(mask_input(image, [str(file), count, *ignored], content))
@@ -205,13 +205,13 @@ def _check_pattern(pattern: str, places: tuple[str, ...]) -> None:
     )
 
 
-def _placed(pattern: str, image: Image, feature: str = "") -> Path:
+def _find_file(pattern: str, image: Image, feature: str = "") -> Path:
     """File of a pattern; one that differs in capitals of the suffix where only that is there."""
     name = str(Path(image.name).with_suffix(""))
     file = Path(pattern.replace(FEATURE, feature).replace(IMAGE, name)).absolute()
     if file.exists():
         return file
-    alike = [other for other in other_suffixes(file) if other.suffix.lower() == file.suffix.lower()]
+    alike = [near for near in other_suffixes(file) if near.suffix.lower() == file.suffix.lower()]
     return alike[0] if len(alike) == 1 else file
 
 
@@ -225,13 +225,13 @@ def _remarks_on_suffixes(files: Iterable[Path], pattern: str) -> tuple[str, ...]
 
 
 def _digest(file: Path) -> str:
-    beside = [other.name for other in other_suffixes(file)] if not file.exists() else []
-    near = f"there is {listed(beside)}; correct 'files', or " if beside else ""
-    remedy = f"{near}save an empty one for a feature that does not show, or correct 'files'"
+    names = [near.name for near in other_suffixes(file)] if not file.exists() else []
+    advice = f"there is {listed(names)}; correct 'files', or " if names else ""
+    remedy = f"{advice}save an empty one for a feature that does not show, or correct 'files'"
     with refusals_as(DataError, f"mask {file} cannot be read", remedy):
         return photo_sha256(file)
 
 
 def _advice(number: int) -> str:
     custom = ", which is void by custom," * (number == VOID)
-    return f"; if {number}{custom} is no feature, add 'ignore: [{number}]' beside 'files:'"
+    return f"; if {number}{custom} is no feature, add 'ignore: [{number}]' to 'features:'"

@@ -52,10 +52,10 @@ class Named(NamedTuple):
 
 
 class Features(Settings, ABC):
-    """What the kinds have in common; the location of a mask is JSON of what it is read from."""
+    """Base of all kinds of features; the location of a mask is JSON of its source."""
 
     needed: ClassVar[str] = "a feature"
-    """What an image is left out without."""
+    """Condition in words for an image to be audited."""
 
     @abstractmethod
     def of(self, images: Sequence[Image]) -> Named:
@@ -92,7 +92,7 @@ class AnnotatedFeatures(Features, ABC):
 
 
 def mask_input(image: str, given: Any, content: Any = None) -> Input:
-    """A mask that is read from what is given; what it holds is a function of the content."""
+    """Mask with a source, from which it is read, and the content that decides its digest."""
     digest = json_sha256(given if content is None else content)
     return Input(f"features of {image}", "features", digest, json.dumps(given))
 

@@ -69,7 +69,7 @@ class Header(NamedTuple):
 
 
 def turn_in_words(header: Header) -> str:
-    """How EXIF turns a photo, in brackets after its size; empty where it does not."""
+    """Turn of a photo by EXIF in brackets, for messages; empty where there is none."""
     if (header.orientation or 1) == 1:
         return ""
     width, height = header.size
@@ -229,10 +229,10 @@ def _fault(file: PillowImage.Image) -> str:
 
 
 def _upright(file: PillowImage.Image, turn: int = 1) -> PillowImage.Image:
-    own = _orientation(file)
+    has_orientation = _orientation(file) is not None
     file.load()
     # Pillow turns a TIFF while it loads it, and drops its orientation.
-    step = UPRIGHT.get(turn if own is None else _orientation(file) or 1)
+    step = UPRIGHT.get((_orientation(file) or 1) if has_orientation else turn)
     return file if step is None else file.transpose(step)
 
 

@@ -48,10 +48,10 @@ def match_names(
         (lambda name: last_part(stem_of(name)), True),
     )
     for key, drops_suffix in rules[1:2] if has_paths else rules:
-        taken = {*of_image.values()}
-        left = _by_key((name for name in names if name not in taken), key)
+        matched = {*of_image.values()}
+        by_key = _by_key((name for name in names if name not in matched), key)
         for value, same in _by_key(images, key).items():
-            candidates = left.get(value, [])
+            candidates = by_key.get(value, [])
             if len(same) > 1 or not candidates or same[0] in of_image:
                 continue
             if len(candidates) > 1:
@@ -78,7 +78,7 @@ def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]
         for names in (first, second)
     ]
     by_stem: dict[str, str] = {}
-    for stem in stems[0].keys() & stems[1].keys():
+    for stem in sorted(stems[0].keys() & stems[1].keys()):
         for folder, names in zip(where, (stems[0][stem], stems[1][stem]), strict=True):
             if len(names) > 1:
                 raise DataError(
@@ -97,12 +97,12 @@ def remarks_on_matches(by_stem: Mapping[str, str], where: object) -> tuple[str, 
 
 
 def other_suffixes(path: Path) -> list[Path]:
-    """Files beside a missing one that differ from it in the suffix alone."""
+    """Files in the folder of a missing one that differ from it in the suffix alone."""
     try:
-        beside = sorted(path.parent.iterdir())
+        files = sorted(path.parent.iterdir())
     except OSError:  # the caller reports the missing file
         return []
-    return [file for file in beside if file.stem == path.stem and file.name != path.name]
+    return [file for file in files if file.stem == path.stem and file.name != path.name]
 
 
 def _is_left(name: str, paired: set[str]) -> bool:

@@ -74,8 +74,8 @@ def find_turns(photos: Iterable[AnnotatedPhoto], lie: Lie | None) -> Turns:
         if lie is None:
             remarks.append(
                 f"EXIF turns {number_of(len(undecided), 'photo')} whose sizes do not tell how "
-                f"annotations lie ({_listed(undecided)}): these are taken {WAYS[way]}; to state "
-                "it, set 'annotations: stored' or 'annotations: upright' beside their files"
+                f"annotations lie ({_list_names(undecided)}): annotations are taken {WAYS[way]}; "
+                "to state it, set 'annotations: stored' or 'annotations: upright'"
             )
     return Turns({photo.name: photo.header.orientation or 1 for photo in turned}, tuple(remarks))
 
@@ -99,11 +99,11 @@ def _way_of_others(
     undecided: Sequence[AnnotatedPhoto], by_size: dict[Lie, list[AnnotatedPhoto]]
 ) -> Lie:
     if all(by_size.values()):
-        stored, upright = (_listed(photos) for photos in by_size.values())
+        stored, upright = (_list_names(photos) for photos in by_size.values())
         raise DataError(
             f"annotations of {stored} have the size of the stored photo, and those of {upright} "
-            f"that of the photo turned by EXIF; sizes do not tell it of {_listed(undecided)}: set "
-            "'annotations: stored' or 'annotations: upright' beside their files"
+            "that of the photo turned by EXIF; sizes do not tell it of "
+            f"{_list_names(undecided)}: set 'annotations: stored' or 'annotations: upright'"
         )
     return "upright" if by_size["upright"] else "stored"
 
@@ -112,9 +112,9 @@ def _remarks_on_sizes(photos: Sequence[AnnotatedPhoto]) -> Iterator[str]:
     if photos:
         yield (
             f"annotations of {number_of(len(photos), 'photo')} have the size of the stored photo, "
-            f"and are turned with it as EXIF says: {_listed(photos)}"
+            f"and are turned with it as EXIF says: {_list_names(photos)}"
         )
 
 
-def _listed(photos: Sequence[AnnotatedPhoto]) -> str:
+def _list_names(photos: Sequence[AnnotatedPhoto]) -> str:
     return listed([photo.name for photo in photos])

@@ -136,7 +136,7 @@ class FeaturedImages(ImageFiles, ABC):
             header = headers.get(image.location)
             if header is None or not isinstance(features, AnnotatedFeatures):
                 continue
-            _, turn, given = _given(mask)
+            _, turn, given = _parse_location(mask)
             try:
                 annotations = features.headers(given)
             except DataError as error:
@@ -150,7 +150,7 @@ class FeaturedImages(ImageFiles, ABC):
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """Read the features of an image, resized to nearest pixels and cropped as that is."""
-        count, turn, given = _given(mask)
+        count, turn, given = _parse_location(mask)
         features = self._places()[1]
         words = features.words(given, turn)
         if isinstance(features, AnnotatedFeatures):
@@ -255,7 +255,7 @@ def _placed_mask(mask: Input, count: int, turn: int, shape: tuple[int, ...] | No
     return replace(mask, digest=digest, location=f"{count}/{turn} {mask.location}", shape=shape)
 
 
-def _given(mask: Input) -> tuple[int, int, Any]:
+def _parse_location(mask: Input) -> tuple[int, int, Any]:
     """Number of all features, orientation that the mask is turned by, and its source."""
     numbers, _, given = mask.location.partition(" ")
     count, _, turn = numbers.partition("/")

@@ -36,7 +36,7 @@ class PartAnnotations(CocoMasks):
         check_count(named.names)
         return named._replace(of_image=[one and self._shown(one) for one in named.of_image])
 
-    def drawn(self, segmentation: Any) -> Any:
+    def select_polygons(self, segmentation: Any) -> Any:
         """Segmentation without polygons of one or two points, which PartImageNet has."""
         if not isinstance(segmentation, list):
             return segmentation
