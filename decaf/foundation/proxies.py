@@ -33,8 +33,8 @@ def bypass_proxies(*hosts: str) -> None:
         entries = [entry.strip() for entry in text.split(",")]
         if entries == [EVERY_HOST]:  # urllib knows it only where it stands alone
             continue
-        own = [entry for entry in entries if entry not in ("", BRACKETED)]
-        os.environ[name] = ",".join(dict.fromkeys([*own, *(hosts or LOOPBACK)]))
+        usable = [entry for entry in entries if entry not in ("", BRACKETED)]
+        os.environ[name] = ",".join(dict.fromkeys([*usable, *(hosts or LOOPBACK)]))
 
 
 def open_client(**options: Any) -> "httpx.Client":

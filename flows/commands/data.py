@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from decaf.data.model_inputs import model_inputs
 from decaf.data.empty_masks import check_features_show, read_words
+from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, described, some_pairs
 from decaf.errors import BadInput, listed, number_of
 from decaf.foundation.readiness import carry_out
