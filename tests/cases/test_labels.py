@@ -6,14 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+import torch
 from ended_commands import refused, succeeded
 from in_process import compute
 from own_data import save as save_image
 from own_data import square, write_table
+from pydantic import TypeAdapter
+from report_reader import Reader
 from sklearn.linear_model import LogisticRegression
 from warehouse_answers import fetched
 
-from decaf.plan.study import load_study
+from decaf.data.class_ids import class_ids
+from decaf.errors import DataError, ModelError
+from decaf.plan.study import Card, Data, load_study
 
 NINE = ("bird", "cat", "dog", "fish", "frog", "goat", "lion", "newt", "wasp")
 UNIFORM = """
@@ -187,6 +192,7 @@ def test_a_list_in_another_order_than_a_shipped_map_is_refused(base, write, deca
         refused(decaf("data", write(of_map(settings, classes=wrong))), "the class map imagenet9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "card",
     [
@@ -270,3 +276,149 @@ def test_an_entry_of_a_registry_that_contradicts_the_data_fails(base, write, dec
     settings["registry"] = {"kind": "folder", "root": str(tmp_path / "models")}
     done = decaf("reaudit", "--plan", write(settings))
     assert "class 0 is called 'yes' in the data" in done.stdout + done.stderr
+
+
+FILES = {
+    "a list": ["wug", "dax"],
+    "names by number": {"0": "wug", "1": "dax"},
+    "lists by number": {"0": ["n1", "wug"], "1": ["n2", "dax"]},
+    "numbers by name": {"wug": 0, "dax": 1},
+    "id2label of a configuration": {"model_type": "vit", "id2label": {"0": "wug", "1": "dax"}},
+    "label2id of a configuration": {"model_type": "vit", "label2id": {"wug": 0, "dax": 1}},
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("data_of", [featured_images, images_of_table, arrays, rows_of_table])
+def test_files_of_class_names(tmp_path, form, data_of):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(FILES[form]))
+    words = ("n2", "n1") if form == "lists by number" else ("dax", "wug")
+    data = data_of(tmp_path, words) | {"classes": str(file)}
+    pairs = TypeAdapter(Data).validate_python(data).pair_set()
+    first = min(words) if data_of is featured_images else words[0]
+    assert pairs.pairs[0].class_id == words[::-1].index(first)
+    assert {pair.class_id for pair in pairs.pairs} == {0, 1}
+    assert pairs.class_names == words[::-1]
+    assert not pairs.has_sorted_names
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {},
+        "wug",
+        {"0": 1, "1": 2, "2": 0},
+        {"1": "wug", "2": "dax"},
+        {"wug": 1, "dax": 2},
+        {"wug": 0, "dax": 0},
+        {"wug": True, "dax": False},
+        {"0": None, "1": "dax"},
+        {"0": {"name": "wug"}, "1": "dax"},
+        {"id2label": ["wug", None]},
+        ["wug", "wug"],
+    ],
+)
+def test_files_that_name_no_classes_are_refused(tmp_path, content):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=r"config\.json|name twice"):
+        class_ids(["wug", "dax"], file)
+
+
+def test_a_name_of_two_outputs_matters_where_a_label_has_it(tmp_path):
+    file = tmp_path / "names.json"
+    file.write_text('["crane", "wug", "crane"]')
+    assert class_ids(["wug"], file).ids == [1]
+    with pytest.raises(DataError, match="twice"):
+        class_ids(["wug", "crane"], file)
+
+
+@pytest.mark.parametrize("classes", [[False, True], ["False", "True"], [0, 1], [True, False]])
+def test_an_estimator_of_truth_values(tmp_path, classes):
+    rows = np.array([[20.0], [25], [30], [35], [40], [45]])
+    fitted = LogisticRegression().fit(rows, np.arange(6) > 2)
+    skops.io.dump(fitted, tmp_path / "ill.skops")
+    card = {"id": "ill", "family": "any", "source": "estimator", "classes": classes}
+    settings = card | {"file": str(tmp_path / "ill.skops")}
+    outputs = TypeAdapter(Card).validate_python(settings).load("cpu").outputs(torch.tensor(rows))
+    order = [1, 0] if classes[0] is True else [0, 1]
+    np.testing.assert_allclose(outputs.numpy(), fitted.predict_proba(rows)[:, order], atol=1e-6)
+
+
+def test_a_wrong_name_of_a_truth_value_is_told_the_right_ones(tmp_path):
+    fitted = LogisticRegression().fit([[0.0], [1.0]], [False, True])
+    skops.io.dump(fitted, tmp_path / "ill.skops")
+    card = {"id": "ill", "family": "any", "source": "estimator", "classes": ["no", "yes"]}
+    settings = card | {"file": str(tmp_path / "ill.skops")}
+    with pytest.raises(ModelError, match=r"give 'classes: \[false, true\]'"):
+        TypeAdapter(Card).validate_python(settings).load("cpu")
+
+
+BRIGHT = """
+import numpy as np
+
+def bright(batch):
+    level = batch.mean(axis=(1, 2, 3)) > 0.5
+    return np.stack([level, ~level], axis=1).astype(float)
+"""
+
+
+def seen(base, tmp_path, labels):
+    """Settings of a function that is 1 for bright images, with labels of 12 dark ones."""
+    (tmp_path / "bright.py").write_text(BRIGHT)
+    rows = []
+    for number, label in enumerate(labels):
+        files = [f"images/{number}-{kind}.png" for kind in ("a", "b")]
+        for file, ground in zip(files, (0, 255), strict=True):
+            save_image(tmp_path / file, square(3 * number, ground))
+        rows.append([*files, label])
+    write_table(tmp_path / "pairs.csv", rows, ("factual", "counterfactual", "label"))
+    settings = base({"adapter": "image_pairs", "pairs": str(tmp_path / "pairs.csv")}, 2)
+    model = {"id": "bright", "family": "any", "source": "function", "output": "probabilities"}
+    settings["models"] = [model | {"function": "bright:bright"}]
+    return settings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("labels", "is_told"),
+    [
+        ([0] * 12 + [1] * 12, True),  # all are dark: right on 12 of 24, as a guess
+        ([0] * 12 + [1], True),  # 1 of 13
+        ([1] * 12 + [0], False),  # 12 of 13
+        ([0, 1], False),  # 1 of 2 says nothing
+        ([0] * 24, False),  # one label: a model may rarely say it
+    ],
+)
+def test_accuracy_at_chance_is_told_first(
+    base, write, decaf, prefect_server, tmp_path, labels, is_told
+):
+    settings = seen(base, tmp_path, labels) | {"report": str(tmp_path / "report.html")}
+    config = write(settings)
+    words = "no more than a guess (50.0%)"
+    assert (words in succeeded(decaf("run", config, **prefect_server))) is is_told
+    assert (words in succeeded(decaf("report", config))) is is_told
+    page = Reader((tmp_path / "report.html").read_text()).text
+    trust = page[page.index("Can it be trusted?") :]
+    assert (words in trust[:120]) is is_told
+    accuracy = np.mean([label == 1 for label in labels])
+    assert fetched(tmp_path / "warehouse", "SELECT accuracy FROM core_factual_accuracy") == [
+        (pytest.approx(accuracy),)
+    ]
+
+
+@pytest.mark.slow
+def test_guessed_names_stand_first_in_the_report(base, write, decaf, prefect_server, tmp_path):
+    settings = seen(base, tmp_path, ["dark"] * 9 + ["light"])
+    settings["report"] = str(tmp_path / "report.html")
+    config = write(settings)
+    words = "class names: 0 dark, 1 light, guessed from alphabetical order"
+    assert words in succeeded(decaf("plan", config))
+    done = decaf("run", config, **prefect_server)
+    assert words in done.stdout + done.stderr
+    page = Reader((tmp_path / "report.html").read_text()).text
+    trust = page[page.index("Can it be trusted?") :]
+    # Names in this order make the model wrong on nine of ten, which is said before.
+    assert trust.index("no more than a guess") < trust.index(words) < trust.index("blocks are sc")
