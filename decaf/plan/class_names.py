@@ -49,7 +49,7 @@ class OutputNames:
     """Names of the outputs of a score or a model."""
 
     owner: str
-    """Owner of the names in a sentence, as ``the class map imagenet9``."""
+    """Owner of the names in a sentence, as ``the class map NAME``."""
     names: tuple[tuple[str, ...], ...]
     """Names of output 0, 1, …, each under all that its owner calls it."""
     kind: Literal["score", "estimator", "library"]
