@@ -32,26 +32,28 @@ class ModelInputs(NamedTuple):
         """Sentence for people; ``has_channels`` is true if the data set has that key."""
         axes = " x ".join(map(str, self.shape))
         layout = " (channels first)" if self.is_image else ""
-        found = f"models get {self.type} {axes}{layout}, from {self.low:.4g} to {self.high:.4g}"
+        range_words = (
+            f"models get {self.type} {axes}{layout}, from {self.low:.4g} to {self.high:.4g}"
+        )
         grey = ""
         if self.is_grey:
             key = ": a network with one channel needs 'channels: 1'" if has_channels else ""
             grey = f"; the three channels are equal{key}"
-        return f"{found} in these pairs, before a network's 'mean' and 'std'{grey}"
+        return f"{range_words} in these pairs, before a network's 'mean' and 'std'{grey}"
 
 
 def model_inputs(pairs: PairSet, shown: Sequence[ShownPair]) -> ModelInputs | None:
     """Inputs of the shown pairs as models get them; None for rows of a table with named columns."""
     if pairs.columns is not None or not shown:
         return None
-    inputs = [channels_first(one[None])[0] for pair in shown for one in (pair.plus, pair.minus)]
+    inputs = [channels_first(image[None])[0] for pair in shown for image in (pair.plus, pair.minus)]
     is_image = inputs[0].dtype == np.uint8
-    values = [as_taken(one) for one in inputs]
+    values = [as_taken(image) for image in inputs]
     return ModelInputs(
         type=values[0].dtype.name,
         shape=values[0].shape,
-        low=float(min(one.min() for one in values)),
-        high=float(max(one.max() for one in values)),
+        low=float(min(array.min() for array in values)),
+        high=float(max(array.max() for array in values)),
         is_image=is_image,
-        is_grey=is_image and all(len(one) == 3 and (one == one[:1]).all() for one in inputs),
+        is_grey=is_image and all(len(i) == 3 and (i == i[:1]).all() for i in inputs),
     )

@@ -62,12 +62,12 @@ def with_rows(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
-    wanted, found = refusal.wanted, refusal.found
+    expected, channels = refusal.wanted, refusal.found
     if len(shape) == 2:
         return "if they are grey images, say 'channels: 1' of 'data:'"
-    if len(shape) == 3 and shape[0] == 3 and found in (3 * wanted, 3) and wanted != 3:
+    if len(shape) == 3 and shape[0] == 3 and channels in (3 * expected, 3) and expected != 3:
         return "for a network with one channel, say 'channels: 1' of 'data:'"
-    if len(shape) == 3 and shape[0] == 1 and (wanted == 3 or wanted == 3 * found):
+    if len(shape) == 3 and shape[0] == 1 and expected in (3, 3 * channels):
         return "for a network with three channels, say 'channels: 3' of 'data:'"
     if len(shape) == 3 and shape[2] in (1, 3) and shape[0] not in (1, 3):
         return f"if their channels come last, say 'channels: {shape[2]}' of 'data:'"
@@ -102,7 +102,7 @@ def _misfit(name: str, layer: Module, tensor: Any) -> Refusal | None:
         (getattr(layer, "in_features", None), -1),
     )
     shape = tuple(getattr(tensor, "shape", ()))
-    for wanted, axis in counts:
-        if isinstance(wanted, int) and len(shape) > 1 and shape[axis] != wanted:
-            return Refusal(name, type(layer).__name__, wanted, shape, axis)
+    for expected, axis in counts:
+        if isinstance(expected, int) and len(shape) > 1 and shape[axis] != expected:
+            return Refusal(name, type(layer).__name__, expected, shape, axis)
     return None

@@ -87,13 +87,13 @@ def match_classes(
     each other. Where the score has a target, q depends on no label: then a remark says so, and no
     accuracy is measured.
     """
-    is_declared = bool(_declared(data))
+    is_declared = bool(_declared_names(data))
     if not isinstance(score, ClassScore) or not (pairs.has_sorted_names or is_declared):
         return pairs
     words = pairs.class_names
     if not words:
         return pairs
-    outputs = [own for own in _output_names(score, models, registry) if _fits(own, score)]
+    outputs = [naming for naming in _output_names(score, models, registry) if _fits(naming, score)]
     try:
         if is_declared:
             _check_declared(words, outputs, score.classes)
@@ -104,7 +104,7 @@ def match_classes(
             raise SettingError(str(error), "classes") from None
         lost = f"{CLASS_NAMES}no accuracy is measured, because {error}"
         return replace(pairs, has_labels=False, remarks=(*_others(pairs.remarks), lost))
-    return _renumbered(pairs, places, score.classes, remark)
+    return _renumber_pairs(pairs, places, score.classes, remark)
 
 
 def target_number(
@@ -115,7 +115,7 @@ def target_number(
     Raises a fault of the configuration when nothing states which output the name is, and DataError
     when a file of names cannot be read.
     """
-    count, names = score.get("classes"), _declared(data)
+    count, names = score.get("classes"), _declared_names(data)
     if names:
         if isinstance(count, int) and len(names) != count:
             raise fault(_wrong_count(len(names), count), "target")
@@ -123,10 +123,10 @@ def target_number(
     elif (name := str(score.get("class_map"))) in shipped():
         every = [_of_map(name, shipped()[name].classes)]
     else:
-        every = [own for own in _of_models(models) if len(own.names) == count]
-    places = {place for own in every if (place := own.place_of(word)) is not None}
+        every = [naming for naming in _of_models(models) if len(naming.names) == count]
+    places = {place for naming in every if (place := naming.place_of(word)) is not None}
     if len(places) != 1:
-        known = [name for own in every for same in own.names for name in same]
+        known = [name for naming in every for same in naming.names for name in same]
         hint = suggestion(word, known) if known else "; name them with 'classes:' in 'data:'"
         problem = "several outputs are called so" if places else "nothing names such a class"
         raise fault(f"'target' is {word!r}, and {problem}{hint}", "target")
@@ -142,15 +142,15 @@ def contradictions(
         return errors
     for model_id, card in cards.items():
         try:
-            for own in _of_model(card):
-                if _fits(own, score):
-                    _check_order(pairs.class_names, own)
+            for naming in _of_model(card):
+                if _fits(naming, score):
+                    _check_order(pairs.class_names, naming)
         except DataError as error:
             errors[model_id] = ModelError(f"model {card.id}: {error}")
     return errors
 
 
-def _declared(data: Any) -> list[str]:
+def _declared_names(data: Any) -> list[str]:
     classes = getattr(data, "classes", ())
     return names_of(classes) if isinstance(classes, Path | tuple | list) else []
 
@@ -177,7 +177,7 @@ def _of_models(models: Iterable[ModelCard]) -> Iterator[OutputNames]:
 
 def _of_model(card: ModelCard) -> Iterator[OutputNames]:
     if isinstance(card, NetworkCard) and card.pretrained:
-        yield from _published(f"model {card.id}", card.architecture, card.pretrained)
+        yield from _published_names(f"model {card.id}", card.architecture, card.pretrained)
     if isinstance(card, EstimatorCard) and card.classes:
         yield from _of_estimator(f"model {card.id}", card.classes)
 
@@ -189,7 +189,7 @@ def _of_registry(registry: Registry | None) -> Iterator[OutputNames]:
             yield from _of_estimator(f"the card of {name}", card["classes"])
     for name in registry.names if isinstance(registry, Names) else ():
         architecture, _, tag = name.partition(".")
-        yield from _published(f"{name}", architecture, tag)
+        yield from _published_names(f"{name}", architecture, tag)
 
 
 def _of_estimator(owner: str, classes: Sequence[Any]) -> Iterator[OutputNames]:
@@ -200,21 +200,21 @@ def _of_estimator(owner: str, classes: Sequence[Any]) -> Iterator[OutputNames]:
         )
 
 
-def _published(owner: str, architecture: str, tag: str) -> Iterator[OutputNames]:
+def _published_names(owner: str, architecture: str, tag: str) -> Iterator[OutputNames]:
     if names := architectures.class_names(architecture, tag):
         library = architecture.partition(":")[0]
         yield OutputNames(f"{library}'s names of the outputs of {owner}", names, "library")
 
 
-def _fits(own: OutputNames, score: ClassScore) -> bool:
-    return len(own.names) == score.classes
+def _fits(naming: OutputNames, score: ClassScore) -> bool:
+    return len(naming.names) == score.classes
 
 
 def _check_declared(names: Sequence[str], outputs: Sequence[OutputNames], count: int) -> None:
     if len(names) != count:
         raise DataError(_wrong_count(len(names), count))
-    for own in outputs:
-        _check_order(names, own)
+    for naming in outputs:
+        _check_order(names, naming)
 
 
 def _wrong_count(found: int, count: int) -> str:
@@ -225,18 +225,18 @@ def _wrong_count(found: int, count: int) -> str:
     )
 
 
-def _check_order(names: Sequence[str], own: OutputNames) -> None:
+def _check_order(names: Sequence[str], naming: OutputNames) -> None:
     """Refuse names that the owner gives to another output, or that the score does not know.
 
     Models may have names of their own: an estimator's ``no`` is the class that data call ``good``.
     """
     for place, name in enumerate(names):
-        theirs = own.place_of(name)
-        if theirs == place or (theirs is None and own.kind != "score"):
+        theirs = naming.place_of(name)
+        if theirs == place or (theirs is None and naming.kind != "score"):
             continue
-        their_name = shown(own.names[place][0])
+        their_name = shown(naming.names[place][0])
         raise DataError(
-            f"class {place} is called {shown(name)} in the data, and {their_name} by {own.owner}"
+            f"class {place} is called {shown(name)} in the data, and {their_name} by {naming.owner}"
             f"{'' if theirs is None else f', which calls class {theirs} so'}; expected one order "
             "of classes: correct 'classes:'"
         )
@@ -247,27 +247,27 @@ def _places(
 ) -> tuple[list[int], str]:
     """Output of every word, and a remark on who states it."""
     statements: list[tuple[OutputNames, list[int]]] = []
-    for own in outputs:
-        places = [place for word in words if (place := own.place_of(word)) is not None]
-        unknown = [word for word in words if own.place_of(word) is None]
+    for naming in outputs:
+        places = [place for word in words if (place := naming.place_of(word)) is not None]
+        unknown = [word for word in words if naming.place_of(word) is None]
         if not unknown:
-            statements.append((own, places))
-        elif own.kind != "library" or places:
-            known = [name for names in own.names for name in names]
+            statements.append((naming, places))
+        elif naming.kind != "library" or places:
+            known = [name for names in naming.names for name in names]
             raise DataError(
-                f"label {shown(unknown[0])} is not exactly one of {own.owner}"
+                f"label {shown(unknown[0])} is not exactly one of {naming.owner}"
                 f"{suggestion(unknown[0], known)}; correct the label, or list the names of all "
                 "classes in the order of the outputs as 'classes:' of 'data:'"
             )
-    for own, places in statements[1:]:
+    for naming, places in statements[1:]:
         if places != statements[0][1]:
             raise DataError(
-                f"{own.owner} and {statements[0][0].owner} have the labels in different orders; "
+                f"{naming.owner} and {statements[0][0].owner} have the labels in different orders; "
                 "expected one order of classes for all models"
             )
     if statements:
-        own, places = statements[0]
-        return places, f"{CLASS_NAMES}{_numbered(words, places)}, by {own.owner}"
+        naming, places = statements[0]
+        return places, f"{CLASS_NAMES}{_number_names(words, places)}, by {naming.owner}"
     places = list(range(len(words)))
     if len(words) != count:
         names = listed([*map(shown, words)], MOST_KNOWN)
@@ -276,19 +276,19 @@ def _places(
             f"nothing states which output each name is. {WAYS.format(count=count)}"
         )
     if [word.casefold() for word in words] == ["false", "true"]:
-        return places, f"{CLASS_NAMES}{_numbered(words, places)}"
+        return places, f"{CLASS_NAMES}{_number_names(words, places)}"
     return places, (
-        f"{CLASS_NAMES}{_numbered(words, places)}, {GUESSED}, since nothing states the order of "
-        "the outputs; if a model has another order, its scores are of other classes: list the "
+        f"{CLASS_NAMES}{_number_names(words, places)}, {GUESSED}, since nothing states the order "
+        "of the outputs; if a model has another order, its scores are of other classes: list the "
         "names in its order as 'classes:' of 'data:'"
     )
 
 
-def _numbered(words: Sequence[str], places: Sequence[int]) -> str:
+def _number_names(words: Sequence[str], places: Sequence[int]) -> str:
     return listed([f"{n} {word}" for n, word in zip(places, words, strict=True)], MOST_KNOWN)
 
 
-def _renumbered(pairs: PairSet, places: Sequence[int], count: int, remark: str) -> PairSet:
+def _renumber_pairs(pairs: PairSet, places: Sequence[int], count: int, remark: str) -> PairSet:
     """Pairs whose classes have the numbers of their places, and a remark on them."""
     remarks = (*_others(pairs.remarks), remark)
     if list(places) == list(range(len(places))):
