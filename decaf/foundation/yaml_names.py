@@ -53,9 +53,9 @@ def _is_changed(node: yaml.ScalarNode) -> bool:
 def _refusal(node: yaml.ScalarNode, keys: tuple[str, ...]) -> Exception:
     value = yaml.constructor.SafeConstructor().construct_object(node)
     plain = str(value).lower() if node.tag == TRUTH else str(value)
-    found = f"{node.value}, which YAML reads as {plain}"
+    reading = f"{node.value}, which YAML reads as {plain}"
     expected = f'a name: put it in quotes, as "{node.value}", or write {plain}'
-    return node_fault(node, keys, found, expected)
+    return node_fault(node, keys, reading, expected)
 
 
 def _scalars(

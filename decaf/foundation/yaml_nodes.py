@@ -1,4 +1,4 @@
-"""Nodes of YAML in messages: where each lies, what it is, and how it is shown."""
+"""Nodes of YAML in messages: place, type and text of each."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def type_of(node: yaml.Node) -> str:
     return WORDS.get(node.tag, node.tag.replace(YAML, "!!"))
 
 
-def repeated(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """Value as a message repeats it: the beginning of a long one."""
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…{text[-1]}"
@@ -37,5 +37,5 @@ def repeated(value: Any) -> str:
 
 def node_fault(node: yaml.Node, keys: tuple[str, ...], found: str, expected: str) -> ConfigError:
     """Error about a node, with file, line and key."""
-    where = f"{repeated('.'.join(keys))}: " if keys else ""
+    where = f"{shorten_value('.'.join(keys))}: " if keys else ""
     return ConfigError(f"{mark_of(node)}: {where}found {found}; expected {expected}")

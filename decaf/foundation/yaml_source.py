@@ -31,7 +31,7 @@ from decaf.foundation.yaml_nodes import (
     YAML,
     mark_of,
     node_fault,
-    repeated,
+    shorten_value,
     type_of,
 )
 
@@ -125,7 +125,7 @@ def _given(source: Source, overrides: Overrides) -> yaml.Node:
     for key, text in _assignments(overrides):
         value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
         if key.count(".") >= DEEPEST:
-            raise ConfigError(f"override {repeated(key)}: expected {DEEPEST} keys at most")
+            raise ConfigError(f"override {shorten_value(key)}: expected {DEEPEST} keys at most")
         node = _with(node, key.split("."), value)
     return node
 
@@ -144,7 +144,7 @@ def _assignments(overrides: Overrides) -> Iterator[tuple[str, bytes]]:
         key, is_assigned, text = override.partition("=")
         if not (key and is_assigned):
             raise ConfigError(
-                f"override {repeated(override)}: expected KEY=VALUE, as in study=nightly or "
+                f"override {shorten_value(override)}: expected KEY=VALUE, as in study=nightly or "
                 "models.0.batch_size=8"
             )
         yield key, (text or "null").encode()
@@ -172,7 +172,7 @@ def _with(node: yaml.Node, keys: Sequence[str], value: yaml.Node) -> yaml.Node:
     if isinstance(node, yaml.SequenceNode):
         expected = f"a place in its list of {len(node.value)}, the first is 0"
     raise ConfigError(
-        f"{mark_of(value)}: {repeated(key)} is not in {type_of(node)}; expected {expected}"
+        f"{mark_of(value)}: {shorten_value(key)} is not in {type_of(node)}; expected {expected}"
     )
 
 
@@ -275,7 +275,7 @@ def _check_plain(root: yaml.Node) -> None:
             if key.tag not in KEYS:
                 raise node_fault(key, keys, f"a key of {type_of(key)}", "text: put it in quotes")
             if key.value in seen and key.value != MERGE_KEY:
-                raise ConfigError(f"{mark_of(key)}: key {repeated(key.value)} is given twice")
+                raise ConfigError(f"{mark_of(key)}: key {shorten_value(key.value)} is given twice")
             seen.add(key.value)
         parts = node.value if is_mapping else enumerate(node.value)
         values += [(value, (*keys, getattr(key, "value", str(key)))) for key, value in parts]
@@ -287,7 +287,7 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
     if node.tag == FILE_TAG:
         return
     if node.tag not in SCALARS:
-        found = f"{type_of(node)} {repeated(node.value)}"
+        found = f"{type_of(node)} {shorten_value(node.value)}"
         raise node_fault(node, keys, found, "a number, or text: put it in quotes")
     if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
         raise node_fault(
@@ -300,7 +300,7 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
         is_finite = False
     if not is_finite:
         expected = "a finite number" if node.tag in NUMBERS else "true or false"
-        raise node_fault(node, keys, repeated(node.value), expected)
+        raise node_fault(node, keys, shorten_value(node.value), expected)
 
 
 def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
@@ -345,7 +345,7 @@ def wording(problem: Any) -> str:
         context = problem["ctx"]
         known = re.findall("'([^']*)'", context["expected_tags"])
         key = context["discriminator"].strip("'")
-        return f"unknown {key} {repeated(context['tag'])}{suggestion(context['tag'], known)}"
+        return f"unknown {key} {shorten_value(context['tag'])}{suggestion(context['tag'], known)}"
     expected = EXPECTED.get(problem["type"])
     return f"expected {expected}" if expected else str(problem["msg"])
 
@@ -366,7 +366,7 @@ def _describe(root: yaml.Node, problem: Any) -> str:
     is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
     # A number or a truth value may be written otherwise: 1.10 is 1.1, and no is false.
     is_other = isinstance(node, yaml.ScalarNode) and not isinstance(given, str)
-    as_written = node.value if is_other else repeated(given)
+    as_written = node.value if is_other else shorten_value(given)
     shown = f" (found {as_written})" if is_shown else ""
     return f"{mark_of(node)}: {where}{wording(problem)}{shown}"
 

@@ -1,4 +1,4 @@
-"""Which output of the score the class names of the data mean: a stated mapping, or none.
+"""Class names of the data as outputs of the score, by a mapping that somebody states.
 
 Names are outputs where somebody states which: ``classes:`` of the data, the class map of the
 score, an estimator's ``classes:``, or the library that publishes a network's weights.
@@ -24,7 +24,7 @@ from decaf.errors import (
     suggestion,
 )
 from decaf.foundation.names import shown
-from decaf.foundation.settings import fault
+from decaf.foundation.settings import fault, setting
 from decaf.models import architectures
 from decaf.models.card import ModelCard
 from decaf.models.sources.estimator import EstimatorCard
@@ -94,17 +94,21 @@ def match_classes(
     if not words:
         return pairs
     outputs = [naming for naming in _output_names(score, models, registry) if _fits(naming, score)]
+    if is_declared and len(words) == score.classes:
+        with setting("classes"):
+            for naming in outputs:
+                _check_order(words, naming)
+        return pairs
     try:
         if is_declared:
-            _check_declared(words, outputs, score.classes)
-            return pairs
+            raise DataError(_wrong_count(len(words), score.classes))
         places, remark = _places(words, outputs, score.classes)
     except DataError as error:
         if score.target is None:
             raise SettingError(str(error), "classes") from None
         lost = f"{CLASS_NAMES}no accuracy is measured, because {error}"
         return replace(pairs, has_labels=False, remarks=(*_others(pairs.remarks), lost))
-    return _renumber_pairs(pairs, places, score.classes, remark)
+    return _renumber(pairs, places, score.classes, remark)
 
 
 def target_number(
@@ -115,7 +119,8 @@ def target_number(
     Raises a fault of the configuration when nothing states which output the name is, and DataError
     when a file of names cannot be read.
     """
-    count, names = score.get("classes"), _declared_names(data)
+    default = SuperclassProbability.model_fields["classes"].default
+    count, names = score.get("classes", default), _declared_names(data)
     if names:
         if isinstance(count, int) and len(names) != count:
             raise fault(_wrong_count(len(names), count), "target")
@@ -126,8 +131,9 @@ def target_number(
         every = [naming for naming in _of_models(models) if len(naming.names) == count]
     places = {place for naming in every if (place := naming.place_of(word)) is not None}
     if len(places) != 1:
-        known = [name for naming in every for same in naming.names for name in same]
-        hint = suggestion(word, known) if known else "; name them with 'classes:' in 'data:'"
+        spellings = [name for naming in every for same in naming.names for name in same]
+        unnamed = "; name them with 'classes:' in 'data:'"
+        hint = suggestion(word, spellings) if spellings else unnamed
         problem = "several outputs are called so" if places else "nothing names such a class"
         raise fault(f"'target' is {word!r}, and {problem}{hint}", "target")
     return places.pop()
@@ -136,7 +142,7 @@ def target_number(
 def contradictions(
     cards: Mapping[str, ModelCard], pairs: PairSet, score: ScoreDefinition
 ) -> dict[str, DecafError]:
-    """Errors of the models whose own names of outputs contradict those of the data."""
+    """Errors of the models whose names of outputs contradict those of the data."""
     errors: dict[str, DecafError] = {}
     if not pairs.class_names or not isinstance(score, ClassScore):
         return errors
@@ -162,12 +168,17 @@ def _output_names(
     if isinstance(score, SuperclassProbability):
         maps = shipped().items()
         # Outputs of models are other classes than those of the map.
-        return [_of_map(name, one.classes) for name, one in maps if one.mapping == score.mapping]
+        return [
+            _of_map(name, class_map.classes)
+            for name, class_map in maps
+            if class_map.mapping == score.mapping
+        ]
     return [*_of_models(models), *_of_registry(registry)]
 
 
 def _of_map(name: str, classes: Iterable[str]) -> OutputNames:
-    return OutputNames(f"the class map {name}", tuple((one,) for one in classes), "score")
+    names = tuple((superclass,) for superclass in classes)
+    return OutputNames(f"the class map {name}", names, "score")
 
 
 def _of_models(models: Iterable[ModelCard]) -> Iterator[OutputNames]:
@@ -177,7 +188,7 @@ def _of_models(models: Iterable[ModelCard]) -> Iterator[OutputNames]:
 
 def _of_model(card: ModelCard) -> Iterator[OutputNames]:
     if isinstance(card, NetworkCard) and card.pretrained:
-        yield from _published_names(f"model {card.id}", card.architecture, card.pretrained)
+        yield from _library_names(f"model {card.id}", card.architecture, card.pretrained)
     if isinstance(card, EstimatorCard) and card.classes:
         yield from _of_estimator(f"model {card.id}", card.classes)
 
@@ -189,7 +200,7 @@ def _of_registry(registry: Registry | None) -> Iterator[OutputNames]:
             yield from _of_estimator(f"the card of {name}", card["classes"])
     for name in registry.names if isinstance(registry, Names) else ():
         architecture, _, tag = name.partition(".")
-        yield from _published_names(f"{name}", architecture, tag)
+        yield from _library_names(f"{name}", architecture, tag)
 
 
 def _of_estimator(owner: str, classes: Sequence[Any]) -> Iterator[OutputNames]:
@@ -200,7 +211,7 @@ def _of_estimator(owner: str, classes: Sequence[Any]) -> Iterator[OutputNames]:
         )
 
 
-def _published_names(owner: str, architecture: str, tag: str) -> Iterator[OutputNames]:
+def _library_names(owner: str, architecture: str, tag: str) -> Iterator[OutputNames]:
     if names := architectures.class_names(architecture, tag):
         library = architecture.partition(":")[0]
         yield OutputNames(f"{library}'s names of the outputs of {owner}", names, "library")
@@ -208,13 +219,6 @@ def _published_names(owner: str, architecture: str, tag: str) -> Iterator[Output
 
 def _fits(naming: OutputNames, score: ClassScore) -> bool:
     return len(naming.names) == score.classes
-
-
-def _check_declared(names: Sequence[str], outputs: Sequence[OutputNames], count: int) -> None:
-    if len(names) != count:
-        raise DataError(_wrong_count(len(names), count))
-    for naming in outputs:
-        _check_order(names, naming)
 
 
 def _wrong_count(found: int, count: int) -> str:
@@ -228,7 +232,7 @@ def _wrong_count(found: int, count: int) -> str:
 def _check_order(names: Sequence[str], naming: OutputNames) -> None:
     """Refuse names that the owner gives to another output, or that the score does not know.
 
-    Models may have names of their own: an estimator's ``no`` is the class that data call ``good``.
+    Models may have other names: an estimator's ``no`` is the class that data call ``good``.
     """
     for place, name in enumerate(names):
         theirs = naming.place_of(name)
@@ -253,10 +257,10 @@ def _places(
         if not unknown:
             statements.append((naming, places))
         elif naming.kind != "library" or places:
-            known = [name for names in naming.names for name in names]
+            spellings = [name for names in naming.names for name in names]
             raise DataError(
                 f"label {shown(unknown[0])} is not exactly one of {naming.owner}"
-                f"{suggestion(unknown[0], known)}; correct the label, or list the names of all "
+                f"{suggestion(unknown[0], spellings)}; correct the label, or list the names of all "
                 "classes in the order of the outputs as 'classes:' of 'data:'"
             )
     for naming, places in statements[1:]:
@@ -267,7 +271,7 @@ def _places(
             )
     if statements:
         naming, places = statements[0]
-        return places, f"{CLASS_NAMES}{_number_names(words, places)}, by {naming.owner}"
+        return places, f"{CLASS_NAMES}{_number_words(words, places)}, by {naming.owner}"
     places = list(range(len(words)))
     if len(words) != count:
         names = listed([*map(shown, words)], MOST_KNOWN)
@@ -276,19 +280,19 @@ def _places(
             f"nothing states which output each name is. {WAYS.format(count=count)}"
         )
     if [word.casefold() for word in words] == ["false", "true"]:
-        return places, f"{CLASS_NAMES}{_number_names(words, places)}"
+        return places, f"{CLASS_NAMES}{_number_words(words, places)}"
     return places, (
-        f"{CLASS_NAMES}{_number_names(words, places)}, {GUESSED}, since nothing states the order "
+        f"{CLASS_NAMES}{_number_words(words, places)}, {GUESSED}, since nothing states the order "
         "of the outputs; if a model has another order, its scores are of other classes: list the "
         "names in its order as 'classes:' of 'data:'"
     )
 
 
-def _number_names(words: Sequence[str], places: Sequence[int]) -> str:
+def _number_words(words: Sequence[str], places: Sequence[int]) -> str:
     return listed([f"{n} {word}" for n, word in zip(places, words, strict=True)], MOST_KNOWN)
 
 
-def _renumber_pairs(pairs: PairSet, places: Sequence[int], count: int, remark: str) -> PairSet:
+def _renumber(pairs: PairSet, places: Sequence[int], count: int, remark: str) -> PairSet:
     """Pairs whose classes have the numbers of their places, and a remark on them."""
     remarks = (*_others(pairs.remarks), remark)
     if list(places) == list(range(len(places))):

@@ -192,6 +192,15 @@ def test_a_list_in_another_order_than_a_shipped_map_is_refused(base, write, deca
         refused(decaf("data", write(of_map(settings, classes=wrong))), "the class map imagenet9")
 
 
+def test_a_target_by_name_is_no_way_around_a_contradiction(base, write, decaf, tmp_path):
+    settings = of_map(base(images_of_folders(tmp_path, ("dog", "fish")), 9))
+    settings["data"]["classes"] = [*map(str, range(2)), "dog", *map(str, range(3, 8)), "fish"]
+    settings["score"]["target"] = "dog"
+    refused(decaf("data", write(settings)), "the class map imagenet9")
+    settings["data"]["classes"] = ["dog", "fish"]
+    refused(decaf("data", write(settings)), "2 names", "9 classes")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "card",

@@ -48,7 +48,7 @@ def preprocessing(name: str, tag: str) -> dict[str, Any]:
 
 def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
     """Names of outputs 0, 1, … in the ``meta`` of the weights."""
-    return tuple((str(one),) for one in _published(name, tag).meta.get("categories", ()))
+    return tuple((str(label),) for label in _published(name, tag).meta.get("categories", ()))
 
 
 def _published(name: str, tag: str) -> Any:

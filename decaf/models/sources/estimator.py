@@ -86,7 +86,7 @@ class EstimatorCard(TrainableCard):
     )
     classes: tuple[bool | int | str, ...] | None = Field(
         None,
-        description="what the estimator calls the study's classes 0, 1, …, as `[false, true]` or "
+        description="the estimator's names of the study's classes 0, 1, …, as `[false, true]` or "
         "`[cat, dog]`; needed where it does not call them 0, 1, …",
     )
     trusted: tuple[str, ...] = Field(
@@ -336,10 +336,10 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
         if name in names or name in texts
     ]
     if sorted(order) != list(range(len(names))) or len(order) != len(wanted):
-        given = json.dumps(names, default=str, ensure_ascii=False)
+        classes = json.dumps(names, default=str, ensure_ascii=False)
         raise ModelError(
-            f"model {card.id}: the estimator calls its classes {given}, and the card "
-            f"{json.dumps(wanted, default=str, ensure_ascii=False)}; give 'classes: {given}' in "
+            f"model {card.id}: the estimator calls its classes {classes}, and the card "
+            f"{json.dumps(wanted, default=str, ensure_ascii=False)}; give 'classes: {classes}' in "
             "the order of the study's classes 0, 1, …"
         )
     return order
