@@ -53,17 +53,17 @@ ANNOTATIONS = {
     ),
 }
 CLASSES = {
-    "nothing": (b"", "Expecting value"),
-    "no text": (b"\xff\xfe\x00", "can't decode"),
-    "deep": (b"[" * 100_000, "RecursionError"),
-    "a number": (b"7", "TypeError"),
-    "a list": (b'[["n00000000", "a"]]', "TypeError"),
-    "empty": (b"{}", "a class has no list of names"),
-    "names alone": (b'{"0": "n00000000"}', "a class has no list of names"),
-    "no names": (b'{"0": []}', "IndexError"),
-    "one left out": (b'{"0": ["n00000000"], "2": ["n00000001"]}', "KeyError: '1'"),
-    "twice": (b'{"0": ["n00000001"], "1": ["n00000001"]}', "'classes' has a name twice"),
-    "others": (b'{"0": ["n00000002"]}', "label 'n00000000' is not among 'classes'"),
+    "nothing": b"",
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 100_000,
+    "a number": b"7",
+    "one class of two in a list": b'[["n00000000", "a"]]',
+    "empty": b"{}",
+    "one class of two": b'{"0": "n00000000"}',
+    "no names": b'{"0": []}',
+    "one left out": b'{"0": ["n00000000"], "2": ["n00000001"]}',
+    "twice": b'{"0": ["n00000001"], "1": ["n00000001"]}',
+    "others": b'{"0": ["n00000002"]}',
 }
 
 
@@ -84,13 +84,12 @@ def test_annotations(name, tmp_path):
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes(name, tmp_path):
-    content, words = CLASSES[name]
     file = tmp_path / "classes.json"
-    file.write_bytes(content)
+    file.write_bytes(CLASSES[name])
     data = PartImageNet(
         adapter="partimagenet", root=part_photos.write(tmp_path / "photos"), classes=file
     )
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=r"classes|label"):
         data.pair_set()
 
 

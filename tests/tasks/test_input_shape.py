@@ -18,6 +18,7 @@ def squares(folder, sides, **changed):
     """A study of two pairs and of models that take images of some sides."""
     write_table(folder / "pairs.csv", rows_of_squares(folder, range(1)))
     data = {"adapter": "image_pairs", "pairs": str(folder / "pairs.csv"), "columns": COLUMNS}
+    data |= {"classes": ["cat", "dog"]}
     models = [
         network_card(name, input_size=side, weights=f"{name}.pt") for name, side in sides.items()
     ]

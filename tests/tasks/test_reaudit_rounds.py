@@ -12,7 +12,14 @@ from rich.console import Console
 from small_studies import network_card
 from warehouse_answers import fetched
 
-from decaf.errors import AlertFailed, ConfigError, ModelError, RegistryError, UnknownEntry
+from decaf.errors import (
+    AlertFailed,
+    ChecksFailed,
+    ConfigError,
+    ModelError,
+    RegistryError,
+    UnknownEntry,
+)
 from decaf.plan.resolution import listed
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
@@ -297,7 +304,8 @@ def test_a_plan_says_what_would_be_scored_and_writes_nothing(
     failed = lambda plan: (1, {card.id: "its layers" for card in plan.study.models})  # noqa: E731
     monkeypatch.setattr(trial, "tried", failed)
     settings["registry"] |= {"cards": {"nte": {}}, "trust": ["net"]}
-    reaudit(Console(width=200), config(), is_plan=True, is_json=False)
+    with pytest.raises(ChecksFailed):
+        reaudit(Console(width=200), config(), is_plan=True, is_json=False)
     shown, told = capsys.readouterr()
     assert "net: its layers" in shown
     assert "forward rows per model that is scored: " in shown

@@ -39,7 +39,7 @@ def test_compacting_says_what_it_brought_up_to_date(stored):
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    assert "wrote the missing files of tables pair_groups, " in told()
+    assert "wrote the missing files of tables repeats, pair_groups, " in told()
     assert "wrote" not in told()
     (stored / layout.seed("trajectories")).unlink()
     assert "wrote the missing file of table trajectories" in told()
