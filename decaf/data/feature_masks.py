@@ -1,5 +1,6 @@
 """Kinds of features: cells of a grid, mask files, label maps, and COCO annotations."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from pathlib import Path
@@ -94,7 +95,7 @@ class Masks(AnnotatedFeatures):
                 for image in images
             }
             placed = (file for by_feature in files.values() for file in by_feature.values())
-            remarks = _remarks_on_suffixes(placed, self.files)
+            remarks = _remarks_on_files(images, placed, self.files)
         else:
             names, of_table = self._of_table()
             matches = match_names(
@@ -175,7 +176,7 @@ class LabelMaps(AnnotatedFeatures):
         for image, file in files.items():
             content = [_digest(file), count, *ignored]
             masks.append(mask_input(image, [str(file), count, *ignored], content))
-        remarks = _remarks_on_suffixes(files.values(), self.files)
+        remarks = _remarks_on_files(images, files.values(), self.files)
         return Named(list(self.names), [Masked(numbers, mask) for mask in masks], remarks)
 
     def words(self, given: Any, turn: int = 1) -> Words:
@@ -215,13 +216,20 @@ def _find_file(pattern: str, image: Image, feature: str = "") -> Path:
     return alike[0] if len(alike) == 1 else file
 
 
-def _remarks_on_suffixes(files: Iterable[Path], pattern: str) -> tuple[str, ...]:
-    suffix = Path(pattern).suffix
+def _remarks_on_files(
+    images: Sequence[Image], files: Iterable[Path], pattern: str
+) -> tuple[str, ...]:
+    """Remarks that list masks with a suffix in other capitals, and images that share masks."""
+    suffix, remarks = Path(pattern).suffix, []
     different = [f.name for f in files if f.suffix != suffix and f.suffix.lower() == suffix.lower()]
-    if not different:
-        return ()
-    count = number_of(len(different), "file")
-    return (f"{count} of 'files: {pattern}' with a suffix in other capitals: {listed(different)}",)
+    if different:
+        count = f"{number_of(len(different), 'file')} of 'files: {pattern}'"
+        remarks.append(f"{count} with a suffix in other capitals: {listed(different)}")
+    of_stem = Counter(Path(image.name).with_suffix("") for image in images)
+    shared = [one.name for one in images if of_stem[Path(one.name).with_suffix("")] > 1]
+    if shared:
+        remarks.append(f"images that differ in the suffix alone, so share masks: {listed(shared)}")
+    return tuple(remarks)
 
 
 def _digest(file: Path) -> str:

@@ -2,8 +2,10 @@
 
 import json
 
+import funny_birds
 import in_process
 import numpy as np
+import part_photos
 import pytest
 import turned_photos
 from ended_commands import refused, succeeded
@@ -12,8 +14,10 @@ from turned_photos import KINDS, POLYGON, annotations, rectangle, settings, writ
 from warehouse_answers import fetched
 
 from decaf.data.adapters.image_features import ImageFeatures
+from decaf.data.photo_files import UPRIGHT
 from decaf.errors import DataError
 from decaf.plan.study import Study
+from decaf.studies.attribution.adapters import FunnyBirds, PartImageNet
 
 SQUARE, OBLONG = (8, 8), (10, 8)
 EVIDENCE = "SELECT feature_name, endpoint_delta, evidence FROM out_feature_evidence ORDER BY ALL"
@@ -127,6 +131,45 @@ def test_turned_masks_have_digests_of_their_own(tmp_path):
         digests.append(adapter(tmp_path, features).pair_set().mask_set.digest)
     assert digests[0] == digests[1]
     assert len({*digests}) == 3
+
+
+def test_part_maps_and_photos_of_studies_turn(tmp_path):
+    """Of FunnyBirds and PartImageNet: masks have the parts of the photos that do not lie."""
+    birds = funny_birds.write(tmp_path / "birds", shown=1)
+    photos = part_photos.write(tmp_path / "photos")
+    classes = ["n00000000", "n00000001"]
+    files = [*(birds / "FunnyBirds" / "test").rglob("*.png"), *photos.rglob("*.JPEG")]
+    sets = (
+        FunnyBirds(adapter="funnybirds", root=birds),
+        PartImageNet(adapter="partimagenet", root=photos, classes=classes, operators=["texture"]),
+    )
+    before = [[data.read_mask(mask) for mask in data.pair_set().masks] for data in sets]
+    for orientation in range(2, 9):
+        for file in files:
+            stored = Image.open(file)
+            stored.load()
+            stored.save(file, exif=turned_photos.exif(orientation))
+        for data, masks in zip(sets, before, strict=True):
+            pairs = data.pair_set()
+            data.verify(pairs)
+            assert "EXIF" in " ".join(pairs.remarks)
+            for photo, mask, plain in zip(pairs.inputs, pairs.masks, masks, strict=True):
+                words = data.read_mask(mask)
+                turned = Image.fromarray(plain).transpose(UPRIGHT[orientation])
+                np.testing.assert_array_equal(words, np.asarray(turned))
+                assert data.read_input(photo).shape[:2] == words.shape
+
+
+def test_categories_of_one_name_keep_their_supercategories(tmp_path):
+    features = boxes(tmp_path, [{"segmentation": POLYGON}])
+    content = json.loads((tmp_path / "parts.json").read_text())
+    content["categories"] = [
+        {"id": number, "name": "head", "supercategory": animal}
+        for number, animal in enumerate(["dog", "cat"], 1)
+    ]
+    (tmp_path / "parts.json").write_text(json.dumps(content))
+    pairs = adapter(tmp_path, features | {"by": "supercategory"}).pair_set()
+    assert [pair.pair_type for pair in pairs.pairs] == ["dog"]
 
 
 def boxes(folder, parts, **keys):

@@ -133,6 +133,22 @@ def test_mask_files_may_have_suffixes_in_capitals(kind, tmp_path):
         data.pair_set()
 
 
+def test_photos_that_share_a_mask_are_told(tmp_path):
+    for suffix in ("png", "bmp"):
+        write_photo(tmp_path / "photos" / f"a.{suffix}", (8, 8))
+    features = annotations(tmp_path / "parts", "label_maps", {"a": rectangle(8, 8)})
+    given = {"adapter": "image_features", "images": tmp_path / "photos", "features": features}
+    assert "a.bmp, a.png" in " ".join(ImageFeatures(**given).pair_set().remarks)
+
+
+def test_a_table_that_names_another_suffix_is_told_of_the_file(tmp_path):
+    for name in ("a.JPG", "b.png"):
+        write_photo(tmp_path / name, (8, 8))
+    (tmp_path / "pairs.csv").write_text("factual,counterfactual\na.jpg,b.png\n")
+    with pytest.raises(DataError, match=r"a\.jpg: No such file .*there is a\.JPG"):
+        ImagePairs(adapter="image_pairs", pairs=tmp_path / "pairs.csv").pair_set()
+
+
 @pytest.mark.parametrize("kind", ["polygons", "table"])
 def test_annotations_may_name_photos_with_another_suffix(kind, tmp_path):
     write_photo(tmp_path / "photos" / "a.bmp", (8, 8))

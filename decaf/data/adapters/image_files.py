@@ -24,8 +24,9 @@ from decaf.data.photo_files import (
     read_header,
     read_photo,
 )
+from decaf.data.same_names import other_suffixes
 from decaf.data.table_files import Columns
-from decaf.errors import DataError
+from decaf.errors import DataError, listed
 from decaf.foundation.files import describe_link, refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
 from decaf.foundation.settings import require_keys
@@ -170,8 +171,10 @@ class Folder:
         try:
             return photo_sha256(file), str(file)
         except OSError as error:
-            message = f"image {place}: {error.strerror or error}; put it there, or correct its name"
-            raise DataError(message) from error
+            names = [near.name for near in other_suffixes(place)]
+            near = f" (there is {listed(names)})" if names else ""
+            message = f"image {place}: {error.strerror or error}{near}"
+            raise DataError(f"{message}; put it there, or correct its name") from error
 
 
 def label_of(name: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.image_features import Row, row_of, rows_of
 from decaf.data.adapters.image_files import Folder
-from decaf.data.features import Features, Lie
+from decaf.data.features import Features
 from decaf.data.pairs import Pair, PairSet
 from decaf.foundation.settings import PlacedPath, require_keys
 from decaf.studies.attribution.birds import Split, birds_folder
@@ -70,7 +70,10 @@ class FunnyBirds(HeldOut):
         folder = birds_folder(self.root)
         maps = folder / f"{self.split}_part_map"
         return folder / self.split, PartMaps(
-            folder=maps, dilate=self.dilate, counts_hidden=self.native
+            folder=maps,
+            dilate=self.dilate,
+            counts_hidden=self.native,
+            annotations=self.annotations,
         )
 
     def _every(self) -> tuple[list[Row], tuple[str, ...]]:
@@ -86,12 +89,6 @@ class PartImageNet(HeldOut):
     classes: PlacedPath | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         description="WordNet ids of classes 0, 1, … of the models, or a JSON file of them as "
         '`{"0": ["n01440764", "tench"], …}`'
-    )
-
-    annotations: Lie | None = Field(
-        None,
-        description="pixels that annotations of a photo with an EXIF orientation describe, as "
-        "`annotations:` of [images with features](data.md#images-with-features)",
     )
 
     def _places(self) -> tuple[Path, PartAnnotations]:

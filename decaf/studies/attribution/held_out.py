@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.image_features import FeaturedImages, Row, rows_of
 from decaf.data.cells import feature_words
+from decaf.data.features import Lie
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.digests import hashed_word, json_sha256
@@ -64,6 +65,12 @@ class HeldOut(FeaturedImages, ABC):
         description="also replace each part, dilated by 3 px: `telea` paints it from its border "
         "(needs the extra `inpainting`), `texture` covers it with background from elsewhere in the "
         "image",
+    )
+
+    annotations: Lie | None = Field(
+        None,
+        description="pixels that annotations of a photo with an EXIF orientation describe, as "
+        "`annotations:` of [images with features](data.md#images-with-features)",
     )
 
     @model_validator(mode="after")

@@ -15,8 +15,9 @@ from decaf.data.photo_files import (
     CROP,
     RESIZE_SHORTER,
     central_crop,
+    read_header,
     read_photo,
-    upright_size,
+    turn_in_words,
 )
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
@@ -181,17 +182,19 @@ def _check_sizes(couples: Iterable[tuple[str, Input, Input]]) -> None:
     """Refuse photos that would be cropped differently; each couple has a name."""
     faults: dict[str, None] = {}
     for name, *couple in couples:
-        sizes = []
+        headers = []
         for image in couple:
             try:
-                sizes.append(upright_size(Path(image.location)))
+                headers.append(read_header(Path(image.location)))
             except DataError as error:
                 faults[str(error)] = None
-        if len(set(sizes)) > 1:
+        if len({header.upright() for header in headers}) > 1:
             first, second = (image.location for image in couple)
+            sizes = [f"{header.upright()}" for header in headers]
+            turns = [turn_in_words(header) for header in headers]
             faults[
-                f"{name}: {first} is {sizes[0]} pixels and {second} is {sizes[1]}; both must have "
-                "one size, or they would be cropped differently"
+                f"{name}: {first} is {sizes[0]} pixels{turns[0]} and {second} is {sizes[1]}"
+                f"{turns[1]}; both must have one size, or they would be cropped differently"
             ] = None
     if faults:
         raise unusable(faults, "photos or pairs")
