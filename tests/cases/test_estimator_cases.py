@@ -4,6 +4,7 @@ import gzip
 import json
 import pickle
 import warnings
+from typing import NamedTuple
 
 import joblib
 import numpy as np
@@ -34,6 +35,7 @@ from decaf.models.estimators.boosters import make_matrix
 from decaf.models.sources.endpoint import EndpointModel
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.mlflow_server import MlflowServerCard
+from decaf.models.training.estimator import fit_estimator
 
 MISSING = -999.0
 COLUMNS = ["age", "income"]
@@ -163,6 +165,19 @@ def test_a_class_of_xgboost_keeps_its_own_missing(tmp_path, name):
     if name != "booster.pkl":
         with pytest.raises(ModelError, match="says that -999 counts as missing"):
             card(path, **keys, missing=-1).load("cpu")
+
+
+def test_a_recipe_keeps_the_missing_of_its_fit(tmp_path):
+    class Outcome(NamedTuple):
+        rounds: int
+
+    class Recipe:
+        def fit(self):
+            return boosted(missing=MISSING).fit(HOLES, LABELS), Outcome(8)
+
+    fit_estimator(Recipe(), tmp_path / "m.ubj")
+    expected = boosted(missing=MISSING).fit(HOLES, LABELS).predict_proba(HOLES)
+    np.testing.assert_allclose(scores(card(tmp_path / "m.ubj"), HOLES), expected, rtol=1e-6)
 
 
 def test_missing_of_another_estimator_is_refused(tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as, replace_file
+from decaf.models.estimators.boosters import declare_missing
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.files import store_outcome
 
@@ -34,4 +35,6 @@ def _save(estimator: Any, suffix: str, path: Path) -> None:
 
         skops.io.dump(estimator, path, compression=zipfile.ZIP_DEFLATED)
     else:
-        path.write_bytes(estimator.get_booster().save_raw(suffix.removeprefix(".")))
+        booster = estimator.get_booster()
+        declare_missing(booster, estimator.missing)
+        path.write_bytes(booster.save_raw(suffix.removeprefix(".")))
