@@ -18,6 +18,7 @@ from decaf.data.input_store import channels_first
 from decaf.data.pairs import PairSet
 from decaf.errors import DecafError, UnstableScore, number_of
 from decaf.models.card import Model
+from decaf.models.network_faults import remark_on_outputs
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
@@ -146,9 +147,23 @@ def try_with_remarks(trial: Trial) -> tuple[Footprint | None, tuple[str, ...]]:
     """Try a model as :func:`try_model` does; returns its remarks, too, with its name."""
     footprint, card = try_model(trial), trial.model.card
     if isinstance(card, NetworkCard):
-        return footprint, ()
-    remarks = getattr(loaded_model(trial.model).model, "remarks", ())
+        remarks = _remarks_on_network(trial, card)
+    else:
+        remarks = getattr(loaded_model(trial.model).model, "remarks", ())
     return footprint, tuple(f"{card.id}: {remark}" for remark in remarks)
+
+
+def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
+    """Remark on outputs of a network whose card does not say what they are."""
+    import torch
+
+    if card.is_untrained or "output" in card.model_fields_set:
+        return ()
+    model = loaded_model(trial.model).model
+    inputs = np.concatenate([channels_first(read()) for read in trial.probes])
+    with torch.inference_mode():
+        remark = remark_on_outputs(model.outputs(on_device(inputs, model.device)))
+    return (remark,) if remark else ()
 
 
 def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:

@@ -7,6 +7,9 @@ from decaf.errors import ModelError
 from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.memory import is_out_of_memory
 
+ROUNDING = 1e-4
+"""Difference from 1 of a sum of probabilities at most."""
+
 
 class Refusal(NamedTuple):
     """A layer that was called with a tensor that does not fit it."""
@@ -59,6 +62,20 @@ def with_rows(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
             f"inputs; expected ({row_count}, outputs): squeeze no axis but the last"
         )
     return outputs
+
+
+def remark_on_outputs(outputs: Tensor) -> str:
+    """Remark on outputs that look like probabilities and count as logits; empty if they do not."""
+    columns = outputs.double().reshape(len(outputs), -1)
+    is_share = bool(((columns >= 0) & (columns <= 1)).all())
+    is_whole = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
+    if not (is_share and is_whole):
+        return ""
+    return (
+        "its outputs look like probabilities and count as logits, since its card has no 'output:'; "
+        "write 'output: probabilities', or 'output: logits' where the network has no sigmoid or "
+        "softmax of its own"
+    )
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:

@@ -10,11 +10,14 @@ from ended_commands import refused, succeeded
 from model_server import serving
 from networks.brought import binary
 from safetensors.torch import save_file
+from sklearn.ensemble import IsolationForest
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from torch import nn
 
 from decaf.errors import ModelError
 from decaf.models.array_model import ArrayModel
+from decaf.models.network_faults import remark_on_outputs
 from decaf.models.sources.endpoint import EndpointCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard, NetworkModel
@@ -253,3 +256,82 @@ def test_an_estimator_of_one_class_is_refused(tmp_path):
     )
     with pytest.raises(ModelError, match="knows one class"):
         card.load("cpu")
+
+
+ROWS = np.random.default_rng(2).normal(size=(40, 3))
+NAMES = np.where(ROWS @ [1, -2, 0.5] > 0, "cat", "dog")  # scikit-learn counts cat as class 0
+
+
+@pytest.mark.parametrize("classes", [["cat", "dog"], ["dog", "cat"]])
+def test_the_decision_of_two_classes_is_a_logit_where_the_card_says_so(tmp_path, classes):
+    import skops.io
+
+    fitted = LogisticRegression().fit(ROWS, NAMES)
+    skops.io.dump(fitted, tmp_path / "two.skops")
+    given = {"id": "two", "family": "f", "source": "estimator", "file": tmp_path / "two.skops"}
+    given |= {"method": "decision_function", "classes": classes}
+    model = EstimatorCard(**given, output="logits").load("cpu")
+    outputs = model.outputs(torch.from_numpy(ROWS))
+    values = PROBABILITY.values(outputs, model.output)
+    order = [list(fitted.classes_).index(name) for name in classes]
+    np.testing.assert_allclose(values, fitted.predict_proba(ROWS)[:, order], atol=1e-12)
+    plain, stated = EstimatorCard(**given), EstimatorCard(**given, output="logits")
+    assert plain.load("cpu").output == "value"
+    assert plain.preprocessing_digest != stated.preprocessing_digest
+    with pytest.raises(ValueError, match="'method: decision_function'"):
+        EstimatorCard(**{**given, "method": "predict_proba"}, output="logits")
+
+
+def test_the_decision_of_no_classes_is_no_logit(tmp_path):
+    import skops.io
+
+    skops.io.dump(IsolationForest(random_state=0).fit(ROWS), tmp_path / "none.skops")
+    card = EstimatorCard(
+        id="none",
+        family="f",
+        source="estimator",
+        file=tmp_path / "none.skops",
+        method="decision_function",
+        output="logits",
+        trusted=["sklearn.tree._tree.Tree"],
+    )
+    with pytest.raises(ModelError, match="leave 'output:' out"):
+        card.load("cpu")
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [1, 0]])
+def test_the_margin_of_xgboost_is_a_logit_where_the_card_says_so(tmp_path, classes):
+    xgboost = pytest.importorskip("xgboost")
+    fitted = xgboost.XGBClassifier(n_estimators=3).fit(ROWS, (NAMES == "dog").astype(int))
+    fitted.save_model(tmp_path / "two.ubj")
+    given = {"id": "x", "family": "f", "source": "estimator", "file": tmp_path / "two.ubj"}
+    given |= {"method": "decision_function", "output": "logits", "classes": classes}
+    model = EstimatorCard(**given).load("cpu")
+    values = PROBABILITY.values(model.outputs(torch.from_numpy(ROWS)), model.output)
+    np.testing.assert_allclose(values, fitted.predict_proba(ROWS)[:, classes], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "is_remarked"),
+    [
+        (torch.tensor([0.1, 0.9]), True),
+        (torch.tensor([[0.1], [0.9]]), True),
+        (torch.tensor([[0.1, 0.9], [0.5, 0.5]]), True),
+        (torch.tensor([[0.1, 0.8], [0.5, 0.5]]), False),
+        (torch.tensor([0.1, 1.9]), False),
+    ],
+)
+def test_outputs_that_look_like_probabilities_get_a_remark(outputs, is_remarked):
+    assert bool(remark_on_outputs(outputs)) == is_remarked
+
+
+def test_a_sigmoid_whose_card_does_not_name_it_is_told_by_plan(rows, write, decaf, tmp_path):
+    settings, _ = rows
+    _, sigmoid = network_card(tmp_path, "sigmoid", "probabilities", is_sigmoid=True)
+    _, logit = network_card(tmp_path, "logit", "logits")
+    words = "look like probabilities and count as logits"
+    for card, is_remarked in ((sigmoid, True), (logit, False)):
+        silent = {key: value for key, value in card.items() if key != "output"}
+        for given, is_told in ((silent, is_remarked), (card, False)):
+            done = decaf("plan", write({**settings, "models": [given]}))
+            assert (words in succeeded(done) + done.stderr) == is_told

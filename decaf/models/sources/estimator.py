@@ -2,10 +2,10 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from decaf.models.estimators.files import (
     saved_version,
 )
 from decaf.models.estimators.missing import MissingValue, set_missing
+from decaf.models.estimators.opened import TWO, Opened
 from decaf.models.estimators.targets import count_targets, several_targets
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.trainable import TrainableCard
@@ -49,6 +50,8 @@ Method = Literal["predict_proba", "decision_function", "predict"]
 
 BINARY, MULTICLASS = "binary:logistic", "multi:softprob"
 """XGBoost's objectives whose predictions are probabilities."""
+LOGISTIC = (BINARY, "binary:logitraw")
+"""XGBoost's objectives whose margin is a logit of two classes."""
 
 XGBOOST = (".ubj", ".json")
 BY_POSITION = "by_position"
@@ -89,6 +92,11 @@ class EstimatorCard(TrainableCard):
         description="the estimator's names of the study's classes 0, 1, …, as `[false, true]` or "
         "`[cat, dog]`; needed where it does not call them 0, 1, …",
     )
+    output: Literal["logits"] | None = Field(
+        None,
+        description="`logits` takes the `decision_function` of two classes for a logit, which "
+        "scores of classes need; it is a `value` when absent",
+    )
     trusted: tuple[str, ...] = Field(
         (), description="types in a skops file that are trusted beyond those that skops knows"
     )
@@ -109,7 +117,13 @@ class EstimatorCard(TrainableCard):
             raise fault("give exactly one of 'file' and 'training' (a recipe)")
         is_pickle = self.file is not None and self.file.suffix not in (SKOPS, *XGBOOST)
         needed = "a file of pickle or joblib in 'file:'"
-        require_keys([("unpickle", not self.unpickle or is_pickle, needed)])
+        has_logits = self.output is None or self.method == "decision_function"
+        require_keys(
+            [
+                ("unpickle", not self.unpickle or is_pickle, needed),
+                ("output", has_logits, "'method: decision_function'"),
+            ]
+        )
         return self
 
     @property
@@ -127,7 +141,7 @@ class EstimatorCard(TrainableCard):
     @property
     def preprocessing_digest(self) -> str:
         """Digest of the method, the order of classes, and the keys that are seldom given."""
-        seldom = self.model_dump(include={"missing", "columns"}, exclude_defaults=True)
+        seldom = self.model_dump(include={"missing", "columns", "output"}, exclude_defaults=True)
         return json_sha256(["estimator", self.method, self.classes, *([seldom] if seldom else [])])
 
     def weights_digest(self) -> str:
@@ -185,38 +199,6 @@ class EstimatorCard(TrainableCard):
         return path
 
 
-class Opened(NamedTuple):
-    """What an estimator file gives."""
-
-    answer: Callable[[NDArray[np.float32] | Frame], Any]
-    output: Output
-    order: list[int] | None
-    """Column of every class of the study; None when there is nothing to put in order."""
-    estimator: Any
-    """What was opened: scikit-learn's estimator, or XGBoost's booster."""
-    frame_columns: Sequence[str] | None
-    """Columns of the frame that it was fitted on; None where that was an array."""
-    version: str | None = None
-    """Other version of scikit-learn that saved it; None where none is known."""
-
-    def in_order(self, answer: Any) -> NDArray[Any]:
-        """Columns of an answer in the order of the study's classes.
-
-        Raises ValueError when there is not one column for each class (an SVC of one against one,
-        for example), or an answer for each of several targets.
-        """
-        if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
-            raise ValueError(several_targets(len(answer)))
-        columns = np.asarray(answer)
-        if self.output == "value" and columns.ndim == 2 and columns.shape[1] > 1:
-            raise ValueError(several_targets(columns.shape[1]))
-        if self.order is None:
-            return columns
-        if columns.ndim != 2 or columns.shape[1] != len(self.order):
-            raise ValueError(f"it gave shape {columns.shape} for {len(self.order)} classes")
-        return columns[:, self.order]
-
-
 @contextmanager
 def _of_model(card: EstimatorCard) -> Iterator[None]:
     """Name the model in errors about its file."""
@@ -247,9 +229,18 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
     if card.method == "predict_proba":
         return Opened(answer, "probabilities", _order(card, names), estimator, columns, version)
     # Two classes have one decision value: how far the second is ahead.
-    if card.method == "decision_function" and len(names) > 2:
+    if card.method == "decision_function" and len(names) > (1 if card.output else TWO):
         return Opened(answer, "logits", _order(card, names), estimator, columns, version)
+    _refuse_logits(card, path)
     return Opened(answer, "value", None, estimator, columns, version)
+
+
+def _refuse_logits(card: EstimatorCard, path: Path) -> None:
+    if card.output:
+        raise ModelError(
+            f"model {card.id}: the decision_function of {path} tells no two classes apart: leave "
+            "'output:' out, which makes it a value"
+        )
 
 
 def _refuse_several_targets(estimator: Any, path: Path) -> None:
@@ -278,7 +269,10 @@ def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
         predicted = predict(rows)
         return np.stack([1 - predicted, predicted], axis=1) if has_two else predicted
 
+    if card.output and objective in LOGISTIC:
+        return Opened(answer, "logits", _order(card, [0, 1]), booster, columns)
     if card.method != "predict_proba" and not objective.startswith("multi:"):
+        _refuse_logits(card, path)
         return Opened(answer, "value", None, booster, columns)
     output: Output = "probabilities" if card.method == "predict_proba" else "logits"
     order = _order(card, list(range(2 if has_two else class_count)))

@@ -51,7 +51,13 @@ CHANGED = (
     ),
     (
         ESTIMATOR,
-        {"method": "predict", "classes": (1, 0), "missing": -1.0, "columns": "by_position"},
+        {
+            "method": "predict",
+            "classes": (1, 0),
+            "missing": -1.0,
+            "columns": "by_position",
+            "output": "logits",
+        },
     ),
     (
         FUNCTION,

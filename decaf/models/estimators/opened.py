@@ -1,0 +1,48 @@
+"""An opened estimator: what is called, and its columns in the order of the study's classes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.frame_libraries import Frame
+from decaf.models.card import Output
+from decaf.models.estimators.targets import several_targets
+
+TWO = 2
+"""Classes that one decision value tells apart."""
+
+
+class Opened(NamedTuple):
+    """What an estimator file gives."""
+
+    answer: Callable[[NDArray[np.float32] | Frame], Any]
+    output: Output
+    order: list[int] | None
+    """Column of every class of the study; None when there is nothing to put in order."""
+    estimator: Any
+    """What was opened: scikit-learn's estimator, or XGBoost's booster."""
+    frame_columns: Sequence[str] | None
+    """Columns of the frame that it was fitted on; None where that was an array."""
+    version: str | None = None
+    """Other version of scikit-learn that saved it; None where none is known."""
+
+    def in_order(self, answer: Any) -> NDArray[Any]:
+        """Columns of an answer in the order of the study's classes.
+
+        Raises ValueError when there is not one column for each class (an SVC of one against one,
+        for example), or an answer for each of several targets.
+        """
+        if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
+            raise ValueError(several_targets(len(answer)))
+        columns = np.asarray(answer)
+        if self.output == "value" and columns.ndim == 2 and columns.shape[1] > 1:
+            raise ValueError(several_targets(columns.shape[1]))
+        if self.order is None:
+            return columns
+        if columns.ndim == 1 and len(self.order) == TWO and self.output == "logits":
+            return columns if self.order == [0, 1] else -columns
+        if columns.ndim != 2 or columns.shape[1] != len(self.order):
+            raise ValueError(f"it gave shape {columns.shape} for {len(self.order)} classes")
+        return columns[:, self.order]
