@@ -97,7 +97,7 @@ def test_models_that_cannot_be_opened_or_do_not_fit(study, write, decaf, prefect
         "wide": "does not fit Sequential",
         "forest": "trusted: [sklearn",
         "line": "made from logits or probabilities; the model gives value",
-        "other": "the estimator calls its classes [5, 6]; expected [0, 1]",
+        "other": "the estimator calls its classes [5, 6], and the card [0, 1]",
     }
     told = []
     for command in (["plan"], ["run"]):
