@@ -154,7 +154,7 @@ def try_with_remarks(trial: Trial) -> tuple[Footprint | None, tuple[str, ...]]:
 
 
 def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
-    """Remark on outputs of a network whose card does not say what they are."""
+    """Remark on outputs of a network whose card has no `output:`."""
     import torch
 
     if card.is_untrained or "output" in card.model_fields_set:

@@ -82,9 +82,10 @@ def remark_on_pixels(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueR
     if not is_pixels or not (is_byte or is_image) or (not is_whole and found.high > LEVELS):
         return None
     most = LEVELS if found.high <= LEVELS else SIXTEEN_BITS
-    image = "'channels: 1' for grey images in [0, 1], " if is_byte and len(shape) == 2 else ""
+    image = "'channels: 1' for grey images or " if is_byte and len(shape) == 2 else ""
+    numbers = f"{dtype.name} numbers of (n, {', '.join(map(str, shape))})"
     return (
-        f"models get the {dtype} numbers of (n, {', '.join(map(str, shape))}) as they are, from "
+        f"models get the {numbers} as they are, from "
         f"{found.low:g} to {found.high:g}; if models expect pixels in [0, 1], say {image}"
         f"'scale: {most}', else 'scale: 1'"
     )

@@ -1,4 +1,4 @@
-"""An opened estimator: what is called, and its columns in the order of the study's classes."""
+"""An opened estimator: its method, and its columns in the order of the study's classes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
