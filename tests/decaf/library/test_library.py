@@ -99,7 +99,7 @@ def test_the_registry_notebook_shows_what_is_stored(
 @pytest.mark.slow
 def test_the_example_of_a_black_box_runs_and_draws(tmp_path):
     printed = run_python("examples/black_box.py", tmp_path, cwd=tmp_path)
-    for line in ("8 requests with 680 rows", "after another threshold still 8 requests"):
+    for line in ("13 requests with 680 rows", "after another threshold still 13 requests"):
         assert line in printed
     charts = list(tmp_path.glob("*.html"))
     assert len(charts) >= 2
