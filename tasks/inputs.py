@@ -19,13 +19,14 @@ def store_pairs(plan: AuditPlan) -> Path:
     Returns the file of the inputs. Raises DataError, naming what cannot be used.
     """
     study, pairs = plan.given, plan.pairs
-    if not all(is_stored(study.workspace, one) for one in pairs.stored_sets):
+    is_new = not all(is_stored(study.workspace, one) for one in pairs.stored_sets)
+    if is_new:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
-        for remark in check_masks(study, pairs):
-            announce(remark)
     if pairs.masks:
         store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
+        for remark in check_masks(study, pairs) if is_new else ():
+            announce(remark)
     return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
 
 

@@ -1,22 +1,28 @@
-"""Estimators as people bring them: what their files forget, other names, versions and targets."""
+"""Estimators as people bring them: several targets, files of joblib, other versions."""
 
 import gzip
-import json
 import pickle
 import warnings
-from typing import NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-import torch
 import xgboost
 import yaml
 from ended_commands import refused, succeeded
-from model_server import serving
-from sklearn.base import BaseEstimator, ClassifierMixin
+from income_table import (
+    FRAME,
+    HOLES,
+    LABELS,
+    MISSING,
+    TARGETS,
+    boosted,
+    card,
+    remarks,
+    scores,
+)
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -29,51 +35,7 @@ from sklearn.pipeline import make_pipeline
 from warehouse_answers import fetched
 
 from decaf import audit
-from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError
-from decaf.models.estimators.boosters import make_matrix
-from decaf.models.sources.endpoint import EndpointModel
-from decaf.models.sources.estimator import EstimatorCard
-from decaf.models.sources.mlflow_server import MlflowServerCard
-from decaf.models.training.estimator import fit_estimator
-
-MISSING = -999.0
-COLUMNS = ["age", "income"]
-
-
-def rows(income="income", hole=None):
-    """Sixty applicants; a third of them without an income where a hole is given."""
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(20, 70, 60).astype(float),
-            income: rng.normal(3000, 800, 60).round(2),
-        }
-    )
-    if hole is not None:
-        frame.loc[::3, income] = hole
-    return frame
-
-
-FRAME = rows()
-LABELS = (FRAME["income"] > FRAME["income"].median()).astype(int).to_numpy()
-TARGETS = np.stack([LABELS, 1 - LABELS], axis=1)
-HOLES = rows(hole=MISSING)
-
-
-def card(path, **keys):
-    return EstimatorCard(id="m", family="f", source="estimator", file=path, **keys)
-
-
-def scores(given, frame):
-    """Outputs of a card for rows of a table."""
-    columns = FrameSchema.of(frame)
-    model = given.load_for("cpu", columns)
-    return model.outputs(torch.from_numpy(columns.encode(frame))).numpy()
-
-
-def remarks(given, frame):
-    return given.load_for("cpu", FrameSchema.of(frame)).remarks
 
 
 @pytest.fixture
@@ -96,253 +58,6 @@ def table_study(study, tmp_path):
         } | changes
 
     return of
-
-
-def boosted(kind=xgboost.XGBClassifier, **keys):
-    return kind(n_estimators=8, max_depth=2, **keys)
-
-
-# XGBoost's `missing`
-
-
-@pytest.mark.parametrize("name", ["m.json", "m.ubj"])
-@pytest.mark.parametrize("booster", ["gbtree", "dart", "gblinear"])
-@pytest.mark.parametrize("method", ["predict_proba", "decision_function", "predict"])
-def test_a_card_says_which_value_counts_as_missing(tmp_path, name, booster, method):
-    kind = xgboost.XGBRegressor if method == "predict" else xgboost.XGBClassifier
-    is_hole = HOLES["income"] == MISSING
-    target = HOLES["income"].mask(is_hole, 5000) if method == "predict" else LABELS
-    fitted = kind(n_estimators=8, missing=MISSING, booster=booster).fit(HOLES, target)
-    fitted.save_model(tmp_path / name)
-    given = card(tmp_path / name, method=method, missing=MISSING)
-    if method == "predict_proba":
-        expected = fitted.predict_proba(HOLES)
-    else:
-        expected = fitted.predict(HOLES, output_margin=method == "decision_function")[:, None]
-    np.testing.assert_allclose(scores(given, HOLES), expected, rtol=1e-6)
-    forgotten = scores(given.model_copy(update={"missing": None}), HOLES)
-    assert np.abs(forgotten - expected).max() > 0.01
-
-
-def test_rows_of_an_array_miss_values_too(tmp_path):
-    labels = np.arange(60) % 3
-    fitted = boosted(missing=-1).fit(HOLES.replace(MISSING, -1).to_numpy(), labels)
-    fitted.save_model(tmp_path / "m.ubj")
-    given = card(tmp_path / "m.ubj", missing=-1)
-    inputs = HOLES.replace(MISSING, -1).to_numpy(np.float32)
-    found = given.load("cpu").outputs(torch.tensor(inputs)).numpy()
-    np.testing.assert_allclose(found, fitted.predict_proba(inputs), rtol=1e-6)
-
-
-def test_missing_is_in_the_digest_where_it_is_given(tmp_path):
-    digests = {
-        card(tmp_path / "m.json", **keys).preprocessing_digest
-        for keys in ({}, {"missing": None}, {"missing": -999}, {"missing": -1}, {"missing": "nan"})
-    }
-    assert len(digests) == 4
-    # The digest of a card without the new keys, as it has always been.
-    expected = "6adb23cbe1c1b2fb"
-    assert card(tmp_path / "m.json").preprocessing_digest.startswith(expected)
-    read = yaml.safe_load("missing: .nan")
-    assert card(tmp_path / "m.json", **read) == card(tmp_path / "m.json", missing="nan")
-
-
-@pytest.mark.parametrize("name", ["m.skops", "m.joblib", "booster.pkl"])
-def test_a_class_of_xgboost_keeps_its_own_missing(tmp_path, name):
-    fitted = boosted(missing=MISSING).fit(HOLES, LABELS)
-    path, keys = tmp_path / name, {}
-    if name == "m.skops":
-        skops.io.dump(fitted, path)
-        keys = {"trusted": skops.io.get_untrusted_types(file=path)}
-    else:
-        is_booster = name == "booster.pkl"
-        joblib.dump(fitted.get_booster() if is_booster else fitted, path)
-        keys = {"unpickle": True} | ({"missing": MISSING} if is_booster else {})
-    expected = fitted.predict_proba(HOLES)
-    np.testing.assert_allclose(scores(card(path, **keys), HOLES), expected, rtol=1e-6)
-    same = scores(card(path, **keys | {"missing": MISSING}), HOLES)
-    np.testing.assert_allclose(same, expected, rtol=1e-6)
-    if name != "booster.pkl":
-        with pytest.raises(ModelError, match="says that -999 counts as missing"):
-            card(path, **keys, missing=-1).load("cpu")
-
-
-def test_a_recipe_keeps_the_missing_of_its_fit(tmp_path):
-    class Outcome(NamedTuple):
-        rounds: int
-
-    class Recipe:
-        def fit(self):
-            return boosted(missing=MISSING).fit(HOLES, LABELS), Outcome(8)
-
-    fit_estimator(Recipe(), tmp_path / "m.ubj")
-    expected = boosted(missing=MISSING).fit(HOLES, LABELS).predict_proba(HOLES)
-    np.testing.assert_allclose(scores(card(tmp_path / "m.ubj"), HOLES), expected, rtol=1e-6)
-
-
-def test_missing_of_another_estimator_is_refused(tmp_path):
-    skops.io.dump(LogisticRegression().fit(FRAME, LABELS), tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="LogisticRegression is no model of XGBoost"):
-        card(tmp_path / "m.skops", missing=MISSING).load("cpu")
-
-
-def test_explanations_of_a_booster_miss_values_too(tmp_path):
-    fitted = boosted(missing=MISSING).fit(HOLES.to_numpy(), LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    booster = card(tmp_path / "m.json", missing=MISSING).load("cpu").estimator
-    matrix = xgboost.DMatrix(HOLES.to_numpy(), missing=MISSING)
-    expected = fitted.get_booster().predict(matrix, pred_contribs=True)
-    found = booster.predict(make_matrix(booster, HOLES.to_numpy()), pred_contribs=True)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_a_server_of_mlflow_is_sent_missing_values(tmp_path):
-    flavours = {"python_function": {}, "xgboost": {"data": "model.ubj"}}
-    (tmp_path / "MLmodel").write_text(yaml.safe_dump({"flavors": flavours}))
-    keys = {"id": "m", "family": "f", "source": "mlflow_server", "output": "value"}
-    keys |= {"model": tmp_path, "python": "python3"}
-    plain, given = MlflowServerCard(**keys), MlflowServerCard(**keys, missing=MISSING)
-    assert plain.weights_digest() == given.weights_digest()
-    assert plain.preprocessing_digest != given.preprocessing_digest
-
-    def ages(request, number):
-        found = json.loads(request.body)["dataframe_records"]
-        return 200, json.dumps({"predictions": [row["age"] for row in found]}), {}
-
-    columns = FrameSchema.of(HOLES)
-    with serving(ages) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        model = MlflowServerCard(**keys | {"python": None, "url": server.url}, missing=MISSING)
-        served = model.load("cpu")
-        assert isinstance(served, EndpointModel)
-        served.of_frames(columns).outputs(torch.from_numpy(columns.encode(HOLES)))
-        (request,) = server.requests
-    sent = [row["income"] for row in json.loads(request.body)["dataframe_records"]]
-    assert sent == [None if value == MISSING else value for value in HOLES["income"]]
-
-    del flavours["xgboost"]
-    (tmp_path / "MLmodel").write_text(yaml.safe_dump({"flavors": flavours}))
-    with pytest.raises(ModelError, match="no flavour xgboost"):
-        given.weights_digest()
-
-
-@pytest.mark.slow
-def test_a_run_stores_the_scores_of_the_model_as_it_was_fitted(
-    tmp_path, table_study, write, decaf, prefect_server
-):
-    fitted = boosted(missing=MISSING).fit(HOLES, LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    model = {"id": "m", "file": str(tmp_path / "m.json"), "missing": MISSING}
-    succeeded(decaf("run", write(table_study(HOLES, [model])), **prefect_server))
-    sql = "SELECT image_id, class_scores FROM core_predictions"
-    stored = dict(fetched(tmp_path / "warehouse", sql))
-    found = [stored[f"factual/r{n:02d}"] for n in range(60)]
-    np.testing.assert_allclose(found, fitted.predict_proba(HOLES), rtol=1e-6)
-
-
-# Columns under other names
-
-
-class Renaming(ClassifierMixin, BaseEstimator):
-    """Takes columns by position and writes their names as LightGBM does."""
-
-    def fit(self, frame, labels):
-        self.feature_names_in_ = np.array([name.replace(" ", "_") for name in frame.columns])
-        self.classes_ = np.unique(labels)
-        self._model = LogisticRegression().fit(frame.to_numpy() / 1000, labels)
-        return self
-
-    def predict_proba(self, frame):
-        return self._model.predict_proba(np.asarray(frame) / 1000)
-
-
-@pytest.mark.parametrize("name", ["own income", "own.income", "own-income", "own income (€)"])
-def test_a_name_that_differs_in_special_characters_is_the_same_column(tmp_path, name):
-    frame = rows(name)
-    plain = "".join(letter if letter.isalnum() else "_" for letter in name)
-    fitted = boosted().fit(frame.set_axis(["age", plain], axis=1), LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    expected = fitted.predict_proba(frame.set_axis(["age", plain], axis=1))
-    for table in (frame, frame[[name, "age"]]):
-        np.testing.assert_allclose(scores(card(tmp_path / "m.json"), table), expected, rtol=1e-6)
-        assert remarks(card(tmp_path / "m.json"), table) == ()
-
-
-def test_a_name_that_could_be_two_columns_is_refused(tmp_path):
-    fitted = boosted().fit(rows("own_income"), LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    table = rows("own income").assign(**{"own-income": 1.0})
-    with pytest.raises(ModelError, match="lacks own_income"):
-        scores(card(tmp_path / "m.json"), table)
-
-
-def test_lightgbm_and_what_it_renames(tmp_path):
-    lightgbm = pytest.importorskip("lightgbm")
-    frame = rows("own income")
-    fitted = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=5, verbose=-1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted.fit(frame, LABELS)
-        expected = fitted.predict_proba(frame)
-        joblib.dump(fitted, tmp_path / "m.joblib")
-        joblib.dump(fitted.booster_, tmp_path / "booster.joblib")
-        turned = frame[["own income", "age"]]
-        for table in (frame, turned):
-            found = scores(card(tmp_path / "m.joblib", unpickle=True), table)
-            np.testing.assert_allclose(found, expected)
-            raw = card(tmp_path / "booster.joblib", unpickle=True, method="predict")
-            np.testing.assert_allclose(scores(raw, table)[:, 0], expected[:, 1])
-        # It takes columns by position, so the library has to order them.
-        changed = turned.assign(age=turned["age"] + 20)
-        audited = audit(fitted, turned, changed, target=1, stages=2)
-        np.testing.assert_allclose(audited.q_plus[:, 0, -1], expected[:, 1])
-
-
-def test_the_library_calls_an_estimator_in_the_order_of_its_fit():
-    frame = rows("own income")
-    fitted = Renaming().fit(frame, LABELS)
-    turned = frame[["own income", "age"]]
-    changed = turned.assign(age=turned["age"] + 20)
-    fitted.predict = None
-    for score in (fitted, fitted.predict_proba):
-        audited = audit(score, turned, changed, target=1, stages=2)
-        np.testing.assert_allclose(audited.q_plus[:, 0, -1], fitted.predict_proba(frame)[:, 1])
-
-
-GENERIC = [("Column_0", "Column_1"), ("f0", "f1"), ("x0", "x1"), ("0", "1"), ("V1", "V2")]
-
-
-@pytest.mark.parametrize("names", GENERIC)
-def test_generic_names_are_taken_by_position_with_a_remark(tmp_path, names):
-    fitted = boosted().fit(FRAME.set_axis(names, axis=1), LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    expected = fitted.predict_proba(FRAME.set_axis(names, axis=1))
-    given = card(tmp_path / "m.json")
-    np.testing.assert_allclose(scores(given, FRAME), expected, rtol=1e-6)
-    assert f"{names[1]} is income" in remarks(given, FRAME)[0]
-    with pytest.raises(ModelError, match=f"lacks {names[0]}"):
-        scores(given, FRAME.assign(third=1.0))
-    with pytest.raises(ModelError, match=f"lacks {names[1]}"):  # the table has the other one
-        scores(given, FRAME.set_axis([names[0], "income"], axis=1))
-
-
-def test_other_names_need_a_key(tmp_path):
-    fitted = LogisticRegression().fit(FRAME, LABELS)
-    skops.io.dump(fitted, tmp_path / "m.skops")
-    other = FRAME.set_axis(["alter", "lohn"], axis=1)
-    given = card(tmp_path / "m.skops")
-    by_position = card(tmp_path / "m.skops", columns="by_position")
-    assert given.preprocessing_digest != by_position.preprocessing_digest
-    with pytest.raises(ModelError, match="add 'columns: by_position'"):
-        scores(given, other)
-    np.testing.assert_array_equal(scores(by_position, other), fitted.predict_proba(FRAME))
-    assert "income is lohn" in remarks(by_position, other)[0]
-    np.testing.assert_array_equal(scores(by_position, FRAME), fitted.predict_proba(FRAME))
-    assert remarks(by_position, FRAME) == ()
-    with pytest.raises(ModelError, match="fitted on 2 columns, and the table has 3"):
-        scores(by_position, other.assign(third=1.0))
-    with pytest.raises(ModelError, match="another position"):
-        scores(by_position, FRAME[["income", "age"]])
 
 
 # Classifiers of several targets
@@ -519,6 +234,20 @@ def test_an_error_at_opening_names_both_versions(older):
 
 
 # Through the command line
+
+
+@pytest.mark.slow
+def test_a_run_stores_the_scores_of_the_model_as_it_was_fitted(
+    tmp_path, table_study, write, decaf, prefect_server
+):
+    fitted = boosted(missing=MISSING).fit(HOLES, LABELS)
+    fitted.save_model(tmp_path / "m.json")
+    model = {"id": "m", "file": str(tmp_path / "m.json"), "missing": MISSING}
+    succeeded(decaf("run", write(table_study(HOLES, [model])), **prefect_server))
+    sql = "SELECT image_id, class_scores FROM core_predictions"
+    stored = dict(fetched(tmp_path / "warehouse", sql))
+    found = [stored[f"factual/r{n:02d}"] for n in range(60)]
+    np.testing.assert_allclose(found, fitted.predict_proba(HOLES), rtol=1e-6)
 
 
 def test_a_plan_accepts_what_people_bring(tmp_path, table_study, write, decaf):
