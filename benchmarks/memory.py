@@ -18,7 +18,7 @@ from small_study import card, write_study
 
 from decaf.foundation.callables import import_from
 from decaf.plan.study import load_study
-from tasks.memory import Footprint, needs
+from tasks.memory import needs
 from tasks.plan import plan_audit
 from tasks.trial import refuse_unusable
 from warehouse.query.catalog import connect
@@ -48,13 +48,13 @@ def measured(name: str, folder: Path) -> dict[str, float]:
         batch_size=rows,
         cluster={"kind": "local", "workers": 1},
     )
-    footprints: list[Footprint] = []
     with chdir(folder):
         study = load_study(Path("study.yaml"))
         import_from(study.python_path)
         planned = plan_audit(study, study.pair_set())
-        refuse_unusable(planned, footprints.append)
-    (need,) = needs(study, planned.pairs, footprints)
+        tried = refuse_unusable(planned, is_measured=True)
+    footprints = [model.footprint for model in tried.models.values() if model.footprint]
+    (need,) = needs(planned.study, planned.pairs, footprints)
     subprocess.run([DECAF, "run", "study.yaml"], cwd=folder, check=True, capture_output=True)
     with connect(str(folder / "warehouse")) as connection:
         ((taken,),) = connection.sql("SELECT max(peak_memory_bytes) FROM stg_costs").fetchall()

@@ -26,13 +26,14 @@ def audit(plan: AuditPlan) -> None:
         plan = steps.plan(plan)
         if not plan.study.models:
             raise_failures([trained, chosen])
+        tried = steps.smoke_test(client, plan)
+        plan = steps.settle(plan, tried)
         steps.begin(plan)
-        unusable = steps.smoke_test(client, plan)
         if plan.may_stop:
             watch = steps.watch(plan)
-            computed, plan = steps.compute_until_known(client, plan, inputs, unusable, watch)
+            computed, plan = steps.compute_until_known(client, plan, inputs, tried.errors, watch)
         else:
-            computed = steps.compute(client, plan, inputs, unusable)
+            computed = steps.compute(client, plan, inputs, tried.errors)
     steps.raise_failed(plan, [trained, chosen], computed)
     steps.analyse(plan, inputs)
     steps.check(plan)

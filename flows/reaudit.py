@@ -78,8 +78,9 @@ def on_workers(
     audit_steps.train(client, plan, inputs)
     audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
-    unusable = audit_steps.smoke_test(client, plan)
-    problems = {model_id: str(error) for model_id, error in unusable.items()}
+    tried = audit_steps.smoke_test(client, plan)
+    plan = audit_steps.settle(plan, tried)
+    problems = {model_id: str(error) for model_id, error in tried.errors.items()}
     diff, plan = leave_out(diff, plan, problems)
     if plan is None:
         return diff, None

@@ -12,6 +12,7 @@ import duckdb
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from tasks.plan import AuditPlan
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS
 from warehouse.commits import receipts
@@ -131,3 +132,19 @@ def estimate_of(root: Root, study: Study) -> Estimate:
     if isinstance(study.cluster, LocalWorkers):
         estimate.workers = study.cluster.workers
     return estimate
+
+
+def trial_seconds(plan: AuditPlan) -> float | None:
+    """Seconds of one worker for all that is left, from the speed of models that were tried.
+
+    None where models were not tried, or where more than trajectories is left to compute.
+    """
+    stages = {name: path.grid(plan.study.grid).size for name, path in plan.study.paths.items()}
+    total = 0.0
+    for unit in plan.pending:
+        if unit.kind == "score" and unit.model_id in plan.paces:
+            rows = 2 * stages[unit.name] * (unit.row_count or 0)
+            total += rows * plan.paces[unit.model_id].seconds_per_row
+        elif KINDS[unit.kind].uses_model and unit.kind != "predict":
+            return None
+    return total or None

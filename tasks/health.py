@@ -15,10 +15,17 @@ import decaf
 from decaf.errors import DecafError, number_of
 from decaf.foundation.extras import PACKAGES, install_command
 from decaf.foundation.files import replace_file
-from decaf.plan.cluster import CudaWorkers, LocalWorkers
+from decaf.plan.cluster import (
+    CudaWorkers,
+    Demand,
+    LocalWorkers,
+    choose_cluster,
+    describe_cluster,
+)
 from decaf.plan.study import Study
-from tasks.memory import control_groups, free_memory, text_of
+from tasks.machine import NVIDIA_DRIVER, free_memory, read_machine, usable_cores
 from tasks.plan import missing_inputs, plan_audit
+from tasks.sizes import fill_cluster
 from tasks.units.scope import Scope
 from warehouse import storage
 from warehouse.commits import layout
@@ -32,7 +39,10 @@ LEAST_MEMORY, LITTLE_MEMORY = 1 * GB, 4 * GB
 LEAST_ROOM, LITTLE_ROOM = 1 * GB, 10 * GB
 TRIES, SLOW_FLUSH_SECONDS, SLOW_STORE_SECONDS = 5, 0.05, 1.0
 ANSWER_SECONDS = 5
-NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
+LARGE_STUDY = Demand(
+    source_count=1_000_000, model_count=1, model_bytes=100 * 2**20, is_slow=True, uses_gpu=True
+)
+"""Demand of a network of 100 MB on many pairs."""
 
 
 class Finding(NamedTuple):
@@ -110,11 +120,7 @@ def gpu(asked: Asked) -> Iterable[Finding]:
 
 def processor(asked: Asked) -> Iterable[Finding]:
     """Cores that this process may use."""
-    cores = float(len(os.sched_getaffinity(0)))
-    for folder in control_groups():
-        quota, _, period = text_of(folder / "cpu.max").partition(" ")
-        if quota.isdigit():
-            cores = min(cores, int(quota) / int(period))
+    cores = usable_cores()
     cluster = asked.study.cluster if asked.study else None
     if isinstance(cluster, LocalWorkers) and cluster.workers > cores:
         found = f"{cores:g} for {cluster.workers} workers: they wait for each other"
@@ -123,6 +129,19 @@ def processor(asked: Asked) -> Iterable[Finding]:
         yield Finding("warning", "cores", f"{cores:g}: workers and server share it", "use two")
     else:
         yield Finding("ok", "cores", f"{cores:g}")
+
+
+def workers(asked: Asked) -> Iterable[Finding]:
+    """Workers that a study without `cluster:` would get."""
+    study = asked.study
+    if study is None:
+        cluster, reason = choose_cluster(read_machine(), LARGE_STUDY)
+    elif study.cluster is None:
+        study, reason = fill_cluster(study, study.pair_set())
+        cluster = study.cluster
+    else:
+        cluster, reason = study.cluster, "set by the study"
+    yield Finding("ok", "workers", f"{describe_cluster(cluster)} ({reason})")
 
 
 def memory(asked: Asked) -> Iterable[Finding]:
@@ -226,14 +245,14 @@ def study(asked: Asked) -> Iterable[Finding]:
     if asked.tries_models and asked.study.models:
         from tasks.trial import refuse_unusable
 
-        count = refuse_unusable(plan_audit(asked.study, pairs))
+        count = len(refuse_unusable(plan_audit(asked.study, pairs)).models)
         yield Finding(
             "ok", "study", f"tried {number_of(count, 'model')}: the answers fit the score"
         )
 
 
 CHECKS: tuple[Callable[[Asked], Iterable[Finding]], ...] = (
-    *(versions, extras, gpu, processor, memory, disks, caches, warehouse, prefect, study),
+    *(versions, extras, gpu, processor, workers, memory, disks, caches, warehouse, prefect, study),
 )
 
 

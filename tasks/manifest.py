@@ -11,7 +11,8 @@ from decaf.foundation.digests import short
 from decaf.plan.units import Unit
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
 from tasks.order import software
-from tasks.plan import AuditPlan, newest_run
+from tasks.plan import AuditPlan
+from tasks.runs import newest_run
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (

@@ -1,16 +1,12 @@
 """What a worker takes of the memory while it scores a block, told before anything is scored."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
-
-import psutil
 
 from decaf.data.pairs import PairSet
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
 
-CGROUPS = Path("/sys/fs/cgroup")
 FLOAT = 4
 """Bytes of a value of an image as models take it."""
 
@@ -35,6 +31,8 @@ class Footprint(NamedTuple):
     """Of each on the host of a GPU, which copies it from there; 0 where there is none."""
     weights: int
     """Of the network, part of what is held."""
+    rows: int
+    """Of the largest batch."""
 
 
 class Need(NamedTuple):
@@ -56,50 +54,34 @@ class Need(NamedTuple):
 def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
     """What scoring the largest block takes with each model.
 
-    Its pairs are those of most pairs; batches have as many rows as the study allows, or as the
-    block has states where nothing is shared. Beside a model, its worker may hold the largest of the
+    The block is the one with most pairs. Beside a model, its worker may hold the largest of the
     others.
     """
     footprints = [*footprints]
-    given, rows = _largest_block(study, pairs)
+    given, _ = largest_block(study, pairs)
     for one in footprints:
         others = sorted(other.weights for other in footprints if other is not one)
         beside = sum(others[::-1][: study.models_per_worker - 1])
         held = one.held + beside
         inputs = len(given) * one.per_input
-        batch = rows * one.per_row
+        batch = one.rows * one.per_row
         total = held + inputs + max(batch, len(given) * one.per_conversion)
         total = max(total, one.peak + beside)
         yield Need(
-            *(one.model_id, one.is_on_gpu, rows, held, inputs, batch, total, one.per_row),
+            *(one.model_id, one.is_on_gpu, one.rows, held, inputs, batch, total, one.per_row),
             locked=2 * len(given) * one.per_locked,
         )
 
 
-def largest_batch(study: Study, pairs: PairSet) -> int:
-    """Rows of the largest batch that a study can have: of all states of its largest block."""
-    return _largest_block(study, pairs)[1]
-
-
-def _largest_block(study: Study, pairs: PairSet) -> tuple[set[int], int]:
-    """Positions of the inputs of the block with most pairs, and rows of its largest batch."""
+def largest_block(study: Study, pairs: PairSet) -> tuple[set[int], int]:
+    """Positions of the inputs of the block with most pairs, and states where none are shared."""
     block = max(study.blocks(pairs), key=len)
     positions = {position for row in block for position in pairs.pairs[row].positions}
     state_count = len(positions) + sum(
         2 * path.repetitions * path.grid(study.grid).size * len(block)
         for path in study.paths.values()
     )
-    return positions, min(study.batch_size, state_count)
-
-
-def free_memory() -> int:
-    """Bytes that are left to this machine, or to this container, whichever has less."""
-    free = psutil.virtual_memory().available
-    for folder in control_groups():
-        limit, used = text_of(folder / "memory.max"), text_of(folder / "memory.current")
-        if limit.isdigit() and used.isdigit():
-            free = min(free, int(limit) - int(used))
-    return free
+    return positions, state_count
 
 
 def fitting_rows(need: Need, study: Study, free: int) -> int | None:
@@ -111,18 +93,3 @@ def fitting_rows(need: Need, study: Study, free: int) -> int | None:
         return None
     spare = free // study.cluster.workers - need.total
     return None if spare >= 0 else max(need.rows + spare // max(need.per_row, 1), 0)
-
-
-def control_groups() -> list[Path]:
-    """Folders with the limits of this process and of all above it; none where Linux has no v2."""
-    own = text_of(Path("/proc/self/cgroup")).rpartition("0::/")[2]
-    path = Path(own)
-    return [CGROUPS / part for part in (path, *path.parents)]
-
-
-def text_of(path: Path) -> str:
-    """What a file says; nothing where it cannot be read."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

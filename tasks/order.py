@@ -94,6 +94,7 @@ def order_of(
         known=known,
         stored={} if kind.is_local else {unit.key: plan.commit_of(unit) for unit in read},
         software=software(),
+        batch_size=plan.batch_size(first.model_id),
     )
     own, *others = (
         replace(

@@ -1,18 +1,15 @@
 """What an audit has to do: its units, less those that the warehouse holds already."""
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
-from decaf.data.pairs import Input, InputSet, PairSet
+from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.collection import without_collection
 from decaf.foundation.digests import json_list_sha256, short
 from decaf.foundation.extras import Installed
@@ -22,10 +19,12 @@ from decaf.models.trainable import TrainableCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
-from decaf.scoring.planner import plan_states
+from decaf.scoring.batches import LEAST_ROWS
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
+from tasks.runs import newest_run
+from tasks.sizes import Pace, fill_block_size, fill_cluster, measured_block_size
 from tasks.stops import is_scored, stops_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
@@ -50,7 +49,7 @@ class AuditPlan:
     """The units of a study against what is committed."""
 
     given: Study
-    """As it was configured."""
+    """As it was configured, with the workers and blocks that are chosen for it."""
     study: Study
     """With the models that can be scored: those that are trained, at the epochs that are chosen."""
     waiting: tuple[TrainableCard, ...]
@@ -75,6 +74,12 @@ class AuditPlan:
     """Whether models may be scored on some blocks alone, and nobody knows yet on how many."""
     forced: Mapping[str, int]
     """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
+    why_workers: str
+    """Reason of the choice of workers; empty where the configuration sets them."""
+    has_open_blocks: bool
+    """Whether the trial of the models may still choose smaller blocks."""
+    paces: Mapping[str, Pace] = field(default_factory=dict)
+    """Speed, by model, of those that were tried."""
 
     @cached_property
     def run_id(self) -> str:
@@ -140,6 +145,12 @@ class AuditPlan:
     def commit_of(self, unit: Unit) -> str:
         """The commit where the result of a unit is stored, or will be."""
         return self.committed.get(unit.key) or self.commits[unit.key]
+
+    def batch_size(self, model_id: str | None) -> int:
+        """Rows of a forward pass of a model: as configured, or as its trial has chosen."""
+        if model_id in self.paces:
+            return self.paces[model_id].batch_size
+        return self.study.batch_size or LEAST_ROWS
 
     @property
     def is_done(self) -> bool:
@@ -266,6 +277,8 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
+    study, why_workers = fill_cluster(study, pairs)
+    study, has_open_blocks = fill_block_size(study, pairs)
     editions = read_editions(root, study.study)
     planned = _planned(study, pairs, root, editions)
     again = forced(planned.units, planned.committed, editions, force)
@@ -303,7 +316,32 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
         may_stop=may_stop,
         forced={key: editions.of_unit[key] for key in again},
+        why_workers=why_workers,
+        has_open_blocks=has_open_blocks,
     )
+
+
+def replan(plan: AuditPlan, **changed: Any) -> AuditPlan:
+    """Plan the same study again, with other values of some keys; choices for it stay."""
+    study = plan.given.model_copy(update=changed)
+    return replace(
+        plan_audit(study, plan.pairs),
+        why_workers=plan.why_workers,
+        has_open_blocks=plan.has_open_blocks,
+        paces=plan.paces,
+    )
+
+
+def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int) -> AuditPlan:
+    """Plan with the speed of the models: smaller blocks where those of the plan take too long.
+
+    Blocks that the configuration sets, or that an earlier run had, stay as they are.
+    """
+    if plan.has_open_blocks and paces:
+        size = measured_block_size(plan.given, plan.pairs, paces, worker_count)
+        if size != plan.given.sources_per_block:
+            plan = replan(plan, sources_per_block=size)
+    return replace(plan, paces={**plan.paces, **paces}, has_open_blocks=False)
 
 
 def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:
@@ -328,60 +366,6 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     return committed
 
 
-class RowCount(NamedTuple):
-    """Forward rows of one model over all pairs: distinct states, and every stage and branch."""
-
-    planned: int
-    naive: int
-
-
-def count_rows(study: Study, pairs: PairSet) -> RowCount:
-    """Count the states of every block exactly; reads inputs that no run has stored yet.
-
-    Raises DataError when inputs cannot be paired or read.
-    """
-    paths = fitted_paths(study, pairs.input_set.digest)
-    if not all(input_file(study.workspace, one).exists() for one in pairs.stored_sets):
-        study.data.verify(pairs)
-    planned = naive = 0
-    with ThreadPoolExecutor(READERS) as pool:
-        blocks = study.blocks(pairs)
-        for rows in (part for block in blocks for part in pairs.parts(block)):
-            block = pairs.block(rows)
-            read = partial(_read, pool, study.workspace)
-            inputs = read(
-                pairs.input_set, block.input_positions, block.shape, study.data.read_input
-            )
-            if pairs.masks:
-                places = block.mask_positions, block.mask_shape
-                regions = read(pairs.mask_set, *places, study.data.read_mask)
-                block = replace(block, regions=regions)
-            states = plan_states(block, channels_first(inputs), paths, study.grid)
-            planned += states.state_count
-            naive += states.naive_count()
-    return RowCount(planned, naive)
-
-
-def _read(
-    pool: ThreadPoolExecutor,
-    workspace: Path,
-    inputs: InputSet,
-    positions: NDArray[np.int64],
-    shape: tuple[int, ...] | None,
-    read: Callable[[Input], NDArray[Any]],
-) -> NDArray[Any]:
-    """Inputs at places of a set's file, as a run has stored them or as they are read."""
-    file = input_file(workspace, inputs)
-    if file.exists():
-        return inputs_at(file, positions, shape)
-
-    def read_part(places: NDArray[np.int64]) -> list[NDArray[Any]]:
-        return [read(inputs.inputs[n]) for n in np.searchsorted(inputs.places, places)]
-
-    parts = np.array_split(positions, min(READERS, positions.size))
-    return np.stack([found for part in pool.map(read_part, parts) for found in part])
-
-
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     """Digest of all that the run will hold, what its analysis takes of the pairs, and its words."""
     words = [study.expect, study.names] if study.expect or study.names else []
@@ -390,9 +374,3 @@ def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
     keys = (unit.key for unit in units)
     return short(json_list_sha256(study.study, keys, *pairs.analysed_by, *words))
-
-
-def newest_run(root: Root, study: str) -> str | None:
-    """The run of a study that was started last, which its views show."""
-    runs = list(receipts.read_kind(root, "runs", study))
-    return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None

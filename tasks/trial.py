@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first
 from decaf.data.pairs import PairSet
 from decaf.errors import DecafError, UnstableScore, number_of
+from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.models.network_faults import remark_on_outputs
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
-from decaf.scoring.consistency import NOISE, PROBES, UNKNOWN_NOISE, check_consistency
+from decaf.scoring.batches import (
+    LONG_SECONDS,
+    Call,
+    TimedScorer,
+    choose_batch,
+    growing_sizes,
+    largest_batch,
+)
+from decaf.scoring.consistency import NOISE, PROBES, UNKNOWN_NOISE, check_consistency, score_full
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error
@@ -38,10 +47,11 @@ from tasks.cluster.worker_deaths import limited
 from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
 from tasks.input_shape import sample
-from tasks.memory import FLOAT, Footprint, largest_batch
+from tasks.memory import FLOAT, Footprint, largest_block
 from tasks.order import model_order
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
+from tasks.sizes import Pace
 
 
 class Trial(NamedTuple):
@@ -53,8 +63,10 @@ class Trial(NamedTuple):
     """Each reads one of the clean inputs, (1, …)."""
     probes: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads a clean input, (1, …), all of one shape: the inputs of the batches."""
-    batch_size: int
-    """Rows of a full batch."""
+    batch_size: int | None
+    """Rows of a full batch; None where the trial chooses them."""
+    state_count: int
+    """States of the largest block, which no batch exceeds."""
     epsilon: float
     is_measured: bool = False
     """Whether it is asked for, too, what a pass of several like the last takes of the memory."""
@@ -65,11 +77,34 @@ class Trial(NamedTuple):
         return isinstance(self.model.card, NetworkCard)
 
 
-def try_model(trial: Trial) -> Footprint | None:
+class TriedModel(NamedTuple):
+    """Measurements of a model that can be used."""
+
+    pace: Pace
+    footprint: Footprint | None
+    """Memory of a network, where the trial asks for it."""
+    remarks: tuple[str, ...] = ()
+    """Sentences for the user, with the name of the model."""
+
+
+class TriedModels(NamedTuple):
+    """Measurements of the models of a plan, and errors of those that cannot be used, by model."""
+
+    errors: dict[str, DecafError]
+    models: dict[str, TriedModel]
+    worker_count: int
+    """Workers of the cluster that tried them."""
+
+    @property
+    def paces(self) -> dict[str, Pace]:
+        """Speed by model."""
+        return {model_id: model.pace for model_id, model in self.models.items()}
+
+
+def try_model(trial: Trial) -> TriedModel:
     """Load a model, untrained if it waits for that, and score clean inputs alone and in batches.
 
-    Returns what it takes of the memory, where that is asked for and the model is a network. Raises
-    what the model raises; of several inputs, the message says the shape of the one. Raises
+    Raises what the model raises; of several inputs, the message says the shape of the one. Raises
     UnstableScore when the score of an input depends on its batch, or differs at the next query.
     """
     import torch
@@ -92,13 +127,14 @@ def try_model(trial: Trial) -> Footprint | None:
             raise type(failed)(f"an input of shape {given.shape[1:]}: {failed}") from error
     is_measured = trial.is_measured and trial.is_network
     footprint = _footprint(trial, model, given) if is_measured else None
-    if card.stochastic is None or card.stochastic.seed:
-        _check_batches(trial, model)
-    return footprint
+    pace = _try_batches(trial, model)
+    if footprint:
+        footprint = footprint._replace(rows=min(pace.batch_size, trial.state_count))
+    return TriedModel(pace, footprint)
 
 
-def _check_batches(trial: Trial, model: Model) -> None:
-    """Compare the scores of a few inputs in several batches."""
+def _try_batches(trial: Trial, model: Model) -> Pace:
+    """Score a few inputs in batches of growing size: compare their scores, and choose a batch."""
     import torch
 
     inputs = on_device(
@@ -114,13 +150,39 @@ def _check_batches(trial: Trial, model: Model) -> None:
 
     precision = getattr(trial.model.card, "precision", None)
     noise = NOISE[precision] if precision else UNKNOWN_NOISE
-    try:
-        check_consistency(score, len(inputs), trial.batch_size, trial.epsilon, noise)
-    except UnstableScore as error:
-        raise UnstableScore(
-            f"{error}; or set 'batch_size: 1' in the study, or, for a model that draws, "
-            "'stochastic: {repeats: 8}' on its card"
-        ) from error
+    draws = trial.model.card.stochastic
+    is_compared = draws is None or draws.seed
+    calls: list[Call] = []
+    for size in _sizes(trial, inputs):
+        timed = TimedScorer(score)
+        try:
+            if is_compared:
+                check_consistency(timed, len(inputs), size, trial.epsilon, noise)
+            else:
+                score_full(timed, np.arange(min(len(inputs), size)), size)
+        except UnstableScore as error:
+            raise UnstableScore(
+                f"{error}; or set 'batch_size: 1' in the study, or, for a model that draws, "
+                "'stochastic: {repeats: 8}' on its card"
+            ) from error
+        calls.append(timed.largest)
+        if timed.largest.rows < size or timed.largest.seconds > LONG_SECONDS:
+            break
+    call = calls[-1] if trial.batch_size else choose_batch(calls)
+    return Pace(
+        batch_size=trial.batch_size if trial.batch_size and call.rows == size else call.rows,
+        seconds_per_row=call.seconds_per_row * trial.model.card.query_count,
+        is_reduced=calls[-1].rows < size,
+    )
+
+
+def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
+    """Batch sizes to try, the smallest first; no larger than the states of a block."""
+    if trial.batch_size:
+        return [min(trial.batch_size, trial.state_count)]
+    is_on_gpu = inputs.device.type == "cuda"
+    most = largest_batch(inputs[:1].nbytes, is_on_gpu=is_on_gpu)
+    return [*growing_sizes(min(most, trial.state_count))]
 
 
 def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
@@ -140,17 +202,21 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
         per_conversion=as_taken if is_levels else 0,
         per_locked=given.nbytes if is_on_gpu else 0,
         weights=model.weight_bytes,
+        rows=1,
     )
 
 
-def try_with_remarks(trial: Trial) -> tuple[Footprint | None, tuple[str, ...]]:
-    """Try a model as :func:`try_model` does; returns its remarks, too, with its name."""
-    footprint, card = try_model(trial), trial.model.card
+def try_with_remarks(trial: Trial) -> TriedModel:
+    """Try a model as :func:`try_model` does, and collect the remarks on it."""
+    model, card = try_model(trial), trial.model.card
     if isinstance(card, NetworkCard):
         remarks = _remarks_on_network(trial, card)
     else:
         remarks = getattr(loaded_model(trial.model).model, "remarks", ())
-    return footprint, tuple(f"{card.id}: {remark}" for remark in remarks)
+    if model.pace.is_reduced:
+        reduced = f"batches have {model.pace.batch_size} rows, since larger ones do not fit memory"
+        remarks = (*remarks, reduced)
+    return model._replace(remarks=tuple(f"{card.id}: {remark}" for remark in remarks))
 
 
 def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
@@ -166,38 +232,34 @@ def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
     return (remark,) if remark else ()
 
 
-def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
+def try_models(client: Client, plan: AuditPlan) -> TriedModels:
     """Try every model that has to be scored on a worker.
 
-    Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
-    outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
+    A model is not usable if it cannot be loaded, gives no answer, or its outputs do not fit the
+    score. Raises OrchestrationLost when the scheduler is gone.
     """
-    return _failed(client, plan, scored_models(plan))
+    return _try(client, plan, scored_models(plan))
 
 
-def refuse_unusable(plan: AuditPlan, on_measured: Callable[[Footprint], None] | None = None) -> int:
-    """Try the models of a plan, as :func:`tried` does; returns how many.
+def refuse_unusable(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels:
+    """Try the models of a plan, as :func:`try_on_cluster` does.
 
     Raises the error that the run would end with: BadInput when models do not fit what was given,
     ScoringFailed when they fail otherwise.
     """
-    count, failed = tried(plan, on_measured)
-    if failed:
-        told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
-        raise common_error([*failed.values()], told)
-    return count
+    models = try_on_cluster(plan, is_measured=is_measured)
+    if models.errors:
+        lines = "\n".join(f"{model_id}: {error}" for model_id, error in models.errors.items())
+        raise common_error([*models.errors.values()], lines)
+    return models
 
 
-def tried(
-    plan: AuditPlan, on_measured: Callable[[Footprint], None] | None = None
-) -> tuple[int, dict[str, DecafError]]:
+def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels:
     """Try the models of a plan as the run will, on workers of its cluster.
 
-    Returns how many, and the error of each that cannot be used, by the model; hands over what each
-    network takes of the memory to who asks for it.
-    A model behind an address, or on a server that would have to be started, is left to the run; so
-    is an estimator that is to be fitted, of which nothing is known.
-    Writes nothing; reads a few inputs.
+    Where it is measured, networks have a footprint. A model behind an address, or on a server that
+    would have to be started, is left to the run; so is an estimator that is to be fitted, of which
+    nothing is known. Writes nothing; reads a few inputs.
     """
     study = plan.given
     orders = scored_models(plan) | {
@@ -208,13 +270,14 @@ def tried(
     refused = _refuse_columns(orders)
     orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
     if not orders:
-        return 0, refused
+        return TriedModels(refused, {}, 1)
     cluster = study.cluster
     if isinstance(cluster, LocalWorkers):
         fewer = {"workers": min(cluster.workers, len(orders))}
         cluster = cluster.model_copy(update=fewer)
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        return len(orders), refused | _failed(client, plan, orders, on_measured)
+        models = _try(client, plan, orders, is_measured=is_measured)
+    return models._replace(errors=refused | models.errors)
 
 
 def _refuse_columns(orders: Mapping[str, ModelOrder]) -> dict[str, DecafError]:
@@ -235,19 +298,14 @@ def scored_models(plan: AuditPlan) -> dict[str, ModelOrder]:
     return {model_id: model_order(plan, (unit,)) for model_id, unit in units.items()}
 
 
-def _failed(
+def _try(
     client: Client,
     plan: AuditPlan,
     orders: dict[str, ModelOrder],
-    on_measured: Callable[[Footprint], None] | None = None,
-) -> dict[str, DecafError]:
-    def report(tried_model: tuple[Footprint | None, tuple[str, ...]]) -> None:
-        footprint, remarks = tried_model
-        for remark in remarks:
-            announce(remark)
-        if footprint and on_measured:
-            on_measured(footprint)
-
+    *,
+    is_measured: bool = False,
+) -> TriedModels:
+    models: dict[str, TriedModel] = {}
     cards = {model_id: order.card for model_id, order in orders.items()}
     unusable = contradictions(cards, plan.pairs, plan.study.score)
     orders = {model_id: order for model_id, order in orders.items() if model_id not in unusable}
@@ -255,8 +313,20 @@ def _failed(
         most = "at most " if plan.may_stop else ""
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
-    trials = trials_of(plan, orders, is_measured=on_measured is not None)
-    return {**unusable, **attempt(client, try_with_remarks, trials, list(orders), report)}
+
+    def note(named_model: tuple[str, TriedModel]) -> None:
+        model_id, model = named_model
+        models[model_id] = model
+        for remark in model.remarks:
+            announce(remark)
+
+    trials = trials_of(plan, orders, is_measured=is_measured)
+    errors = attempt(client, _try_by_name, trials, list(orders), note)
+    return TriedModels({**unusable, **errors}, models, len(client.nthreads()))
+
+
+def _try_by_name(trial: Trial) -> tuple[str, TriedModel]:
+    return trial.model.card.id, try_with_remarks(trial)
 
 
 def trials_of(
@@ -269,9 +339,10 @@ def trials_of(
         return tuple(sample(plan.given, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if orders else ((), ())
-    rows = largest_batch(study, plan.pairs)
+    _, state_count = largest_block(study, plan.pairs)
+    sizes = study.batch_size, state_count
     return [
-        Trial(order, study.score, extremes, probes, rows, study.epsilon, is_measured)
+        Trial(order, study.score, extremes, probes, *sizes, study.epsilon, is_measured)
         for order in orders.values()
     ]
 

@@ -45,7 +45,7 @@ class Options(TypedDict, total=False):
     clusters: ArrayLike | None
     weights: ArrayLike | None
     ids: Sequence[str] | None
-    batch_size: int
+    batch_size: int | None
     repeats: int
     progress: bool
 
@@ -90,7 +90,7 @@ def audit(
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     repeats: int = 1,
     progress: bool = False,
 ) -> Audit | Audits:
@@ -146,7 +146,9 @@ def audit(
     ids
         (n,) names of the inputs; their numbers by default.
     batch_size
-        Inputs of one call of the score at most; halved where the memory does not suffice.
+        Inputs of one call of the score at most; halved where the memory does not suffice. By
+        default the first call gets 64, and later calls more while a call takes less than 0.25 s:
+        up to 16,384 rows of a table, and 64 photos of 224 px (512 on a GPU).
     repeats
         Queries of every input, for a score that draws: ``q`` is their mean, and the audit has the
         ``response_errors`` of the responses.
@@ -174,6 +176,8 @@ def audit(
 
     Warns
     -----
+    BatchWarning
+        When a batch does not fit the memory, so that later ones are smaller.
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have.
     QuarantineWarning
@@ -187,8 +191,10 @@ def audit(
     >>> audited.response.tolist(), audited.profiles.evidence.tolist()
     ([[[0.0, 1.0, 2.0]]], [1.0])
     """
-    if type(batch_size) is not int or batch_size < 1:
-        raise ResponseError(f"batch_size is {batch_size!r}; expected a whole number from 1")
+    if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
+        raise ResponseError(
+            f"batch_size is {batch_size!r}; expected a whole number from 1, or None"
+        )
     if type(repeats) is not int or repeats < 1:
         raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)

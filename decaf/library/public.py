@@ -13,11 +13,13 @@ from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import Components, route
+from decaf.scoring.batches import BatchWarning
 from decaf.statistics.bootstrap import bootstrap_mean
 
 __all__ = [
     "Audit",
     "Audits",
+    "BatchWarning",
     "Blend",
     "Components",
     "ContextChannel",

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import UnstableScore
-from decaf.foundation.arrays import Array, is_tensor, namespace, to_numpy
+from decaf.foundation.arrays import Array, is_on_gpu, is_tensor, namespace, to_numpy
 from decaf.library.frames import FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs
 from decaf.library.progress import progress_line
 from decaf.library.targets import Asked, TargetScorer
 from decaf.reveal.path import RevealPath
+from decaf.scoring.batches import FixedLimit, GrowingLimit, largest_batch
 from decaf.scoring.block import BlockScores, Scorer, score_together
 from decaf.scoring.consistency import PROBES, UNKNOWN_NOISE, check_consistency, compare_scores
 from decaf.scoring.planner import StatePlan, plan_states
@@ -29,8 +30,8 @@ class UnstableScoreWarning(UserWarning):
 class Queries(NamedTuple):
     """Batch size, repeats and threshold of the queries of a callable."""
 
-    batch_size: int
-    """Inputs of one call at most."""
+    batch_size: int | None
+    """Inputs of one call at most; None where the size of an input and the speed of a call say."""
     repeats: int
     """Queries of every input."""
     epsilon: float
@@ -82,12 +83,19 @@ def score_pairs(
 
         every = score_together(
             *(plan, builder, [score_and_count] * repeats, scorer.columns(row.size)),
-            *(queries.batch_size, 1.0, [None] * repeats),
+            *(_limit(queries.batch_size, pairs.clean), 1.0, [None] * repeats),
         )
         if repeats == 1:
             _warn_if_unstable(plan, builder, scorer, every[0], queries)
     errors = {name: response_errors(every, name) for name in paths} if repeats > 1 else {}
     return Scored(mean_scores(every), errors, plan.grids)
+
+
+def _limit(batch_size: int | None, inputs: Array) -> GrowingLimit:
+    if batch_size is not None:
+        return FixedLimit(batch_size)
+    most = largest_batch(inputs[:1].nbytes, is_on_gpu=is_on_gpu(inputs))
+    return GrowingLimit(most)
 
 
 def _warn_if_unstable(

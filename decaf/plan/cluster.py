@@ -1,9 +1,11 @@
 """Where the work of a study runs."""
 
-from typing import Annotated, Literal
+from math import ceil
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from decaf.errors import number_of
 from decaf.foundation.settings import Settings
 
 
@@ -29,3 +31,70 @@ class SchedulerAddress(Settings):
 
 
 Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discriminator="kind")]
+
+WORKER_BYTES = 600 * 2**20
+"""Memory of a worker process that holds no model."""
+SOURCES_PER_WORKER = 4
+"""Sources that a worker scores at least with a model that may be slow."""
+ROWS_PER_WORKER = 2_000
+"""Sources that a worker scores at least where all models are fitted estimators of a table."""
+
+
+class Machine(NamedTuple):
+    """Resources of this machine that the process may use."""
+
+    cores: int
+    """Cores by affinity and by the limits of control groups, at least 1."""
+    free_bytes: int
+    gpu_count: int
+    """GPUs that torch sees."""
+    has_dask_cuda: bool
+
+
+class Demand(NamedTuple):
+    """Resources that the models of a study ask for."""
+
+    source_count: int
+    model_count: int
+    model_bytes: int
+    """Bytes of the largest model, as far as its files say."""
+    is_slow: bool
+    """True if a model is a network, a function or an endpoint; False for estimators of tables."""
+    uses_gpu: bool
+    """True if a model is a network, which a GPU may score."""
+
+
+def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | CudaWorkers, str]:
+    """Choose workers and threads for a study without `cluster:`, and say why.
+
+    Every GPU gets one worker. On processors, workers are as many as the cores, unless memory with
+    the model in each, or the number of sources, allows fewer; the workers then share all cores as
+    threads of torch. So tables and small networks get processes, and one large network on few pairs
+    gets threads.
+    """
+    if demand.uses_gpu and machine.gpu_count and machine.has_dask_cuda:
+        return CudaWorkers(kind="cuda"), f"one for each of {machine.gpu_count} GPUs"
+    if demand.uses_gpu and machine.gpu_count:
+        threads = machine.cores
+        reason = "torch sees a GPU; the extra 'cuda' would use one worker for each GPU"
+        return LocalWorkers(workers=1, threads=threads), reason
+    by_memory = machine.free_bytes // (WORKER_BYTES + 3 * demand.model_bytes)
+    least = SOURCES_PER_WORKER if demand.is_slow else ROWS_PER_WORKER
+    by_work = ceil(demand.source_count * max(demand.model_count, 1) / least)
+    limits = {
+        f"{machine.cores} cores": machine.cores,
+        "the free memory, with a model in each worker": max(int(by_memory), 1),
+        f"{demand.source_count} sources": max(by_work, 1),
+    }
+    reason = min(limits, key=lambda limit: limits[limit])
+    workers = limits[reason]
+    return LocalWorkers(workers=workers, threads=machine.cores // workers), f"bounded by {reason}"
+
+
+def describe_cluster(cluster: Cluster) -> str:
+    """Describe the workers of a study in a few words."""
+    if isinstance(cluster, LocalWorkers):
+        return f"{cluster.workers} with {number_of(cluster.threads, 'thread')} each"
+    if isinstance(cluster, CudaWorkers):
+        return "one for each GPU"
+    return f"those of the scheduler at {cluster.address}"

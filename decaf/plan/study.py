@@ -24,7 +24,7 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.plan.class_names import match_classes, target_number
-from decaf.plan.cluster import Cluster, LocalWorkers
+from decaf.plan.cluster import Cluster
 from decaf.plan.missing_marks import drop_stated_marks
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
 from decaf.plan.shared_keys import with_keys_of_data
@@ -107,17 +107,22 @@ class Study(Settings):
         description="share of a model's trajectories that may be quarantined, since a score was "
         "not finite; a model with more of them fails, and so does one without any other",
     )
-    sources_per_block: int = Field(
-        32,
+    sources_per_block: int | None = Field(
+        None,
         gt=0,
-        le=1_000_000,
-        description="sources (foregrounds, scenes) that are scored and committed at once",
+        le=10_000_000,
+        description="sources (foregrounds, scenes, rows) that are scored and committed at once; "
+        "chosen from the cost of a row when absent, and kept by later runs of the study",
     )
     stop: Stop | None = Field(
         None, description="when scoring may end before every pair is scored; never when absent"
     )
-    batch_size: int = Field(
-        64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
+    batch_size: int | None = Field(
+        None,
+        gt=0,
+        le=1_000_000,
+        description="rows of a forward pass; chosen for each model when absent; halved where the "
+        "memory does not suffice",
     )
     models_per_worker: int = Field(
         1,
@@ -127,7 +132,9 @@ class Study(Settings):
         "block are built once for all of them",
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
-    cluster: Cluster = Field(LocalWorkers(), description="where the work runs")
+    cluster: Cluster | None = Field(
+        None, description="where the work runs; chosen for the machine when absent"
+    )
     workspace: Path = Field(
         Path("runs/workspace"), description="folder for clean inputs and trained checkpoints"
     )
@@ -321,14 +328,32 @@ class Study(Settings):
         types = sorted({pair.pair_type for pair in pairs.pairs})
         try:
             check_shown(self.expect, self.names, types, self.paths)
+        except SettingError as error:
+            raise self._origin.blamed(error) from None
+        if self.sources_per_block:
+            self.check_span(pairs)
+        return self._made_by_code(pairs)
+
+    def check_span(self, pairs: PairSet) -> None:
+        """Refuse a `stop:` that asks for more blocks than the study has.
+
+        Raises ConfigError.
+        """
+        try:
             if self.stop:
                 self.stop.span(len(self.blocks(pairs)))
         except SettingError as error:
             raise self._origin.blamed(error) from None
-        return self._made_by_code(pairs)
 
     def blocks(self, pairs: PairSet) -> list[Rows]:
-        """Rows of the pairs that are committed at once, in a drawn order where it may stop."""
+        """Rows of the pairs that are committed at once, in a drawn order where it may stop.
+
+        The number of sources in a block must be set or chosen (:mod:`tasks.sizes`).
+        """
+        if self.sources_per_block is None:
+            raise ValueError(
+                "sources_per_block is not chosen yet; call tasks.sizes.fill_block_size first"
+            )
         if (stop := self.stop) is None:
             return pairs.blocks(self.sources_per_block)
         return drawn_blocks(pairs, self.sources_per_block, stop.seed, by_class=stop.by_class)

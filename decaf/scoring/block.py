@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Array, as_real, fetched, is_on_gpu, is_tensor, to_numpy
-from decaf.foundation.memory import halved, is_out_of_memory
+from decaf.foundation.memory import is_out_of_memory
+from decaf.scoring.batches import Call, FixedLimit, GrowingLimit
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
 
@@ -64,7 +65,8 @@ def score_block(
     Raises ModelError when the scorer returns another number of rows than it was given, or values
     that are no real numbers, and ScoringFailed when even one row does not fit the memory.
     """
-    (scores,) = score_together(plan, builder, [scorer], columns, batch_size, sign, [known])
+    limit = FixedLimit(batch_size)
+    (scores,) = score_together(plan, builder, [scorer], columns, limit, sign, [known])
     return scores
 
 
@@ -73,7 +75,7 @@ def score_together(
     builder: StateBuilder,
     scorers: Sequence[Scorer],
     columns: NDArray[np.int64],
-    batch_size: int,
+    limit: GrowingLimit,
     sign: float,
     known: Sequence[Known | None],
 ) -> list[BlockScores]:
@@ -84,17 +86,17 @@ def score_together(
     them equally. A scorer may write into its batch: the next one gets it built anew.
     """
     runs = [_Run(plan.state_count, *one) for one in zip(scorers, known, strict=True)]
-    batches = plan.batches(batch_size)
+    batches = plan.batches(limit.rows)
     if known[0] is not None:
         batches = [states[known[0].is_needed[states]] for states in batches]
     pending = [(states, runs) for states in batches if states.size][::-1]
-    limit, build_seconds = batch_size, 0.0
+    build_seconds = 0.0
     while pending:
-        states, left = pending.pop()
-        if states.size > limit:
+        states, left = _next_batch(pending, limit.rows)
+        if states.size > limit.rows:
             pending += [(half, left) for half in _halves(states)]
             continue
-        batch, done = _Batch(builder, states), 0
+        batch, done, started = _Batch(builder, states), 0, time.perf_counter()
         try:
             for run in left:
                 run.score(states, batch.inputs(is_last=run is left[-1]))
@@ -102,10 +104,24 @@ def score_together(
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            limit = halved(states.size, error)
+            limit.halve(states.size, error)
             pending.append((states, left[done:]))
+        else:
+            limit.grow(Call(states.size, time.perf_counter() - started))
         build_seconds += batch.build_seconds
     return [run.scores(plan, columns, sign, build_seconds / len(runs)) for run in runs]
+
+
+def _next_batch(
+    pending: list[tuple[NDArray[np.int64], list["_Run"]]], most_rows: int
+) -> tuple[NDArray[np.int64], list["_Run"]]:
+    """Take batches that follow each other, and are for the same scorers, as one batch."""
+    states, runs = pending.pop()
+    parts, row_count = [states], states.size
+    while pending and pending[-1][1] is runs and row_count + pending[-1][0].size <= most_rows:
+        parts.append(pending.pop()[0])
+        row_count += parts[-1].size
+    return (np.concatenate(parts) if len(parts) > 1 else states), runs
 
 
 class _Batch:

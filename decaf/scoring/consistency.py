@@ -72,17 +72,21 @@ def check_consistency(
     compare_scores(alone, scores[:1], ("alone", place), tolerance)
     turned = f"{place} in another order"
     compare_scores(scores[::-1], score(small[::-1]), (place, turned), tolerance)
-    full, of_full = _score_full(score, small, batch_size)
+    full, of_full = score_full(score, small, batch_size)
     compare_scores(scores[full], of_full, (place, f"in a batch of {full.size}"), tolerance)
     return scores
 
 
-def _score_full(
+def score_full(
     score: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     small: NDArray[np.int64],
     batch_size: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers and scores of a full batch: copies of the first input, then all in reverse."""
+    """Score a full batch: copies of the first input, then all of a small batch in reverse.
+
+    A batch that does not fit the memory is halved. Returns the (n,) numbers of the inputs of the
+    batch, and their (n, columns) scores.
+    """
     while True:
         copies = np.zeros(max(batch_size - small.size, 0), np.int64)
         full = np.concatenate([copies, small[::-1]])

@@ -81,14 +81,18 @@ def plan(
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
+    from tasks.plan import plan_audit
 
     study = load_study(config)
     refuse_registry(study, "plan")
-    planned = display.plan(console, study, explained=explain, force=force or ())
-    if not skip_models:
-        from flows.commands.trials import try_models
+    planned = plan_audit(study, display.describe_pairs(console, study), force or ())
+    try:
+        if not skip_models:
+            from flows.commands.trials import try_models
 
-        try_models(console, planned)
+            planned = try_models(console, planned)
+    finally:  # models that cannot be used are part of the plan
+        display.show_plan(console, planned, explained=explain)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """What the commands print: tables of plans, progress and results."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from shlex import quote
 
@@ -11,15 +11,18 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
+from decaf.data.pairs import PairSet
 from decaf.errors import number_of
 from decaf.plan.study import Study
+from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say, warn
 from tasks.attribution_rows import attribution_rows_left
-from tasks.estimate import Work, counted, estimate_of, learnt, work_of
+from tasks.estimate import Work, counted, estimate_of, learnt, trial_seconds, work_of
 from tasks.inputs import check_masks
-from tasks.plan import AuditPlan, count_rows, plan_audit
+from tasks.plan import AuditPlan
 from tasks.progress import clock
 from tasks.reasons import misses
+from tasks.row_counts import count_rows
 from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import around_damage, connect_whole
@@ -113,10 +116,8 @@ def quarantined(console: Console, root: Root, study: str) -> None:
         )
 
 
-def plan(
-    console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
-) -> AuditPlan:
-    """What a run would do, and why its units have to be computed; returns the plan."""
+def describe_pairs(console: Console, study: Study) -> PairSet:
+    """Print what a study audits, and remarks on its data; returns its pairs."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -127,7 +128,11 @@ def plan(
     )
     for remark in pairs.remarks:
         say(console, remark)
-    planned = plan_audit(study, pairs, force)
+    return pairs
+
+
+def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) -> None:
+    """Print what a run would do, and why its units have to be computed where it is explained."""
     if planned.waiting:
         _print_waiting(console, planned)
     _print_units(console, planned)
@@ -138,15 +143,15 @@ def plan(
         print_estimate(console, planned)
     elif not planned.is_done:
         console.print("every unit is there: a run makes means, checks and report of them anew")
-    rows = count_rows(study, pairs)
+    rows, pairs = count_rows(planned), planned.pairs
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
-    for remark in (*check_masks(study, pairs), *planned.remarks):
+    say_sizes(console, planned)
+    for remark in (*check_masks(planned.given, pairs), *planned.remarks):
         if remark not in pairs.remarks:
             say(console, remark)
-    return planned
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:
@@ -182,12 +187,14 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
 def print_estimate(console: Console, planned: AuditPlan) -> None:
     """How long what is left of a plan takes, where the warehouse knows work like it."""
     estimate = estimate_of(planned.root, planned.study)
-    seconds = estimate.seconds(counted(planned.pending))
-    console.print(
-        "time: no estimate yet, since nothing like it has been computed in this warehouse"
-        if seconds is None or planned.waiting
-        else f"time: about {clock(seconds)} on {estimate.workers} workers, going by earlier work"
-    )
+    seconds, source = estimate.seconds(counted(planned.pending)), "earlier work"
+    if seconds is None and (by_trial := trial_seconds(planned)):
+        seconds, source = by_trial / estimate.workers, "the trial of the models"
+    if seconds is None or planned.waiting:
+        say(console, "time: no estimate, since nothing like it was computed or tried")
+    else:
+        workers = number_of(estimate.workers, "worker")
+        say(console, f"time: about {clock(seconds)} on {workers}, judged by {source}")
 
 
 def _print_waiting(console: Console, planned: AuditPlan) -> None:

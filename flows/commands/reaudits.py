@@ -31,15 +31,18 @@ from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import finding, judged, place_of, returned, standing
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import asking, below_chance, print_estimate, quarantined, table_of
+from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.inputs import check_masks
-from tasks.plan import count_rows, plan_audit
+from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
 from tasks.reaudit.recorded import FAILED, GATES, NONE, RETURNED, VERSION, newest
 from tasks.reaudit.write_back import write_answers
+from tasks.row_counts import count_rows
+from tasks.sizes import fill_cluster
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
@@ -177,6 +180,7 @@ def _audit(
     from flows.launch import launch
     from tasks.cluster import fork_server
 
+    study, _ = fill_cluster(study, pairs)
     fork_server.begin(study.cluster)
     for remark in pairs.remarks:
         announce(remark)
@@ -269,14 +273,17 @@ def _print_plan(
     _print_changes(console, diff, Counter(unit.model_id for unit in pending))
     unusable = {}
     if planned and pending:
-        from tasks.trial import tried
+        from tasks.trial import try_on_cluster
 
-        rows = count_rows(diff.audited, pairs).planned
+        rows = count_rows(planned).planned
         for remark in check_masks(diff.audited, pairs):
             say(console, remark)
         console.print(f"forward rows per model that is scored: {rows}")
+        tried = try_on_cluster(planned)
+        unusable = tried.errors
+        planned = settle_blocks(planned, tried.paces, tried.worker_count)
         print_estimate(console, planned)
-        _, unusable = tried(planned)
+        say_sizes(console, planned)
     unusable_entries = []
     for resolved in diff.resolved:
         if problem := resolved.problem or unusable.get(resolved.model_id):

@@ -49,7 +49,7 @@ def run(
             from flows.launch import launch
             from tasks.cluster import fork_server
 
-            fork_server.begin(study.cluster)
+            fork_server.begin(plan.given.cluster)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             try:
                 launch("audit", config, plan)

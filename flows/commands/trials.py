@@ -7,21 +7,24 @@ from rich.filesize import decimal
 
 from decaf.errors import number_of
 from flows.commands.terminal import say, warn
-from tasks.memory import Footprint, fitting_rows, free_memory, needs
-from tasks.plan import AuditPlan
+from tasks.machine import free_memory
+from tasks.memory import Footprint, fitting_rows, needs
+from tasks.plan import AuditPlan, settle_blocks
 from tasks.trial import refuse_unusable
 
 
-def try_models(console: Console, planned: AuditPlan) -> None:
+def try_models(console: Console, planned: AuditPlan) -> AuditPlan:
     """Try every model of a plan that has anything to score, and say what a worker needs for it.
 
-    Raises the error that the run would end with where models cannot be used.
+    Returns the plan with the speed of the models, and with the blocks that fit it. Raises the error
+    that the run would end with where models cannot be used.
     """
-    footprints: list[Footprint] = []
-    if count := refuse_unusable(planned, footprints.append):
-        say(console, f"tried {number_of(count, 'model')}: the answers fit the score")
-    if footprints:
+    tried = refuse_unusable(planned, is_measured=True)
+    if tried.models:
+        say(console, f"tried {number_of(len(tried.models), 'model')}: the answers fit the score")
+    if footprints := [model.footprint for model in tried.models.values() if model.footprint]:
         _say_memory(console, planned, footprints)
+    return settle_blocks(planned, tried.paces, tried.worker_count)
 
 
 def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footprint]) -> None:

@@ -18,12 +18,12 @@ from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops, watch_models
 from tasks.manifest import commit_run
 from tasks.pictures import store_pictures
-from tasks.plan import AuditPlan, plan_audit
+from tasks.plan import AuditPlan, replan, settle_blocks
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
-from tasks.trial import unusable_models
+from tasks.trial import TriedModels, try_models
 from tasks.units.ahead import expect
 from tasks.verify import too_many_quarantined, verify
 
@@ -34,7 +34,7 @@ train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
 quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
-smoke_test = step(unusable_models, name="smoke_test")
+smoke_test = step(try_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
 together = step(computing.compute_together, name="compute-together")
@@ -46,7 +46,13 @@ watch = step(watch_models, name="watch")
 @step
 def plan(plan: AuditPlan) -> AuditPlan:
     """Plan again, with what trainings have made by now; the same plan where there were none."""
-    return plan_audit(plan.given, plan.pairs) if plan.waiting else plan
+    return replan(plan) if plan.waiting else plan
+
+
+@step
+def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
+    """Plan with the speed of the models that were tried, which may ask for smaller blocks."""
+    return settle_blocks(plan, tried.paces, tried.worker_count)
 
 
 @partial(step, task_run_name="compute-{model_id}")

@@ -1,6 +1,7 @@
 """The steps of a re-audit, beside those of an audit."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from prefect.states import State
@@ -64,7 +65,11 @@ def leave_out(
             raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
         announce(f"{model_id} is left out: {problem}")
     diff = diff.without(problems)
-    return diff, plan_audit(diff.audited, plan.pairs) if diff.audited.models else None
+    if not diff.audited.models:
+        return diff, None
+    blocks = {"sources_per_block": plan.given.sources_per_block}
+    left = plan_audit(diff.audited.model_copy(update=blocks), plan.pairs)
+    return diff, replace(left, paces=plan.paces)
 
 
 @step

@@ -89,6 +89,8 @@ class Order:
     stored: Mapping[str, str]
     """Commits of the units that these need, or know of, by the keys of the units."""
     software: dict[str, str]
+    batch_size: int
+    """Rows of a forward pass at most."""
     others: tuple["Order", ...] = ()
     """Orders of the same units for the pairs of the block whose inputs have other shapes."""
 
@@ -216,7 +218,7 @@ class Bench:
 
         Raises ScoringFailed when even one row does not fit.
         """
-        batch_size = self.order.study.batch_size
+        batch_size = self.order.batch_size
         while True:
             try:
                 result = compute(batch_size)
@@ -262,7 +264,7 @@ class Bench:
             "name": first.name,
             "block": first.block,
             **vars(self.cost),
-            "requested_batch_size": order.study.batch_size,
+            "requested_batch_size": order.batch_size,
             "wall_seconds": time.perf_counter() - self._clock.started,
             "cpu_seconds": time.process_time() - self._clock.processed,
             "device": device_name(self.model.device),

@@ -70,7 +70,7 @@ class Explain(Kind):
         preparing = time.perf_counter()
         baseline.prepare()
         subject = Subject(
-            probability=CountedProbability(_probability(bench, unit.name), study.batch_size),
+            probability=CountedProbability(_probability(bench, unit.name), bench.order.batch_size),
             rows=study.data.factual_rows(card.training),
             estimator=model.estimator,
             refit_without_factor=card.training.fit_without_factor,

@@ -24,6 +24,7 @@ from tasks.units.scope import Scope
 from warehouse.tables.declarations import MADE_FILES
 
 INPUTS_AT_ONCE = 1024
+SOURCES_AT_ONCE = 32
 
 
 class Fit(Kind):
@@ -100,7 +101,7 @@ def _folder(study: Study) -> Path:
 def _draws(path: RevealPath, bench: Bench, stored: NDArray[Any]) -> Iterator[Words]:
     """(n, words) names of the random starts, block by block."""
     pairs, study = bench.order.pairs, bench.order.study
-    for rows in pairs.blocks(study.sources_per_block):
+    for rows in pairs.blocks(SOURCES_AT_ONCE):
         block = pairs.block(rows)
         block = block.of_rows(block.rows_of_types(path.pair_types))
         if block.pair_count:

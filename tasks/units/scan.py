@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
+from decaf.scoring.batches import FixedLimit
 from decaf.scoring.block import Known, score_together
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
@@ -96,7 +97,7 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
     scored = iter(
         score_together(
             *(plan, builder, [*chain.from_iterable(scorers)]),
-            *(first.columns, study.batch_size, study.score.sign),
+            *(first.columns, FixedLimit(order.batch_size), study.score.sign),
             [scores for one in scans for scores in one.known],
         )
     )

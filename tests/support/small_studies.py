@@ -19,6 +19,7 @@ def of_scenes(folder, models=(), sources=2, seed=0, **changed):
         "models": list(models),
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {"blend": {"kind": "blend"}},
+        "sources_per_block": 32,
         "device": "cpu",
         "workspace": str(folder / "workspace"),
         "warehouse": str(folder / "warehouse"),

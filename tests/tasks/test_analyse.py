@@ -159,6 +159,5 @@ def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
 def order(root, study, unit):
     none = np.empty(0, np.int64)
     key = commit_key((unit,))
-    return Order(
-        root, study, key, (unit,), None, None, none, None, Path("none"), None, None, {}, (), {}, {}
-    )
+    files = Path("none"), None, None, {}
+    return Order(root, study, key, (unit,), None, None, none, None, *files, (), {}, {}, 64)

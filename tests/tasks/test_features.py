@@ -16,7 +16,8 @@ from decaf.errors import BadInput, ModelError
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
 from decaf.plan.study import Study
 from decaf.scoring.image_scores import score_of
-from tasks.plan import count_rows, plan_audit
+from tasks.plan import plan_audit
+from tasks.row_counts import count_rows
 
 EVIDENCE = """
     SELECT image_id, feature, feature_name, endpoint_delta, evidence, rank
@@ -41,7 +42,7 @@ def test_evidence_of_a_weighted_sum_is_half_of_what_each_feature_adds(tmp_path):
         Image.fromarray(mask.astype(np.uint8)).save(tmp_path / "masks" / f"a_{name}.png")
     features = {"kind": "masks", "files": f"{tmp_path}/masks/{{image}}_{{feature}}.png"}
     study = Study(**settings(tmp_path, features | {"names": list(masks)}) | weighted(tmp_path))
-    rows = count_rows(study, study.pair_set())
+    rows = count_rows(plan_audit(study, study.pair_set()))
     # Start, image at 1/2 and 1, and the same without each of the two features that it shows.
     assert rows.planned == 3 + 2 * 2
     in_process.compute(study)
@@ -73,7 +74,7 @@ def of_library(study, regions=None, path=None):
         stages=study.stages,
         target=study.score.columns(np.array([of_image[n] for n in range(len(inputs))])),
         ids=[image.image_id for image in pairs.inputs],
-        batch_size=study.batch_size,
+        batch_size=64,
     )
     scores = zip(audited.q_plus[:, 0], audited.q_minus[:, 0], strict=True)
     return dict(zip(audited.ids, scores, strict=True))

@@ -9,7 +9,7 @@ from small_studies import SMALL_CNN, network_card, of_scenes
 
 from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
-from tasks import health, memory
+from tasks import health, machine
 from tasks.health import GB, Asked, Finding
 from warehouse.commits.writer import open_root
 
@@ -24,8 +24,7 @@ def asked(tmp_path):
 @pytest.fixture
 def control_group(tmp_path, monkeypatch):
     """Writes a limit of this process: control_group("cpu.max", "100000 100000")."""
-    for module in (health, memory):
-        monkeypatch.setattr(module, "control_groups", lambda: [tmp_path / "groups"])
+    monkeypatch.setattr(machine, "control_groups", lambda: [tmp_path / "groups"])
     (tmp_path / "groups").mkdir()
     return lambda name, text: (tmp_path / "groups" / name).write_text(text)
 
@@ -41,7 +40,16 @@ def test_this_machine_is_looked_at_and_left_as_it_is(decaf, tmp_path):
     assert {line.split()[0] for line in lines} <= LEVELS - {"problem"}
     assert "numpy" in lines[0]
     assert sorted(tmp_path.iterdir()) == before
-    for subject in ("gpu", "cores", "memory", "workspace", "warehouse", "prefect", "torch cache"):
+    for subject in (
+        "gpu",
+        "cores",
+        "workers",
+        "memory",
+        "workspace",
+        "warehouse",
+        "prefect",
+        "torch cache",
+    ):
         assert sum(line.split(maxsplit=1)[1].startswith(f"{subject}: ") for line in lines) == 1
 
 

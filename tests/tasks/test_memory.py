@@ -20,6 +20,7 @@ MODEL = Footprint(
     per_conversion=4,
     per_locked=0,
     weights=300,
+    rows=6,
 )
 
 
@@ -56,13 +57,6 @@ def test_the_largest_batch_and_the_inputs_of_a_block_are_counted(tmp_path):
     # The host of a GPU has the inputs of this block and of the next, read ahead.
     (on_gpu,) = needs(study, pairs, [MODEL._replace(is_on_gpu=True, per_locked=3)])
     assert (need.locked, on_gpu.locked) == (0, 2 * 3 * inputs)
-
-
-def test_a_block_with_fewer_states_than_a_batch_takes_no_whole_batch(tmp_path):
-    study, pairs = scored(tmp_path, batch_size=10**6)
-    (need,) = needs(study, pairs, [MODEL])
-    assert need.rows < 10**4
-    assert need.batch == 10 * need.rows
 
 
 def test_models_that_a_worker_holds_beside_take_their_weights(tmp_path):

@@ -301,15 +301,18 @@ def test_a_plan_says_what_would_be_scored_and_writes_nothing(
 ):
     put(tmp_path / "zoo" / "net", seed=1)
     (tmp_path / "zoo" / "bad").mkdir()
-    failed = lambda plan: (1, {card.id: "its layers" for card in plan.study.models})  # noqa: E731
-    monkeypatch.setattr(trial, "tried", failed)
+
+    def fail(plan):
+        return trial.TriedModels({card.id: "its layers" for card in plan.study.models}, {}, 1)
+
+    monkeypatch.setattr(trial, "try_on_cluster", fail)
     settings["registry"] |= {"cards": {"nte": {}}, "trust": ["net"]}
     with pytest.raises(ChecksFailed):
         reaudit(Console(width=200), config(), is_plan=True, is_json=False)
     shown, told = capsys.readouterr()
     assert "net: its layers" in shown
     assert "forward rows per model that is scored: " in shown
-    assert "time: no estimate yet" in shown
+    assert "time: no estimate" in shown
     assert "bad has no card" in shown
     assert "warning: 'cards' of the registry names 'nte', which is none" in told
     assert "did you mean 'net'?" in told

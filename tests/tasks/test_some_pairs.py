@@ -10,7 +10,8 @@ from warehouse_answers import fetched
 
 from decaf.plan.study import Study
 from tasks.manifest import commit_outcome
-from tasks.plan import count_rows, plan_audit
+from tasks.plan import plan_audit
+from tasks.row_counts import count_rows
 from tasks.verify import verify
 
 SCORES = "SELECT pair_id, path, q_plus, q_minus FROM core_trajectories ORDER BY pair_id, path"
@@ -57,7 +58,7 @@ def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
     few = limited(study, blend=("shape",), patch=("shape",))
     # A source with both types: three clean inputs, a start, one inner stage x 2 branches x 2 paths;
     # one without a path: two clean inputs.
-    assert count_rows(few, pairs) == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
+    assert count_rows(plan_audit(few, pairs)) == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
     plan, rows = audit(few, pairs)
     assert [unit.block for unit in plan.units if unit.kind == "score"] == [0, 0, 1, 1]
     shapes = {pair.pair_id for pair in pairs.pairs if pair.pair_type == "shape"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from decaf import Blend, Patches, Removal, RevealPath, audit
+from decaf import BatchWarning, Blend, Patches, Removal, RevealPath, audit
 from decaf.errors import ScoringFailed
 from decaf.reveal.path import Revealed, shown_by_branch
 from decaf.reveal.paths.blend import Fade, stage_words
@@ -294,13 +294,14 @@ def test_a_batch_that_does_not_fit_is_halved():
         return x.sum(axis=1)
 
     x = np.arange(8.0).reshape(4, 2)
-    audited = audit(cramped, x, x - 1)
+    with pytest.warns(BatchWarning):
+        audited = audit(cramped, x, x - 1)
     np.testing.assert_allclose(audited.profiles.evidence, 1)
 
     def full(x):
         raise MemoryError
 
-    with pytest.raises(ScoringFailed, match="one input alone"):
+    with pytest.raises(ScoringFailed, match="one input alone"), pytest.warns(BatchWarning):
         audit(full, x, x - 1)
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from decaf.errors import ConfigError, DataError
-from decaf.plan.cluster import LocalWorkers
 from decaf.plan.presentation import Report
 from decaf.plan.study import load_study
 
@@ -36,7 +35,7 @@ def test_a_study_has_defaults_for_what_it_does_not_say(tmp_path):
     study = load(tmp_path, STUDY)
     assert study.epsilon == 0.02
     assert study.grid.tolist() == [k / 8 for k in range(9)]
-    assert study.cluster == LocalWorkers()
+    assert (study.cluster, study.batch_size, study.sources_per_block) == (None, None, None)
     assert study.report_file == Path("runs/try.html")
     assert load(tmp_path, f"{STUDY}report: false\n").report_file is None
     assert load(tmp_path, f"{STUDY}report: a.html\n").report == Report(page=Path("a.html"))

@@ -7,6 +7,7 @@ from blocks import foregrounds, pixels, whole
 
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
+from decaf.scoring.batches import FixedLimit
 from decaf.scoring.block import Known, score_block, score_together
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder, on_device
@@ -98,7 +99,7 @@ def test_each_scorer_gets_what_it_gets_alone_and_states_are_built_once(plan, inp
         for scorer in scorers
     ]
     builder = Counted(plan, inputs)
-    found = score_together(plan, builder, scorers, columns, ROWS, -1.0, [None] * 3)
+    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), -1.0, [None] * 3)
     assert sum(builder.built) == plan.state_count
     assert len(found) == 3
     for one, expected in zip(found, alone, strict=True):
@@ -113,13 +114,14 @@ def test_each_scorer_gets_what_it_gets_alone_and_states_are_built_once(plan, inp
 def test_who_writes_into_a_batch_spoils_it_for_nobody(plan, inputs, columns, rude):
     builder = Counted(plan, inputs)
     scorers = [largest, some_pixels, rude, smallest, rude]
-    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 5)
+    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), 1.0, [None] * 5)
     for one, scorer in zip(found, [largest, some_pixels, mean, smallest, mean], strict=True):
         alone = score_block(plan, StateBuilder(plan, builder._clean), scorer, columns, ROWS)
         assert_alike(one, alone)
     assert sum(builder.built) == 2 * plan.state_count, "and once more for the one after it"
 
 
+@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_a_batch_that_one_has_no_room_for_is_halved_for_those_after_it(plan, inputs, columns):
     seen = {"first": [], "cramped": [], "last": []}
 
@@ -134,7 +136,7 @@ def test_a_batch_that_one_has_no_room_for_is_halved_for_those_after_it(plan, inp
 
     scorers = [noted("first", 99), noted("cramped", 4), noted("last", 99)]
     builder = Counted(plan, inputs)
-    found = score_together(plan, builder, scorers, columns, ROWS, 1.0, [None] * 3)
+    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), 1.0, [None] * 3)
     for one in found:
         np.testing.assert_allclose(one.clean, found[0].clean, rtol=1e-6)
         for name, scores in one.branches.items():
@@ -152,7 +154,7 @@ def test_states_that_are_known_are_built_for_nobody(plan, inputs, columns):
         values[is_needed] = np.nan
         known.append(Known(values, is_needed))
     builder = Counted(plan, inputs)
-    found = score_together(plan, builder, [mean, largest], columns, ROWS, 1.0, known)
+    found = score_together(plan, builder, [mean, largest], columns, FixedLimit(ROWS), 1.0, known)
     assert sum(builder.built) == is_needed.sum()
     for one, scorer in zip(found, (mean, largest), strict=True):
         alone = score_block(plan, Counted(plan, inputs), scorer, columns, ROWS)

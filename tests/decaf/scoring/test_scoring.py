@@ -75,6 +75,7 @@ def test_the_batch_size_does_not_change_scores(plan, pairs, images, batch_size):
     assert cut.batch_size <= batch_size
 
 
+@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_a_batch_that_does_not_fit_is_halved_and_the_size_is_recorded(plan, pairs, images):
     seen = []
 
@@ -92,6 +93,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_the_size_is_recorded(plan, pair
 
 
 @pytest.mark.cuda
+@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_a_batch_that_a_gpu_has_no_room_for_is_halved(plan, pairs, images):
     gpu = torch.device("cuda")
     whole = score(plan, pairs, images, mean_of_red_and_green, 64)
@@ -136,6 +138,7 @@ def test_nothing_waits_for_a_gpu_while_states_are_built_and_scored(plan, images)
     np.testing.assert_allclose(np.concatenate([some() for some in values]), expected, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_an_input_that_never_fits_is_an_error(plan, pairs, images):
     def full(pixels):
         raise torch.OutOfMemoryError("CUDA out of memory")

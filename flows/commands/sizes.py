@@ -1,0 +1,29 @@
+"""Workers, blocks and batches of a run, in words."""
+
+from rich.console import Console
+
+from decaf.errors import number_of
+from decaf.plan.cluster import describe_cluster
+from flows.commands.terminal import say
+from tasks.plan import AuditPlan
+from tasks.sizes import block_seconds
+
+
+def say_sizes(console: Console, plan: AuditPlan) -> None:
+    """Print the workers of a plan, and blocks and batches of each model that was tried."""
+    reason = f" ({plan.why_workers})" if plan.why_workers else ""
+    say(console, f"workers: {describe_cluster(plan.given.cluster)}{reason}")
+    sources = number_of(min(plan.given.sources_per_block, len(plan.source_ids)), "source")
+    if plan.has_open_blocks:
+        say(console, f"blocks: at most {sources}; a run chooses them when it tries the models")
+        return
+    blocks = f"{number_of(len(plan.blocks), 'block')} of {sources}"
+    if not plan.paces:
+        say(console, blocks)
+    for model_id, pace in plan.paces.items():
+        seconds = block_seconds(plan.given, plan.pairs, pace)
+        say(
+            console,
+            f"{model_id}: {blocks}, batches of {number_of(pace.batch_size, 'row')}, about "
+            f"{seconds:.2g} s each, {1 / pace.seconds_per_row:,.0f} rows/s",
+        )

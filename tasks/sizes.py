@@ -1,0 +1,145 @@
+"""Sizes of the work of a study that its configuration leaves open: workers, blocks, batches.
+
+Workers follow the machine (:func:`decaf.plan.cluster.choose_cluster`). The number of sources in a
+block is that of the last run of the study, so that a resumed run or a re-audit finds its units. A
+first run chooses the number before anything is scored: from bytes, then, once the models were
+tried, from the seconds of a row (:func:`decaf.plan.sizes.block_size`). The number is then part of
+the configuration that the run records. Batches are chosen at every trial of a model; no key depends
+on them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from decaf.data.pairs import PairSet
+from decaf.errors import DataError
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.cluster import Demand, LocalWorkers, choose_cluster
+from decaf.plan.sizes import Load, block_size
+from decaf.plan.study import Study
+from tasks.input_shape import sample
+from tasks.machine import read_machine
+from tasks.memory import FLOAT
+from tasks.runs import newest_config
+from warehouse import storage
+
+
+class Pace(NamedTuple):
+    """Speed of a model in the batches that were chosen for it."""
+
+    batch_size: int
+    seconds_per_row: float
+    """With all queries of a stochastic model."""
+    is_reduced: bool
+    """True if a larger batch did not fit the memory."""
+
+
+def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
+    """Choose workers and threads for the machine where the study has no `cluster:`.
+
+    Returns the study, and the reason of the choice; an empty reason where `cluster:` is set.
+    """
+    if study.cluster is not None:
+        return study, ""
+    machine, models = read_machine(), study.models
+    demand = Demand(
+        source_count=len({pair.source_id for pair in pairs.pairs}),
+        model_count=len(models),
+        model_bytes=max(map(_file_bytes, models), default=0),
+        is_slow=not models or not all(isinstance(card, EstimatorCard) for card in models),
+        uses_gpu=study.device != "cpu"
+        and (not models or any(isinstance(card, NetworkCard) for card in models)),
+    )
+    cluster, reason = choose_cluster(machine, demand)
+    return study.model_copy(update={"cluster": cluster}), reason
+
+
+def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
+    """Set the number of sources in a block where the study leaves it open.
+
+    Returns the study, and whether the number is provisional: True if the study has no run yet, so
+    that the trial of its models may choose a smaller number.
+    """
+    is_open = study.sources_per_block is None
+    if is_open:
+        config = newest_config(storage.resolved(study.warehouse), study.study)
+        recorded = config.get("sources_per_block")
+        size = recorded or block_size(
+            load_of(study, pairs), _worker_count(study), can_stop=study.stop is not None
+        )
+        study = study.model_copy(update={"sources_per_block": size})
+        is_open = recorded is None
+        study.check_span(pairs)
+    return study, is_open
+
+
+def measured_block_size(
+    study: Study, pairs: PairSet, paces: Mapping[str, Pace], worker_count: int
+) -> int:
+    """Number of sources in a block, from the seconds of a row of the slowest model.
+
+    Workers are as many as the study says, or ``worker_count`` where it does not say so. The number
+    is never larger than the one that the study has.
+    """
+    slowest = max((pace.seconds_per_row for pace in paces.values()), default=0.0)
+    size = block_size(
+        *(load_of(study, pairs), _worker_count(study, worker_count)),
+        can_stop=study.stop is not None,
+        seconds_per_row=slowest,
+    )
+    return min(size, study.sources_per_block or size)
+
+
+def block_seconds(study: Study, pairs: PairSet, pace: Pace) -> float:
+    """Seconds that a model needs for the states of a block, about."""
+    load = load_of(study, pairs)
+    sources = min(study.sources_per_block or load.source_count, load.source_count)
+    return sources * load.states_per_source * pace.seconds_per_row
+
+
+def load_of(study: Study, pairs: PairSet) -> Load:
+    """Work of a study for each source; reads one input."""
+    types = Counter(pair.pair_type for pair in pairs.pairs)
+    source_count = len({pair.source_id for pair in pairs.pairs})
+    states = len(pairs.inputs) + sum(
+        2
+        * path.repetitions
+        * path.grid(study.grid).size
+        * sum(
+            count
+            for pair_type, count in types.items()
+            if path.pair_types is None or pair_type in path.pair_types
+        )
+        for path in study.paths.values()
+    )
+    image_count = len({pair.plus for pair in pairs.pairs})
+    features = max(len(pairs.pairs) // image_count, 1)
+    attributed = sum(sum(method.calls(features)) for method in study.attributions.values())
+    return Load(
+        source_count=source_count,
+        states_per_source=states / source_count,
+        bytes_per_source=_input_bytes(study, pairs) * len(pairs.inputs) / source_count,
+        attribution_rows_per_source=attributed * image_count / source_count,
+    )
+
+
+def _input_bytes(study: Study, pairs: PairSet) -> int:
+    """Bytes of an input as models take it; of several shapes, of a largest one."""
+    try:
+        stored = sample(study, pairs.input_set, pairs.input_set.extremes[-1])()
+    except DataError:  # the run names all inputs that cannot be read where it stores them
+        return 1
+    return max(stored.size * FLOAT if stored.dtype.itemsize == 1 else stored.nbytes, 1)
+
+
+def _worker_count(study: Study, otherwise: int = 1) -> int:
+    return study.cluster.workers if isinstance(study.cluster, LocalWorkers) else otherwise
+
+
+def _file_bytes(card: object) -> int:
+    """Bytes of the file of a model; 0 where it has none, or none yet."""
+    file = getattr(card, "weights", None) or getattr(card, "file", None)
+    return file.stat().st_size if isinstance(file, Path) and file.is_file() else 0

@@ -1,0 +1,104 @@
+"""Blocks, batches and workers of studies that leave them open, from plan to warehouse."""
+
+import numpy as np
+import pytest
+from in_process import compute
+from small_studies import of_scenes, untrained, weighted
+from warehouse_answers import fetched
+
+from decaf.data.pairs import PairSet
+from decaf.plan.cluster import LocalWorkers
+from decaf.plan.study import Study
+from tasks.plan import plan_audit, settle_blocks
+from tasks.sizes import Pace, block_seconds, load_of
+from tasks.trial import scored_models, trials_of, try_model
+
+OPEN = {"sources_per_block": None}
+SOURCES = 8
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Eight scenes, two networks, one worker; blocks and batches are open."""
+    models = [untrained(tmp_path, name, seed) for seed, name in enumerate(("one", "two"))]
+    cluster = {"kind": "local", "workers": 1}
+    return Study(**of_scenes(tmp_path, models, SOURCES, cluster=cluster) | OPEN)
+
+
+def sizes(plan):
+    return plan.given.sources_per_block, plan.has_open_blocks
+
+
+def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
+    pairs = study.pair_set()
+    plan = plan_audit(study, pairs)
+    assert sizes(plan) == (SOURCES, True)
+    row_count = load_of(study, pairs).states_per_source
+    slow = {"one": Pace(64, 10 / row_count / 3, is_reduced=False)}  # three sources in 10 s
+    settled = settle_blocks(plan, slow, worker_count=1)
+    assert sizes(settled) == (3, False)
+    assert block_seconds(settled.given, pairs, slow["one"]) == pytest.approx(10)
+    assert settled.batch_size("one") == 64
+    compute(settled.given, pairs)
+    again = plan_audit(study, pairs)
+    assert sizes(again) == (3, False)
+    assert again.run_id == settled.run_id
+    assert not [unit for unit in again.pending if unit.kind == "score"]
+    # A faster or slower model changes nothing from here on.
+    assert sizes(settle_blocks(again, slow, worker_count=4)) == (3, False)
+
+
+def test_what_is_set_by_hand_stays(study):
+    set_by_hand = study.model_copy(update={"sources_per_block": 5, "batch_size": 7})
+    plan = plan_audit(set_by_hand, study.pair_set())
+    slow = {"one": Pace(7, 1000.0, is_reduced=False)}
+    assert sizes(settle_blocks(plan, slow, worker_count=9)) == (5, False)
+    assert plan.batch_size("two") == 7
+    assert plan.given.cluster == study.cluster
+
+
+def test_workers_are_chosen_where_none_are_set(study):
+    plan = plan_audit(study.model_copy(update={"cluster": None}), study.pair_set())
+    assert isinstance(plan.given.cluster, LocalWorkers)
+    assert plan.given.cluster.workers <= SOURCES * 2 // 4
+    assert plan.why_workers
+
+
+def test_a_trial_times_batches_up_to_the_states_of_a_block(study):
+    plan = plan_audit(study, study.pair_set())
+    for trial in trials_of(plan, scored_models(plan)):
+        pace = try_model(trial).pace
+        assert 1 <= pace.batch_size <= trial.state_count
+        assert pace.seconds_per_row > 0
+
+
+def test_a_batch_that_does_not_fit_the_memory_is_halved_in_the_trial(tmp_path):
+    (tmp_path / "narrow.py").write_text(
+        "def total(x):\n"
+        "    if len(x) > 20:\n"
+        "        raise MemoryError\n"
+        "    return x.sum((1, 2, 3))\n"
+    )
+    card = {"id": "narrow", "family": "any", "source": "function", "output": "value"}
+    settings = of_scenes(tmp_path, [], SOURCES) | weighted(tmp_path) | OPEN
+    settings["models"] = [card | {"function": "narrow:total"}]
+    study = Study(**settings)
+    plan = plan_audit(study, study.pair_set())
+    (trial,) = trials_of(plan, scored_models(plan))
+    pace = try_model(trial).pace
+    assert pace.is_reduced
+    assert 10 <= pace.batch_size <= 20
+
+
+def test_batches_change_no_score(study):
+    pairs: PairSet = study.pair_set()
+    scores = []
+    for size in (1, 13, None):
+        own = study.model_copy(
+            update={"batch_size": size, "warehouse": f"{study.warehouse}-{size}"}
+        )
+        compute(own, pairs)
+        query = "SELECT q_plus, q_minus FROM core_trajectories ORDER BY model_id, pair_id"
+        scores.append(np.array(fetched(own.warehouse, query)))
+    assert np.abs(scores[0] - scores[1]).max() < 1e-6
+    assert np.abs(scores[0] - scores[2]).max() < 1e-6
