@@ -36,8 +36,10 @@ def compute(
     so a second call does only what is left.
     """
     of_label: dict[str, tuple[Unit, ...]] = {}
+    announced: set[str] = set()
 
     def report(done: Done) -> None:
+        _announce_once(done.remark, announced)
         remaining.take(of_label.pop(done.label), done.seconds)
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
@@ -74,9 +76,11 @@ def compute_together(
                 alike.setdefault(same, []).append(units)
     shared = [groups for groups in alike.values() if len(groups) > 1]
     of_label = {units[0].label: units for groups in shared for units in groups}
+    announced: set[str] = set()
 
     def report(all_done: tuple[Done, ...]) -> None:
         for done in all_done:
+            _announce_once(done.remark, announced)
             remaining.take(of_label.pop(done.label), done.seconds)
             progress.advance(done.label, done.forward_rows, done.unit_count)
 
@@ -98,6 +102,12 @@ def compute_together(
         model_id: [units for units in groups if units[0].label not in done]
         for model_id, groups in work.items()
     }
+
+
+def _announce_once(remark: str, announced: set[str]) -> None:
+    if remark and remark not in announced:
+        announced.add(remark)
+        announce(remark)
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:

@@ -155,6 +155,8 @@ class Bench:
         """What the forward pass of the order gave."""
         self.queries: list[BlockScores] = []
         """The scores of every query of a state; one of a model that is not stochastic."""
+        self.remark = ""
+        """Sentence about a batch that did not fit the memory; empty where all did."""
 
     def begin(self, clock: Clock, stored: Stored, beside: Sequence[ModelOrder] = ()) -> None:
         """Say when the order began, and what its other parts have read of the warehouse.
@@ -226,9 +228,18 @@ class Bench:
                 if not is_out_of_memory(error):
                     raise
                 batch_size = halved(batch_size, error)
+                self.note_smaller_batch(batch_size)
             else:
                 self.cost.batch_size = batch_size
                 return result
+
+    def note_smaller_batch(self, batch_size: int) -> None:
+        """Remark that batches are smaller than the order allows."""
+        model_id, allowed = self.order.units[0].model_id, self.order.batch_size
+        self.remark = (
+            f"{model_id}: a batch of {allowed} rows does not fit the memory of a worker; batches "
+            f"have {batch_size} rows instead"
+        )
 
     def rows_of(self, unit: Unit, table: str) -> pa.Table | None:
         """Rows of a unit, computed in this order or stored; None where its pairs have none."""

@@ -38,6 +38,8 @@ class Done(NamedTuple):
     """Rows that this call sent through the model; 0 when all was there."""
     seconds: float = 0.0
     """What this call took; 0 when all was there."""
+    remark: str = ""
+    """Sentence about a batch that did not fit the memory; empty where all did."""
 
 
 def together(units: Iterable[Unit]) -> Iterator[tuple[Unit, ...]]:
@@ -108,9 +110,12 @@ class _Made(NamedTuple):
     tables: dict[str, pa.Table]
     cost: dict[str, Any]
     """Its row of ``costs``; empty where no model was asked."""
+    remark: str = ""
 
     def done(self, order: Order, seconds: float = 0.0) -> Done:
-        return Done(order.label, len(order.units), self.cost.get("forward_rows", 0), seconds)
+        return Done(
+            order.label, len(order.units), self.cost.get("forward_rows", 0), seconds, self.remark
+        )
 
 
 def _is_committed(order: Order) -> bool:
@@ -148,7 +153,7 @@ def _joined(parts: Sequence[_Made]) -> _Made:
     cost = summed([part.cost for part in parts]) if parts[0].cost else {}
     if cost:
         tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
-    return _Made(tables, cost)
+    return _Made(tables, cost, next((part.remark for part in parts if part.remark), ""))
 
 
 def _asked(
@@ -184,7 +189,9 @@ def _made(benches: Sequence[Bench]) -> list[_Made]:
         _run(bench, lambda kind: kind.is_scanned or not kind.uses_model)
     uses_model = _use_model([bench.order for bench in benches])
     costs = divided([bench.cost_row() if uses_model else {} for bench in benches])
-    return [_Made(bench.results, cost) for bench, cost in zip(benches, costs, strict=True)]
+    return [
+        _Made(bench.results, cost, bench.remark) for bench, cost in zip(benches, costs, strict=True)
+    ]
 
 
 def _run(bench: Bench, is_due: Callable[[Kind], bool]) -> None:
@@ -194,7 +201,7 @@ def _run(bench: Bench, is_due: Callable[[Kind], bool]) -> None:
 
 
 def _commit(orders: Sequence[Order], made: Sequence[_Made]) -> None:
-    for order, (tables, _) in zip(orders, made, strict=True):
+    for order, (tables, *_) in zip(orders, made, strict=True):
         model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
         put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
         patiently(partial(put, software=order.software))

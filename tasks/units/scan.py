@@ -94,10 +94,11 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
     scorers = [
         scorers_of(one.bench.order.model.card, one.bench.model, study.score) for one in scans
     ]
+    limit = FixedLimit(order.batch_size)
     scored = iter(
         score_together(
             *(plan, builder, [*chain.from_iterable(scorers)]),
-            *(first.columns, FixedLimit(order.batch_size), study.score.sign),
+            *(first.columns, limit, study.score.sign),
             [scores for one in scans for scores in one.known],
         )
     )
@@ -105,6 +106,8 @@ def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
         bench, cost = one.bench, one.bench.cost
         bench.queries = [*islice(scored, len(own_scorers))]
         bench.scores = scores = mean_scores(bench.queries)
+        if limit.rows < order.batch_size:
+            bench.note_smaller_batch(limit.rows)
         cost.item_count = order.block.pair_count
         cost.forward_rows = scores.forward_rows
         cost.naive_rows = len(own_scorers) * plan.naive_count(one.missing)

@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
-from in_process import compute
+from in_process import compute, train
 from small_studies import of_scenes, untrained, weighted
 from warehouse_answers import fetched
 
 from decaf.data.pairs import PairSet
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
+from tasks.inputs import store_pairs
+from tasks.order import order_of
 from tasks.plan import plan_audit, settle_blocks
 from tasks.sizes import Pace, block_seconds, load_of
 from tasks.trial import scored_models, trials_of, try_model
+from tasks.units.orders import run_order
 
 OPEN = {"sources_per_block": None}
 SOURCES = 8
@@ -72,7 +75,9 @@ def test_a_trial_times_batches_up_to_the_states_of_a_block(study):
         assert pace.seconds_per_row > 0
 
 
-def test_a_batch_that_does_not_fit_the_memory_is_halved_in_the_trial(tmp_path):
+@pytest.fixture
+def narrow(tmp_path):
+    """A study of a function that has memory for 20 inputs at most."""
     (tmp_path / "narrow.py").write_text(
         "def total(x):\n"
         "    if len(x) > 20:\n"
@@ -82,8 +87,22 @@ def test_a_batch_that_does_not_fit_the_memory_is_halved_in_the_trial(tmp_path):
     card = {"id": "narrow", "family": "any", "source": "function", "output": "value"}
     settings = of_scenes(tmp_path, [], SOURCES) | weighted(tmp_path) | OPEN
     settings["models"] = [card | {"function": "narrow:total"}]
-    study = Study(**settings)
-    plan = plan_audit(study, study.pair_set())
+    return Study(**settings)
+
+
+@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
+def test_a_run_says_that_a_batch_does_not_fit_the_memory(narrow):
+    plan = train(narrow.model_copy(update={"batch_size": 32}))
+    inputs = store_pairs(plan)
+    scored = plan.by_model["narrow"][0]
+    done = run_order(order_of(plan, scored, inputs, None))
+    assert "a batch of 32 rows does not fit" in done.remark
+    (row,) = fetched(narrow.warehouse, "SELECT batch_size, requested_batch_size FROM stg_costs")
+    assert row == (16, 32)
+
+
+def test_a_batch_that_does_not_fit_the_memory_is_halved_in_the_trial(narrow):
+    plan = plan_audit(narrow, narrow.pair_set())
     (trial,) = trials_of(plan, scored_models(plan))
     pace = try_model(trial).pace
     assert pace.is_reduced

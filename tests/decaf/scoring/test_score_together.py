@@ -167,4 +167,7 @@ def test_an_error_of_one_is_raised(plan, inputs, columns):
         raise LookupError("no such thing")
 
     with pytest.raises(LookupError, match="no such thing"):
-        score_together(plan, Counted(plan, inputs), [mean, fails], columns, ROWS, 1.0, [None, None])
+        score_together(
+            *(plan, Counted(plan, inputs), [mean, fails], columns),
+            *(FixedLimit(ROWS), 1.0, [None, None]),
+        )
