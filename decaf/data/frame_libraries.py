@@ -75,9 +75,12 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def numeric(
-        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+        values: NDArray[Any],
+        is_missing: NDArray[np.bool_] | None,
+        marker: Marker | None,
+        dtype: str,
     ) -> Series:
-        """Numbers or truth values of a type; values under ``is_missing`` do not count."""
+        """Numbers or truth values of a type; values under ``is_missing``, if any, do not count."""
 
     @staticmethod
     @abstractmethod
@@ -155,12 +158,15 @@ class _Pandas(Library):
 
     @staticmethod
     def numeric(
-        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+        values: NDArray[Any],
+        is_missing: NDArray[np.bool_] | None,
+        marker: Marker | None,
+        dtype: str,
     ) -> Series:
         import pandas
 
         series = pandas.Series(values).astype(dtype)
-        return series.mask(is_missing) if is_missing.any() else series
+        return series if is_missing is None or not is_missing.any() else series.mask(is_missing)
 
     @staticmethod
     def frame(columns: Mapping[str, Series]) -> Frame:
@@ -232,13 +238,17 @@ class _Polars(Library):
 
     @staticmethod
     def numeric(
-        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+        values: NDArray[Any],
+        is_missing: NDArray[np.bool_] | None,
+        marker: Marker | None,
+        dtype: str,
     ) -> Series:
         import polars
 
         series = polars.Series(values).cast(getattr(polars, dtype))
-        gone = None if marker == "null" else np.nan
-        return series.scatter(np.flatnonzero(is_missing), gone) if is_missing.any() else series
+        if is_missing is None or not is_missing.any():
+            return series
+        return series.scatter(np.flatnonzero(is_missing), None if marker == "null" else np.nan)
 
     @staticmethod
     def frame(columns: Mapping[str, Series]) -> Frame:

@@ -28,51 +28,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.data.frame_libraries import LIBRARIES, OF_PANDAS, Category, Frame, Kind, Library
+from decaf.data.frame_columns import WHOLE, Column, plain_name
+from decaf.data.frame_decoding import DistinctRows, FrameDecoder
+from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Library
 from decaf.errors import DataError, listed
 from decaf.foundation.arrays import EXACT
 
 MOST_CATEGORIES = 1000
 """Of one column: each is a value of every row."""
-HALF = 0.5
-WHOLE = {
-    f"{sign}int{bits}": (
-        max(int(np.iinfo(f"{sign}int{bits}").min), 1 - EXACT),
-        min(int(np.iinfo(f"{sign}int{bits}").max), EXACT - 1),
-    )
-    for sign in ("", "u")
-    for bits in (8, 16, 32, 64)
-}
-"""Smallest and largest whole number that a dtype, and float64, hold."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a frame, as plain values."""
-
-    name: str
-    dtype: str
-    """As its library calls it."""
-    kind: Kind
-    categories: tuple[Category, ...] = ()
-    is_ordered: bool = False
-    missing: Literal["null", "nan"] | None = None
-    """How a missing value is written; None where the column of a number never has one."""
-
-    @property
-    def width(self) -> int:
-        """Values of a row that stand for it."""
-        return len(self.categories) or (1 if self.missing is None else 2)
-
-    @property
-    def is_text(self) -> bool:
-        """True for categories that the type of the column does not declare."""
-        return self.kind == "category" and not self.dtype.startswith((OF_PANDAS, "Enum"))
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """Smallest and largest whole number that its type, and float64, hold."""
-        return WHOLE[_plain_name(self.dtype)]
 
 
 @dataclass(frozen=True)
@@ -157,17 +120,31 @@ class FrameSchema:
 
         Raises DataError when the values have another shape.
         """
+        return self._decoder.frame(self._checked(values))
+
+    def decode_distinct(
+        self, values: ArrayLike, groups: NDArray[np.int64] | None = None
+    ) -> DistinctRows:
+        """Decode as :meth:`decode` does, each distinct row once.
+
+        Values that differ come to the same row where numbers are rounded, and where categories
+        stay the same. Rows of different ``groups`` (n,) stay apart. Raises DataError when the
+        values have another shape.
+        """
+        return self._decoder.distinct(self._checked(values), groups)
+
+    @cached_property
+    def _decoder(self) -> FrameDecoder:
+        return FrameDecoder(LIBRARIES[self.library], self.columns)
+
+    def _checked(self, values: ArrayLike) -> NDArray[Any]:
         values = np.asarray(values)
         if values.ndim != 2 or values.shape[1] != self.width:
             raise DataError(
                 f"values have shape {values.shape}; expected (rows, {self.width}) for the columns "
                 f"{listed([column.name for column in self.columns])}"
             )
-        ends = np.cumsum([column.width for column in self.columns])[:-1]
-        built = {}
-        for column, part in zip(self.columns, np.split(values, ends, axis=1), strict=True):
-            built[column.name] = _decoded(LIBRARIES[self.library], column, part)
-        return LIBRARIES[self.library].frame(built)
+        return values
 
 
 def library_of(values: Any) -> Literal["pandas", "polars"] | None:
@@ -202,7 +179,7 @@ def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
     if len(dtypes) > 1:
         raise _fault(name, f"is {dtypes[0]} in one frame and {dtypes[1]} in another", "one type")
     kind = library.kind(parts[0])
-    if kind is None or (kind == "whole" and _plain_name(dtypes[0]) not in WHOLE):
+    if kind is None or (kind == "whole" and plain_name(dtypes[0]) not in WHOLE):
         raise _fault(
             name,
             f"holds {library.content(parts[0])}",
@@ -266,26 +243,6 @@ def _encoded(library: type[Library], column: Column, series: Any) -> NDArray[np.
             "finite numbers, and whole ones below 2^53",
         )
     return numbers[:, None] if column.missing is None else np.stack([numbers, ~is_missing], axis=1)
-
-
-def _decoded(library: type[Library], column: Column, part: NDArray[np.floating]) -> Any:
-    if column.categories:
-        last = len(column.categories)
-        codes = np.where(part.sum(axis=1) >= HALF, part.argmax(axis=1), last)
-        levels = library.levels(column.categories, column.is_ordered, column.missing, column.dtype)
-        return library.taken(levels, codes)
-    is_missing = np.zeros(len(part), bool) if column.missing is None else part[:, 1] < HALF
-    values = np.ascontiguousarray(part[:, 0])
-    if column.kind == "truth":
-        values = values >= HALF
-    elif column.kind == "whole":
-        values = np.rint(values).clip(*column.limits).astype(np.int64)
-    return library.numeric(values, is_missing, column.missing, column.dtype)
-
-
-def _plain_name(dtype: str) -> str:
-    """``int64`` of ``int64``, ``Int64`` and ``int64[pyarrow]``."""
-    return dtype.lower().partition("[")[0]
 
 
 def _fault(name: str, found: str, expected: str) -> DataError:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from decaf.data.frame_columns import Column
 from decaf.data.frame_libraries import Category
-from decaf.data.frames import Column, FrameSchema
+from decaf.data.frames import FrameSchema
 from decaf.errors import DataError, suggestion
 from decaf.foundation.settings import LARGEST_SEED, Settings, fault, setting
 

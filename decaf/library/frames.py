@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
@@ -85,6 +86,31 @@ class FrameBuilder(StateBuilder):
     def build(self, states: NDArray[np.int64]) -> Any:
         """(n,) numbers of states → a frame of n rows."""
         frame = self._frames.schema.decode(super().build(states))
+        return self._labelled(frame, states)
+
+    def _labelled(self, frame: Frame, states: NDArray[np.int64]) -> Frame:
         if self._frames.labels is not None:
             frame.index = self._frames.labels[self._plan.source[states]]
         return frame
+
+
+class FrameBatch(NamedTuple):
+    """Distinct rows of a batch of states."""
+
+    frame: Frame
+    inverse: NDArray[np.int64]
+    """(n_states,) row of the frame for each state."""
+
+
+class DistinctFrameBuilder(FrameBuilder):
+    """Builds states as frames in which each row occurs once, for scores that do not draw.
+
+    Rows with different labels stay apart.
+    """
+
+    def build(self, states: NDArray[np.int64]) -> Any:
+        """(n,) numbers of states → :class:`FrameBatch` of their distinct rows."""
+        values = StateBuilder.build(self, states)
+        labels = None if self._frames.labels is None else self._plan.source[states]
+        frame, places = self._frames.schema.decode_distinct(values, labels)
+        return FrameBatch(self._labelled(frame, states[places.first]), places.inverse)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import UnstableScore
 from decaf.foundation.arrays import Array, is_on_gpu, is_tensor, namespace, to_numpy
-from decaf.library.frames import FrameBuilder, Frames
+from decaf.library.frames import DistinctFrameBuilder, FrameBatch, FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs
 from decaf.library.progress import progress_line
 from decaf.library.targets import Asked, TargetScorer
@@ -65,24 +65,29 @@ def score_pairs(
     """
     row = pairs.block.source
     scorer = TargetScorer(asked.call, None if asked.targets is None else asked.targets[row])
-    plan = plan_states(
-        pairs.block, pairs.given, paths, grid, is_shared=not (frames and frames.has_labels)
-    )
+    is_shared = not (frames and frames.has_labels)
+    plan = plan_states(pairs.block, pairs.given, paths, grid, is_shared)
     builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
     torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
     repeats = queries.repeats
+    batches: StateBuilder = builder
+    if frames and is_shared and repeats == 1:
+        batches = DistinctFrameBuilder(plan, pairs.clean, frames)
     with (
         torch.inference_mode() if torch else nullcontext(),
         progress_line(repeats * plan.state_count, queries.is_shown) as count,
     ):
 
         def score_and_count(batch: Any) -> Array:
-            scored = scorer(batch)
-            count(len(batch))
+            if isinstance(batch, FrameBatch):
+                scored = scorer(batch.frame)[batch.inverse]
+            else:
+                scored = scorer(batch)
+            count(len(scored))
             return scored
 
         every = score_together(
-            *(plan, builder, [score_and_count] * repeats, scorer.columns(row.size)),
+            *(plan, batches, [score_and_count] * repeats, scorer.columns(row.size)),
             *(_limit(queries.batch_size, pairs.clean), 1.0, [None] * repeats),
         )
         if repeats == 1:

@@ -12,7 +12,7 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, listed
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
-from decaf.models.estimators.column_names import match_columns
+from decaf.models.estimators.column_names import Match, match_columns
 
 CATEGORICAL = "enable_categorical"
 """Word of XGBoost where it refuses columns of text."""
@@ -57,7 +57,8 @@ class ArrayModel:
         self._name = name
         self._frame_columns = frame_columns
         self._seed_argument = seed_argument
-        self._frame: Callable[[NDArray[np.floating]], Frame] | None = None
+        self._columns: FrameSchema | None = None
+        self._match = Match([], [], "")
         self._text_columns: list[str] = []
         self._by_position = by_position
         self.remarks = remarks
@@ -80,19 +81,13 @@ class ArrayModel:
         except ValueError as error:
             raise ModelError(f"{self._name} {error}") from error
         model = copy(self)
+        model._columns, model._match = columns, match
         model.remarks = (*self.remarks, *([match.remark] if match.remark else []))
         model._text_columns = [
             column.name
             for column in columns.columns
             if column.is_text and column.name in match.columns
         ]
-
-        def frame(rows: NDArray[np.floating]) -> Frame:
-            chosen = columns.decode(rows)[match.columns]
-            chosen.columns = match.names
-            return chosen
-
-        model._frame = frame
         return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
@@ -111,25 +106,51 @@ class ArrayModel:
         import torch
 
         rows = inputs.numpy()
+        if self._columns is not None:
+            rows = self._as_fitted(self._columns.decode(rows))
+        return torch.from_numpy(self._ask(rows, seed))
+
+    def distinct_outputs(self, inputs: Tensor) -> Tensor:
+        """Compute outputs as :meth:`outputs` does, each distinct row of a frame once.
+
+        Arrays go through as they are. The callable gets fewer rows than there are inputs where
+        inputs are decoded to the same row: it must not draw. Raises what :meth:`seeded_outputs`
+        raises.
+        """
+        import torch
+
+        if self._columns is None:
+            return self.outputs(inputs)
+        frame, places = self._columns.decode_distinct(inputs.numpy())
+        return torch.from_numpy(self._ask(self._as_fitted(frame), 0)[places.inverse])
+
+    def _as_fitted(self, frame: Frame) -> Frame:
+        """Columns that the callable was fitted on, under the names of the fit."""
+        chosen = frame[self._match.columns]
+        chosen.columns = self._match.names
+        return chosen
+
+    def _ask(self, rows: NDArray[np.floating] | Frame, seed: int) -> NDArray[np.float64]:
+        """(n, …) rows → (n, outputs), checked."""
         seeds = {self._seed_argument: seed} if self._seed_argument else {}
         try:
-            answer = self._answer(rows if self._frame is None else self._frame(rows), **seeds)
+            answer = self._answer(rows, **seeds)
         except ValueError as error:
             reason = self._explain(str(error))
             raise ModelError(f"{self._name} could not answer: {reason}") from error
         output = f"the output of {self._name}"
         array = as_array(answer, output, ModelError)
         found = to_numpy(as_real(array, output, ModelError))
-        if found.ndim not in (1, 2) or len(found) != len(inputs):
+        if found.ndim not in (1, 2) or len(found) != len(rows):
             raise ModelError(
-                f"{self._name} returned shape {found.shape} for {len(inputs)} inputs; expected "
-                f"({len(inputs)}, outputs)"
+                f"{self._name} returned shape {found.shape} for {len(rows)} inputs; expected "
+                f"({len(rows)}, outputs)"
             )
         columns = found if found.ndim == 2 else found[:, None]
         is_whole = type_name(array).startswith(("int", "uint"))
         if is_whole and columns.shape[1] == 1 and self.output == "probabilities":
             raise ModelError(f"{self._name} {LABELS}")
-        return torch.from_numpy(columns.astype(np.float64))
+        return columns.astype(np.float64)
 
     def _explain(self, reason: str) -> str:
         """Reason of a refusal; that of XGBoost, which takes no text, in words of the study."""

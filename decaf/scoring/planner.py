@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import BadInput
+from decaf.foundation.distinct import Distinct, find_distinct
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
 FIXED = 5
 """Leading columns of a state's name: rule, start, image, and the two inputs behind the start."""
+MOST_BYTES = 1024
+"""Larger inputs are compared by their digests."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def plan_states(
     named = np.concatenate([*tables, clean])
     if not is_shared:
         named = np.column_stack([named, sources])
-    rows, first, inverse = _distinct(named)
+    rows, (first, inverse) = _distinct(named)
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
     order = np.lexsort((first, sources[first]))
@@ -270,7 +273,7 @@ def _starts_behind(
     started = np.flatnonzero(rows[:, 0] != CLEAN)
     if not started.size:
         return use, started
-    made_from, first, inverse = _distinct(np.delete(rows[started], [0, 2], axis=1))
+    made_from, (first, inverse) = _distinct(np.delete(rows[started], [0, 2], axis=1))
     order = np.lexsort(made_from.T[::-1])
     use[started] = np.argsort(order)[inverse]
     return use, started[first[order]]
@@ -290,14 +293,15 @@ def _number(value: Any, known: list[Any]) -> int:
 
 def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
     """(n_inputs,) the first input of the same content and regions: they make equal states."""
-    # Digests, since a sort would copy the inputs four times.
-    parts = [inputs] if regions is None else [inputs, regions]
-    digests = b"".join(
-        hashlib.sha256(np.ascontiguousarray(part[one]).data).digest()
-        for one in range(len(inputs))
-        for part in parts
-    )
-    _, first, inverse = _distinct(np.frombuffer(digests, np.uint8).reshape(len(inputs), -1))
+    words: list[NDArray[np.uint64]] = []
+    for part in [inputs] if regions is None else [inputs, regions]:
+        rows = np.ascontiguousarray(part).reshape(len(inputs), -1)
+        size = rows.itemsize * rows.shape[1]
+        if size > MOST_BYTES or size % 8:
+            digests = b"".join(hashlib.sha256(row.data).digest() for row in rows)
+            rows = np.frombuffer(digests, np.uint64).reshape(len(inputs), -1)
+        words.extend(rows.view(np.uint64).T)
+    first, inverse = find_distinct(words)
     return first[inverse]
 
 
@@ -311,9 +315,7 @@ def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
     return source
 
 
-def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct rows, the first place of each, and where every row went."""
-    rows = np.ascontiguousarray(rows)
-    packed = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
-    _, first, inverse = np.unique(packed.ravel(), return_index=True, return_inverse=True)
-    return rows[first], first, inverse
+def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Distinct]:
+    """Distinct rows, and where they come from."""
+    distinct = find_distinct(rows.view(np.uint64).T)
+    return rows[distinct.first], distinct

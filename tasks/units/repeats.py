@@ -3,7 +3,7 @@
 The scores of each query are rows of the table ``repeats``. Routing and measurements take the mean.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -25,17 +25,21 @@ def scorers_of(card: ModelCard, model: Model, score: ScoreDefinition) -> list[Sc
     """Scorer of every query of a state: one, or as many as the card of a stochastic model says."""
     stochastic = card.stochastic
     if stochastic is None:
-        return [partial(_score, model, score, None)]
-    seeds = range(stochastic.repeats) if stochastic.seed else [None] * stochastic.repeats
-    return [partial(_score, model, score, seed) for seed in seeds]
+        return [partial(_score, model, score, getattr(model, "distinct_outputs", model.outputs))]
+    if stochastic.seed:
+        queries = [partial(model.seeded_outputs, seed=seed) for seed in range(stochastic.repeats)]
+    else:
+        queries = [model.outputs] * stochastic.repeats
+    return [partial(_score, model, score, query) for query in queries]
 
 
-def _score(model: Model, score: ScoreDefinition, seed: int | None, states: Tensor) -> Tensor:
+def _score(
+    model: Model, score: ScoreDefinition, query: Callable[[Tensor], Tensor], states: Tensor
+) -> Tensor:
     import torch
 
     with torch.inference_mode():
-        outputs = model.outputs(states) if seed is None else model.seeded_outputs(states, seed)
-        return score.values(outputs, model.output)
+        return score.values(query(states), model.output)
 
 
 def repeat_rows(

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from polars.testing import assert_frame_equal as assert_equal
 
-from decaf.data.frames import Column, FrameSchema, library_of
+from decaf.data.frame_columns import Column
+from decaf.data.frames import FrameSchema, library_of
 from decaf.errors import DataError
 
 JOBS = pd.CategoricalDtype(["cook", "smith", "miner"])
@@ -257,3 +258,33 @@ def test_no_library_of_frames_is_imported_to_find_out():
     assert library_of(FRAME) == "pandas"
     assert library_of(FRAME["age"]) is None
     assert Column("x", "float64", "number", missing="nan").width == 2
+
+
+def test_rows_that_decode_to_the_same_row_are_built_once(schema):
+    first, second = np.array(VALUES, np.float64)
+    batch = schema.decode_distinct(np.stack([second, first, first + 0.4 * (first == 40), second]))
+    assert batch.places.first.tolist() == [0, 1]
+    assert batch.places.inverse.tolist() == [0, 1, 1, 0]
+    assert_frame_equal(batch.frame, FRAME[::-1].reset_index(drop=True))
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from([-1.0, 0.0, 0.2, 0.3, 0.5, 0.6, 1.0]), min_size=9, max_size=9),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_distinct_rows_are_those_of_decode(rows):
+    schema, values = FrameSchema.of(FRAME), np.array(rows)
+    decoded, (frame, places) = schema.decode(values), schema.decode_distinct(values)
+    assert_frame_equal(frame.iloc[places.inverse].reset_index(drop=True), decoded)
+    for row, values_of_row in enumerate(values):
+        jobs, towns = values_of_row[4:7], values_of_row[7:9]
+        for name, block, categories in (
+            ("job", jobs, JOBS.categories),
+            ("town", towns, ["Bonn", "Ulm"]),
+        ):
+            expected = categories[block.argmax()] if block.sum() >= 0.5 else None
+            value = decoded[name][row]
+            assert value == expected or (expected is None and pd.isna(value))

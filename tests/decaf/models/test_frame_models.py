@@ -24,6 +24,9 @@ MODULE = """
 def kinds(frame):
     return [[len(frame.columns), frame["age"].iloc[row]] for row in range(len(frame))]
 
+def sizes(frame):
+    return [[len(frame), age] for age in frame["age"]]
+
 def width(rows):
     return [[*rows.shape]] * len(rows)
 """
@@ -45,6 +48,15 @@ def card(tmp_path, monkeypatch):
 def test_a_function_is_called_with_the_frame(card):
     model = card("kinds", input="frame").load_for("cpu", COLUMNS)
     assert model.outputs(ROWS).tolist() == [[3, 40], [3, 31]]
+
+
+def test_rows_that_decode_to_the_same_row_are_asked_once(card):
+    """Ages 40.2 and 39.9 are 40; the function says how many rows it gets."""
+    model = card("sizes", input="frame").load_for("cpu", COLUMNS)
+    rows = ROWS[[0, 0, 1]]
+    rows[:, 0] = torch.tensor([40.2, 39.9, 31.0])
+    assert model.outputs(rows).tolist() == [[3, 40], [3, 40], [3, 31]]
+    assert model.distinct_outputs(rows).tolist() == [[2, 40], [2, 40], [2, 31]]
 
 
 def test_a_model_of_arrays_gets_the_array_where_columns_are_numbers(card):

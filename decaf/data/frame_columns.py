@@ -1,0 +1,52 @@
+"""Columns of a frame as plain values: how many values each takes, and their limits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from decaf.data.frame_libraries import OF_PANDAS, Category, Kind, Marker
+from decaf.foundation.arrays import EXACT
+
+WHOLE = {
+    f"{sign}int{bits}": (
+        max(int(np.iinfo(f"{sign}int{bits}").min), 1 - EXACT),
+        min(int(np.iinfo(f"{sign}int{bits}").max), EXACT - 1),
+    )
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+"""Smallest and largest whole number that a dtype, and float64, hold."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a frame, as plain values."""
+
+    name: str
+    dtype: str
+    """As its library calls it."""
+    kind: Kind
+    categories: tuple[Category, ...] = ()
+    is_ordered: bool = False
+    missing: Marker | None = None
+    """How a missing value is written; None where the column of a number never has one."""
+
+    @property
+    def width(self) -> int:
+        """Values of a row that stand for it."""
+        return len(self.categories) or (1 if self.missing is None else 2)
+
+    @property
+    def is_text(self) -> bool:
+        """True for categories that the type of the column does not declare."""
+        return self.kind == "category" and not self.dtype.startswith((OF_PANDAS, "Enum"))
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest whole number that its type, and float64, hold."""
+        return WHOLE[plain_name(self.dtype)]
+
+
+def plain_name(dtype: str) -> str:
+    """Name of a type without its library: ``int64`` of ``int64``, ``Int64``, ``int64[pyarrow]``."""
+    return dtype.lower().partition("[")[0]
