@@ -281,8 +281,9 @@ def _starts_behind(
 
 def _naive_rows(index: NDArray[np.int64]) -> int:
     trajectories = index.reshape(-1, *index.shape[2:])
-    factual = np.unique(trajectories[..., 0], axis=0)
-    return factual.size + trajectories[..., 1].size
+    stage_count = trajectories.shape[1]
+    factual = find_distinct(trajectories[..., 0].view(np.uint64).T).first.size if index.size else 0
+    return factual * stage_count + trajectories[..., 1].size
 
 
 def _number(value: Any, known: list[Any]) -> int:

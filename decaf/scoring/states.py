@@ -20,12 +20,14 @@ from decaf.foundation.arrays import (
     sent,
     to_numpy,
 )
-from decaf.reveal.path import WritingRule, writes_in_place
+from decaf.reveal.path import Rule, WritingRule, writes_in_place
 from decaf.scoring.planner import CLEAN, START, StatePlan
 from decaf.scoring.starts import StoredStarts
 
 WRITTEN_FROM = 64 * 2**10
 """Bytes of a state from which on it is written by itself: of smaller ones, many fit the cache."""
+PORTION = 256 * 2**10
+"""Bytes of smaller states that are made together: they fit the cache with their inputs."""
 
 
 class StateBuilder:
@@ -48,9 +50,9 @@ class StateBuilder:
         # Where the inputs are: a batch of states needs a word for every pixel of every one.
         self._regions = None if plan.regions is None else bits_like(inputs, plan.regions)
         self._stored = stored
-        is_on_host = not is_tensor(inputs) or inputs.device.type == "cpu"
-        size = inputs[:1].nbytes
-        self._is_written = is_on_host and size >= WRITTEN_FROM
+        self._is_on_host = not is_tensor(inputs) or inputs.device.type == "cpu"
+        self._state_bytes = max(inputs[:1].nbytes, 1)
+        self._is_written = self._is_on_host and self._state_bytes >= WRITTEN_FROM
         self._row = np.zeros(plan.state_count, np.int64)
         for number, starts in stored.items():
             states = np.flatnonzero(plan.start == number)
@@ -76,14 +78,36 @@ class StateBuilder:
                 if rows.size and self._is_written and writes_in_place(revealing):
                     self._write(revealing, built, rows, states[rows], starts, use[chosen])
                 elif rows.size:
-                    image = self._at(plan.image[states[rows]])
-                    built[self._at(rows)] = revealing.states(
-                        starts[self._at(use[chosen])],
-                        self._clean[image],
-                        plan.content[states[rows]],
-                        None if self._regions is None else self._regions[image],
-                    )
+                    self._fill(revealing, built, rows, states[rows], starts, use[chosen])
         return built
+
+    def _fill(
+        self,
+        rule: Rule,
+        built: Any,
+        rows: NDArray[np.int64],
+        states: NDArray[np.int64],
+        starts: Any,
+        use: NDArray[np.int64],
+    ) -> None:
+        """Fill rows with states that a rule makes, as many at a time as the cache holds.
+
+        A rule that writes single states makes the same numbers of any portion, by numpy, which has
+        the least overhead. Other rules, and those on a GPU, make all states at once.
+        """
+        clean, regions, size = self._clean, self._regions, rows.size
+        if self._is_on_host and writes_in_place(rule):
+            built, starts, clean = (to_numpy(array) for array in (built, starts, clean))
+            regions, size = self._plan.regions, max(PORTION // self._state_bytes, 1)
+        for first in range(0, rows.size, size):
+            portion = slice(first, first + size)
+            image = places_like(clean, self._plan.image[states[portion]])
+            built[places_like(clean, rows[portion])] = rule.states(
+                starts[places_like(clean, use[portion])],
+                clean[image],
+                self._plan.content[states[portion]],
+                None if regions is None else regions[image],
+            )
 
     def _write(
         self,
