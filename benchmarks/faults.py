@@ -1,4 +1,4 @@
-"""Kill workers, flows and Prefect servers at random moments, and compare with an undisturbed audit.
+"""Kill workers and flows at random moments, and compare with an undisturbed audit.
 
 Small studies are audited by real ``decaf run`` processes while parts of them are killed, at moments
 that a seed decides: so many blocks or seconds after a start. What stopped is started again until
@@ -30,9 +30,9 @@ from faults_watch import BATCH_SECONDS, DECAF, TOGETHER, WORKERS, Audit, Life, p
 from same_tables import differences
 
 SEED, KILLS = 7, 20
-KINDS = ("worker", "flow", "server")
+KINDS = ("worker", "flow")
 """What is killed as often as wanted; SIGTERM comes beside it."""
-IN_FLIGHT = {"worker": 1, "forking": WORKERS, "server": 0, "flow": WORKERS, "term": WORKERS}
+IN_FLIGHT = {"worker": 1, "forking": WORKERS, "flow": WORKERS, "term": WORKERS}
 """Blocks that may have to be scored again when one of them is struck."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
@@ -44,7 +44,7 @@ Found = dict[str, dict[str, Any]]
 
 def struck(audit: Audit, rng: random.Random) -> None:
     """One life of a flow in which parts of it are killed, and mostly it itself in the end."""
-    kinds = rng.choices(["worker", "server"], [3, 2], k=rng.randint(1, 3))
+    kinds = ["worker"] * rng.randint(1, 3)
     kinds += rng.choices([["flow"], ["term"], []], [7, 1, 1])[0]
     moments = sorted(rng.uniform(0.3, LONGEST_SECONDS) for _ in kinds)
     is_timed = rng.random() < 0.25

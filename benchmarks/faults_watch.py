@@ -31,8 +31,8 @@ NOBODY = (
 )
 LOG = "forward.log"
 DECAF = str(Path(sys.executable).parent / "decaf")
-MARKS = {"worker": "multiprocessing.forkserver", "server": "server_process.py"}
-"""What the command lines of a flow's children have in them; workers share that of their parent."""
+MARK = "multiprocessing.forkserver"
+"""What the command lines of workers have in them, and that of the process that forks them."""
 
 
 @dataclass
@@ -169,16 +169,16 @@ class Life:
             return None
         children = self._children()
         self._family.update(children)
-        if kind not in MARKS:
+        if kind != "worker":
             self._flow.send_signal(signal.SIGTERM if kind == "term" else signal.SIGKILL)
             return kind
-        found = sorted(child.pid for child in children if _is(child, MARKS[kind]))
+        found = sorted(child.pid for child in children if _is(child, MARK))
         if not found:
             return None
         struck = rng.choice(found)
         is_parent = struck in _parents(found)
         os.kill(struck, signal.SIGKILL)
-        return "forking" if kind == "worker" and is_parent else kind
+        return "forking" if is_parent else kind
 
     def _children(self) -> list[psutil.Process]:
         try:

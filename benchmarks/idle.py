@@ -2,10 +2,9 @@
 
 ``query``: ``decaf sql "SELECT 1"`` of a small warehouse. ``opening``: the same where no views are
 bound yet, as after an upgrade. ``finished``: ``decaf run`` of an audit of 72 models that is
-finished. ``smallest``: one model and one block, with two workers and a Prefect server of its own
-whose database is there; and once before (*first*), where Prefect makes it. ``demo``: ``make demo``
-in a copy of the last commit, from setting up to the report, with the packages in uv's cache. Median
-of three.
+finished. ``smallest``: one model and one block, with two workers; and once before (*first*), in a
+new folder. ``demo``: ``make demo`` in a copy of the last commit, from setting up to the report, with
+the packages in uv's cache. Median of three.
 Run: python benchmarks/idle.py FOLDER [PART ...]
 """
 
@@ -74,7 +73,7 @@ def smallest(folder: Path) -> list[Taken]:
 
 
 def demo(folder: Path) -> list[Taken]:
-    """Everything of a fresh checkout, Prefect's first database included."""
+    """Everything of a fresh checkout."""
     folder.mkdir()
     del os.environ["PREFECT_HOME"]
     taken = []

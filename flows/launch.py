@@ -1,10 +1,9 @@
-"""Carry out a flow: with a Prefect server, and so that nothing outlives it."""
+"""Carry out a flow of Prefect so that nothing outlives it."""
 
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +15,6 @@ from decaf.foundation.proxies import open_client
 from decaf.foundation.yaml_source import Source
 from flows.final_state import final_state
 from flows.stopping import heed_signals
-from tasks.prefect.server import OwnServer, stop_orphans
 from tasks.progress import telling
 
 PORTS = {"http": 80, "https": 443}
@@ -42,27 +40,17 @@ def launch(
         carry_out()
         return
     heed_signals()
-    stop_orphans()
     with telling("the start of Prefect"):
-        _start(name)
+        open_client().close()  # Prefect's client opens one, too
+        import_module(f"flows.{name}")
     try:
         _as_flow(name, carry_out, config)
     except DecafError:
         raise
     except Exception as error:
-        _raise_if_lost(os.environ["PREFECT_API_URL"], error)
+        if url := os.environ.get("PREFECT_API_URL"):
+            _raise_if_lost(url, error)
         raise
-
-
-def _start(name: str) -> None:
-    """Start a Prefect server unless there is one, and import the flow meanwhile."""
-    own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
-    if own is not None:
-        os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
-    open_client().close()  # Prefect's client opens one, too
-    import_module(f"flows.{name}")  # takes as long as the start
-    if own is not None:
-        own.wait()
 
 
 def _carry_out(name: str, work: Iterable[Any], conclude: Callable[[Any], None]) -> None:
@@ -79,6 +67,8 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
     from prefect import flow
     from prefect.exceptions import FailedRun
 
+    from tasks.prefect.local import engine_settings
+
     ended: list[DecafError] = []
 
     @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
@@ -90,7 +80,7 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
             ended.append(error)
             return final_state(error)
 
-    with _without_heartbeats():
+    with engine_settings():
         try:
             whole(config)
         except FailedRun:  # the state above
@@ -98,21 +88,6 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
                 raise
     if ended:
         raise ended[0]
-
-
-@contextmanager
-def _without_heartbeats() -> Iterator[None]:
-    """Nobody listens to them, and a flow would wait a second for the end of their thread.
-
-    Prefect's ``temporary_settings`` reads all settings anew, half a second of a core.
-    """
-    from prefect.context import get_settings_context
-
-    context = get_settings_context()
-    flows = context.settings.flows.model_copy(update={"heartbeat_frequency": None})
-    settings = context.settings.model_copy(update={"flows": flows})
-    with context.model_copy(update={"settings": settings}):
-        yield
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

@@ -1,8 +1,8 @@
 """Steps of the flows, the Dask cluster and what its workers run.
 
 Prefect reads its settings from the environment when it is first imported, so the defaults of this
-project are put there now; what the user has set stays as it is. Nothing is sent anywhere, and the
-ephemeral server keeps its database out of the home folder. This process and its children reach the
+project are put there now; what the user has set stays as it is. Nothing is sent anywhere, and
+Prefect keeps out of the home folder. This process and its children reach the
 servers of this machine past the proxies of the environment.
 """
 
@@ -21,11 +21,6 @@ PREFECT_DEFAULTS = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     # A failing task is reported once, by the command line, as a message for people.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
-    # The ephemeral server prints tracebacks about its own last events when it is shut down.
-    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-    # Its first start migrates a database: 20 s on a loaded laptop, Prefect's own limit, and minutes
-    # where other work has all the cores.
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "600",
 }
 
 for _name, _value in PREFECT_DEFAULTS.items():

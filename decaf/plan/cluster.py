@@ -70,7 +70,7 @@ def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | Cud
     Every GPU gets one worker. On processors, workers are as many as the cores, unless memory with
     the model in each, or the number of sources, allows fewer; the workers then share all cores as
     threads of torch. So tables and small networks get processes, and one large network on few pairs
-    gets threads.
+    gets threads. A small table gets few workers of one thread.
     """
     if demand.uses_gpu and machine.gpu_count and machine.has_dask_cuda:
         return CudaWorkers(kind="cuda"), f"one for each of {machine.gpu_count} GPUs"
@@ -88,7 +88,9 @@ def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | Cud
     }
     reason = min(limits, key=lambda limit: limits[limit])
     workers = limits[reason]
-    return LocalWorkers(workers=workers, threads=machine.cores // workers), f"bounded by {reason}"
+    is_small_table = not demand.is_slow and workers == by_work
+    threads = 1 if is_small_table else machine.cores // workers
+    return LocalWorkers(workers=workers, threads=threads), f"bounded by {reason}"
 
 
 def describe_cluster(cluster: Cluster) -> str:

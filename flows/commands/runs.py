@@ -1,20 +1,12 @@
-"""What ``decaf run`` does and prints."""
+"""Begin ``decaf run``: load the study, and start its workers beside the import of what follows."""
 
 from collections.abc import Sequence
 
 from rich.console import Console
 
-from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import load_study
-from flows.commands import display
-from flows.commands.reaudits import refuse_registry
-from tasks.hold import hold_warehouse
-from tasks.manifest import record_forced
-from tasks.pictures import are_stored
-from tasks.plan import AuditPlan, plan_audit
-from tasks.progress import announce
-from tasks.verify import refuse_quarantined
+from tasks.cluster import fork_server
 
 
 def run(
@@ -25,47 +17,19 @@ def run(
     *,
     is_whole: bool = False,
 ) -> None:
-    """Carry out what is left of a study; a study that is done needs no Prefect.
-
-    Prints the results; where some models failed, those of the others, and raises ModelsFailed.
+    """Carry out what is left of a study, and print its results (:func:`audits.audit`).
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
+
+    Raises ConfigError when the study takes its models from a registry.
     """
     study = load_study(config, overrides)
     if is_whole:
         study = study.to_the_end()
+    fork_server.begin_if_new(study)
+    from flows.commands.audits import audit
+    from flows.commands.reaudits import refuse_registry
+
     refuse_registry(study, "run")
-    with hold_warehouse(study):
-        plan = plan_audit(study, study.pair_set(), force)
-        for remark in plan.remarks:
-            announce(remark)
-        if force:
-            announce(record_forced(plan))
-        if plan.is_done:
-            refuse_quarantined(plan)
-            _show(console, plan)
-        else:
-            from flows.launch import launch
-            from tasks.cluster import fork_server
-
-            fork_server.begin(plan.given.cluster)
-            announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-            try:
-                launch("audit", config, plan)
-            except ModelsFailed:
-                display.results(console, study)
-                raise
-    display.results(console, study)
-
-
-def _show(console: Console, plan: AuditPlan) -> None:
-    report = plan.study.report_file
-    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
-        from tasks.publish import show_again
-
-        show_again(plan)
-    console.print(
-        f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "
-        f"(run {plan.run_id[:12]}); no forward pass was made"
-    )
+    audit(console, config, study, force)

@@ -3,9 +3,34 @@
 It takes the arguments of ``prefect``; a thread of its own collects its garbage.
 """
 
+import gc
+import itertools
 import runpy
+import threading
+import time
 
-from tasks.prefect.server_process import collect_apart
+COLLECT_SECONDS = 1
+FULL_COLLECTION_EVERY = 600
+"""Of so many collections one looks at old objects, too; it takes a fifth of a second."""
+
+
+def collect_apart() -> None:
+    """Have a thread of its own collect garbage from now on, and no other.
+
+    A statement that SQLite refuses leaves its cursor behind, as garbage. Whoever frees it waits for
+    the thread that uses its connection, and that one waits up to a minute for the lock of a
+    transaction. If the event loop frees it, the transaction cannot end, and the server stands still
+    for that minute.
+    """
+    gc.disable()
+    threading.Thread(target=_collect, name="collect garbage", daemon=True).start()
+
+
+def _collect() -> None:
+    for count in itertools.count(1):
+        time.sleep(COLLECT_SECONDS)
+        gc.collect(1 if count % FULL_COLLECTION_EVERY else 2)
+
 
 if __name__ == "__main__":
     collect_apart()

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 
-import tasks
 from decaf.errors import BadInput, DecafError
 from decaf.foundation.proxies import LOOPBACK, bypass_proxies
 from flows.scheduling import listening, processes, service
 from flows.scheduling.schedules import CREDENTIALS, Schedules
-from tasks.prefect.server import start_lock
 from tasks.progress import announce
 
 POLL_SECONDS = 0.5
@@ -107,9 +105,8 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
         server = Kept("Prefect server", server_command(host, port), own | _server_settings())
         runner = Kept("runner", processes.python("flows.scheduling.runner"), own)
         try:
-            with start_lock(home):
-                server.start()
-                _await(server, Schedules(address), stopping)
+            server.start()
+            _await(server, Schedules(address), stopping)
             if not stopping.is_set():
                 announce(f"serving at {address.removesuffix('/api')}; schedules in {home}")
                 runner.start()
@@ -151,11 +148,7 @@ def signals() -> Iterator[threading.Event]:
 
 def _server_settings() -> dict[str, str]:
     """Settings of the server alone, which lives for weeks, unless the user has set them."""
-    level = "PREFECT_SERVER_LOGGING_LEVEL"
-    users = {name: os.environ[name] for name in SERVER_DEFAULTS if name in os.environ}
-    if users.get(level) == tasks.PREFECT_DEFAULTS[level]:
-        del users[level]
-    return SERVER_DEFAULTS | users
+    return {name: os.environ.get(name, default) for name, default in SERVER_DEFAULTS.items()}
 
 
 def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> None:

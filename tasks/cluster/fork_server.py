@@ -20,7 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
+from decaf.plan.study import Study
+from tasks.machine import NVIDIA_DRIVER
 from tasks.progress import announce
+from warehouse import storage
+from warehouse.commits.lock import was_held
 
 METHOD = "distributed.worker.multiprocessing-method"
 FORKING, FRESH = "forkserver", "spawn"
@@ -81,6 +85,20 @@ def begin(settings: Cluster) -> None:
             announce(f"{SLOWER} ({error})")
             return
     _begun.append(settings)
+
+
+def begin_if_new(study: Study) -> None:
+    """Start that process before planning, for a study that the folder of its warehouse never had.
+
+    Any other study may have nothing left to compute, and its plan says so. A warehouse on an object
+    store is first asked where its failures are handled.
+    """
+    if study.cluster is None and NVIDIA_DRIVER.exists():
+        return
+    root = storage.resolved(study.warehouse)
+    if study.registry is None and isinstance(root, Path) and not was_held(root, study.study):
+        # Workers of a study without `cluster:` mostly have one thread; planning says so later.
+        begin(study.cluster or LocalWorkers())
 
 
 def method(settings: LocalWorkers | CudaWorkers) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
+from tasks.prefect.local import has_server
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 
@@ -24,7 +25,9 @@ TABLES = {
 
 
 def leave_artifacts(root: Root, study: str, report: Path | None) -> None:
-    """Write the artifacts of a study's newest run; what is empty is left out."""
+    """Write the artifacts of a study's newest run; nothing without a server, or where empty."""
+    if not has_server():
+        return
     with connect_whole(root, study) as connection:
         asked = {
             name: connection.sql(

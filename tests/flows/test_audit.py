@@ -15,11 +15,9 @@ from warehouse_answers import fetched
 from decaf.plan.study import load_study
 
 
-def test_an_audit_from_pairs_to_report(
-    study, write, decaf, fresh_decaf, prefect_server, prefect_home, tmp_path
-):
+def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect_server, tmp_path):
     warehouse = tmp_path / "warehouse"
-    # The first run is all a user's: a fresh interpreter, workers and a Prefect server of its own.
+    # The first run is all a user's: a fresh interpreter, workers and no Prefect server.
     page = tmp_path / "report.html"
     config = write({**study, "cluster": {"kind": "local", "workers": 1}, "report": str(page)})
     planned = succeeded(decaf("plan", config))
@@ -30,7 +28,7 @@ def test_an_audit_from_pairs_to_report(
     assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
     assert not warehouse.exists()
 
-    printed = succeeded(fresh_decaf("run", config, PREFECT_HOME=str(prefect_home)))
+    printed = succeeded(fresh_decaf("run", config, PREFECT_HOME=str(tmp_path / "prefect")))
     assert "small_vit" in printed
     assert "decaf sql" in printed
     assert page.stat().st_size > 10_000

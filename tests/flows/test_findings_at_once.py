@@ -10,8 +10,7 @@ import yaml
 from model_server import serving
 from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.settings import PREFECT_API_URL, temporary_settings
-
-from tasks.prefect.server import OwnServer
+from prefect_server import PrefectServer
 
 AUTOMATION = Path(__file__).parents[2] / "examples" / "deploy" / "prefect-automation.yaml"
 FINDINGS = 60
@@ -21,9 +20,9 @@ STANDSTILL_SECONDS = 30
 
 @pytest.fixture
 def server(prefect_home, monkeypatch):
-    """A Prefect server of a flow, with a database of its own."""
+    """A Prefect server with a database of its own."""
     monkeypatch.setenv("PREFECT_HOME", str(prefect_home))
-    server = OwnServer()
+    server = PrefectServer()
     try:
         server.wait()
         yield server

@@ -184,7 +184,7 @@ class AtTerminal:
 
 
 @pytest.fixture
-def slow_run(study, write, tmp_path, prefect_home):
+def slow_run(study, write, tmp_path):
     """Begin a run of a slow model at a terminal: slow_run(**changed settings and environment)."""
     torch.manual_seed(0)
     sys.path.extend(set(study["python_path"]) - set(sys.path))
@@ -196,7 +196,7 @@ def slow_run(study, write, tmp_path, prefect_home):
 
     def begun(cluster, **environment):
         config = write(settings | {"cluster": cluster})
-        own = {"SLOW_SECONDS": "0.6", "PREFECT_HOME": str(prefect_home)} | environment
+        own = {"SLOW_SECONDS": "0.6"} | environment
         started.append(AtTerminal("run", config, **own))
         started[-1].wait_until(
             lambda: receipts(tmp_path / "warehouse") and "left" in started[-1].shown
@@ -219,7 +219,7 @@ def last_line(shown):
 def test_ctrl_c_ends_a_run_with_all_it_has_started(slow_run):
     command = slow_run({"kind": "local", "workers": 1})
     started = psutil.Process(command.pid).children(recursive=True)
-    assert len(started) >= 2  # a worker, and the Prefect server
+    assert started
     command.press(b"\x03")
     assert command.wait() == 130
     assert STOPPED in last_line(command.shown)

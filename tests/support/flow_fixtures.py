@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from prefect_server import PrefectServer
 from warm_command import COMMAND_SECONDS, DECAF, WIDE, WarmCommand
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.plan.cluster import LocalWorkers
 from tasks.cluster.workers import connect
-from tasks.prefect.server import OwnServer
 
 NETWORKS = Path(__file__).parent / "networks"
 
 
 @pytest.fixture(scope="session")
 def prefect_server(tmp_path_factory):
-    """Environment with a real server on loopback, so that flows need not start their own."""
+    """Environment with a real server on loopback, which keeps the runs of all flows."""
     home = tmp_path_factory.mktemp("prefect")
     environment = {
         "PREFECT_HOME": str(home),
@@ -34,7 +34,7 @@ def prefect_server(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        server = OwnServer()  # as a flow has one, but kept for all flows of the session
+        server = PrefectServer()
     try:
         server.wait()
         copy_database(home / "prefect.db", home / "unused.db")

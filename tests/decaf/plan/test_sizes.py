@@ -55,7 +55,7 @@ def test_a_block_has_a_source_and_no_more_states_than_fit(sources, states, worke
     ("machine", "demand", "workers", "threads"),
     [
         (LAPTOP, NETWORK, 8, 1),
-        (LAPTOP, FOREST, 1, 8),  # 1,000 rows are no work for a second process
+        (LAPTOP, FOREST, 1, 1),  # 1,000 rows are no work for a second process
         (LAPTOP, FOREST._replace(source_count=10_000), 5, 1),
         (LAPTOP, FOREST._replace(model_count=16), 8, 1),
         # Few pairs of one large network: threads. 600 MiB + 3 x 1 GiB a worker; 12 pairs.
