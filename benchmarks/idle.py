@@ -3,8 +3,8 @@
 ``query``: ``decaf sql "SELECT 1"`` of a small warehouse. ``opening``: the same where no views are
 bound yet, as after an upgrade. ``finished``: ``decaf run`` of an audit of 72 models that is
 finished. ``smallest``: one model and one block, with two workers; and once before (*first*), in a
-new folder. ``demo``: ``make demo`` in a copy of the last commit, from setting up to the report, with
-the packages in uv's cache. Median of three.
+new folder. ``demo``: ``make demo`` in a copy of the last commit, from setting up to the report,
+with the packages in uv's cache. Median of three.
 Run: python benchmarks/idle.py FOLDER [PART ...]
 """
 
