@@ -44,7 +44,7 @@ def attribution_rows_left(plan: AuditPlan) -> Iterator[RowsLeft]:
         """How many features each image of a block has, and its source."""
         features: dict[int, set[int]] = defaultdict(set)
         sources: dict[int, str] = {}
-        for pair in (plan.pairs.pairs[row] for row in plan.blocks[block]):
+        for pair in map(plan.pairs.pairs.__getitem__, plan.blocks[block]):
             features[pair.plus].add(pair.feature)
             sources.setdefault(pair.plus, pair.source_id)
         return [(len(own), sources[image]) for image, own in features.items()]

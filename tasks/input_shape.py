@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.coded import first_rows
 from decaf.data.input_store import channels_first, input_file, inputs_at, is_stored
 from decaf.data.pairs import InputSet
 from decaf.errors import DataError, listed
@@ -29,7 +30,9 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     shapes = pairs.input_set.shapes
     paths = fitted_paths(study, pairs.input_set.digest)
     _require_one_shape(study, pairs.input_set)
-    block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
+    types = pairs.pairs.pair_types
+    last_rows = len(pairs.pairs) - 1 - first_rows(types.codes[::-1], len(types.values))
+    block = pairs.block(last_rows)
     count = len(block.input_positions)
     for number in pairs.input_set.extremes:
         try:

@@ -117,7 +117,7 @@ def _row(
     methods: list[str],
     quality: dict[tuple[str, str], float],
 ) -> MapRow:
-    place = next(n for n, one in enumerate(pairs.inputs) if one.image_id == image_id)
+    place = pairs.inputs.image_ids.places_of([image_id])[image_id]
     targets = sorted(name for name in scores if name not in methods)
     tiles = [Tile((name, "target"), scores[name]) for name in targets]
     for name in methods:
@@ -125,5 +125,5 @@ def _row(
         tiles.append(Tile((name, f"Spearman {rho:.2f}"), scores[name]))
     pixels = study.data.read_input(pairs.inputs[place])
     words = study.data.read_mask(pairs.masks[place])
-    class_id = next(pair.class_id for pair in pairs.pairs if pair.plus == place)
+    class_id = pairs.pairs.class_ids[pairs.pairs.plus == place][0]
     return MapRow((image_id, f"class {class_id}"), pixels, words, tiles)

@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pair_columns import NOWHERE
 from decaf.data.pairs import PairSet
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
@@ -73,10 +77,11 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
         )
 
 
-def largest_block(study: Study, pairs: PairSet) -> tuple[set[int], int]:
+def largest_block(study: Study, pairs: PairSet) -> tuple[NDArray[np.int64], int]:
     """Positions of the inputs of the block with most pairs, and states where none are shared."""
     block = max(study.blocks(pairs), key=len)
-    positions = {position for row in block for position in pairs.pairs[row].positions}
+    used = pairs.pairs.positions(block)
+    positions = np.unique(used[used != NOWHERE])
     state_count = len(positions) + sum(
         2 * path.repetitions * path.grid(study.grid).size * len(block)
         for path in study.paths.values()

@@ -66,7 +66,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
             given = {"study": study, "run_id": plan.run_id}
             found += connection.execute(query("pictures/changed"), given).fetchall()
     store_pairs(plan)
-    place = {pair.pair_id: row for row, pair in enumerate(plan.pairs.pairs)}
+    place = plan.pairs.pairs.pair_ids.places_of({pair_id for pair_id, *_ in found})
     rows = []
     for pair_id, path, repetition in sorted(set(found)):
         row = {"run_id": plan.run_id, "pair_id": pair_id, "path": path, "repetition": repetition}

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from decaf.data.pairs import InputSet, PairSet
+from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.foundation.collection import without_collection
 from decaf.foundation.digests import json_list_sha256, short
 from decaf.foundation.extras import Installed
@@ -105,7 +106,7 @@ class AuditPlan:
         return [unit for unit, why in zip(self.units, self.reasons, strict=True) if why]
 
     @cached_property
-    def blocks(self) -> list[tuple[int, ...]]:
+    def blocks(self) -> list[Rows]:
         """Rows of the pairs of every block."""
         return self.study.blocks(self.pairs)
 
@@ -130,9 +131,10 @@ class AuditPlan:
         return {unit.name: starts_file(unit, self.study) for unit in fits}
 
     @cached_property
-    def source_ids(self) -> list[str]:
-        """Names of all sources, sorted."""
-        return sorted({pair.source_id for pair in self.pairs.pairs})
+    def source_ids(self) -> NDArray[np.str_]:
+        """(n_sources,) names of all sources, sorted."""
+        pairs = self.pairs.pairs
+        return pairs.sources.values.take(pairs.source_order).to_numpy()
 
     @cached_property
     def commits(self) -> Mapping[str, str]:
@@ -185,7 +187,7 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
         return check_shape(scope, cards)
 
     def classes_are_scored() -> tuple[str, ...]:
-        study.score.columns(np.array([pair.class_id for pair in scope.pairs.pairs]))
+        study.score.columns(np.unique(scope.pairs.pairs.class_ids))
         return ()
 
     study = scope.study

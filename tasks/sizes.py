@@ -8,10 +8,11 @@ the configuration that the run records. Batches are chosen at every trial of a m
 on them.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from decaf.data.pairs import PairSet
 from decaf.errors import DataError
@@ -46,7 +47,7 @@ def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
         return study, ""
     machine, models = read_machine(), study.models
     demand = Demand(
-        source_count=len({pair.source_id for pair in pairs.pairs}),
+        source_count=len(pairs.pairs.sources.values),
         model_count=len(models),
         model_bytes=max(map(_file_bytes, models), default=0),
         is_slow=not models or not all(isinstance(card, EstimatorCard) for card in models),
@@ -102,8 +103,7 @@ def block_seconds(study: Study, pairs: PairSet, pace: Pace) -> float:
 
 def load_of(study: Study, pairs: PairSet) -> Load:
     """Work of a study for each source; reads one input."""
-    types = Counter(pair.pair_type for pair in pairs.pairs)
-    source_count = len({pair.source_id for pair in pairs.pairs})
+    types, source_count = pairs.pairs.pair_types.counts(), len(pairs.pairs.sources.values)
     states = len(pairs.inputs) + sum(
         2
         * path.repetitions
@@ -115,7 +115,7 @@ def load_of(study: Study, pairs: PairSet) -> Load:
         )
         for path in study.paths.values()
     )
-    image_count = len({pair.plus for pair in pairs.pairs})
+    image_count = np.unique(pairs.pairs.plus).size
     features = max(len(pairs.pairs) // image_count, 1)
     attributed = sum(sum(method.calls(features)) for method in study.attributions.values())
     return Load(

@@ -104,7 +104,7 @@ def reads_every_input(trial: Trial) -> None:
 def reads_every_mask(trial: Trial) -> None:
     """Masks have the size of their image, are read the same twice, and have no unknown feature."""
     pairs = trial.member.pair_set()
-    known = max(pair.feature for pair in pairs.pairs)
+    known = int(pairs.pairs.features.max())
     for image, mask in islice(zip(pairs.inputs, pairs.masks, strict=False), MOST_IMAGES):
         read, size = trial.member.read_mask(mask), trial.member.read_input(image).shape[:2]
         require_type(read, np.ndarray, f"read_mask({mask.image_id})", "an array")

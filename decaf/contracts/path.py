@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from decaf.contracts.base import Broken, Trial, require, same_twice
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import BadInput
 from decaf.foundation.arrays import as_taken, to_numpy
 from decaf.reveal.path import RevealPath, writes_in_place

@@ -1,11 +1,16 @@
 """Blocks of pairs in an order that is drawn, so that the first of them stand for all."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from decaf.data.pairs import PairSet
+import numpy as np
+from numpy.typing import NDArray
 
-Rows = tuple[int, ...]
+from decaf.data.coded import first_rows
+from decaf.data.pairs import PairSet, Rows
+
+WORDS = 4
+"""Words of 64 bits in a sha256."""
 
 
 def drawn_blocks(
@@ -18,24 +23,26 @@ def drawn_blocks(
     to all blocks and draws the order of the blocks: then blocks are alike, and a block, not a
     source, is what was drawn. Its blocks differ by one source at most.
     """
-    rows: dict[str, list[int]] = {}
-    for row, pair in enumerate(pairs.pairs):
-        rows.setdefault(pair.source_id, []).append(row)
-    drawn = sorted(rows, key=lambda name: _draw(seed, name))
+    sources = pairs.pairs.sources
+    drawn = _drawn_order(seed, sources.values)
     if by_class:
-        drawn.sort(key=lambda name: pairs.pairs[rows[name][0]].class_id)
-        count = -(-len(drawn) // source_count)
+        first = first_rows(sources.codes, len(sources.values))[drawn]
+        drawn = drawn[np.argsort(pairs.pairs.class_ids[first], kind="stable")]
+        count = -(-drawn.size // source_count)
         dealt = [drawn[first::count] for first in range(count)]
-        dealt = [dealt[place] for place in sorted(range(count), key=lambda n: _draw(seed, f"{n}"))]
+        dealt = [dealt[place] for place in _drawn_order(seed, map(str, range(count)))]
     else:
-        dealt = [drawn[at : at + source_count] for at in range(0, len(drawn), source_count)]
-    return [tuple(row for source in block for row in rows[source]) for block in dealt]
+        dealt = np.split(drawn, range(source_count, drawn.size, source_count))
+    return pairs.pairs.rows_of_sources(dealt)
 
 
 def sources_in_order(pairs: PairSet, blocks: Sequence[Rows]) -> list[list[str]]:
     """Names of the sources of every block, in the order of their rows."""
-    return [list(dict.fromkeys(pairs.pairs[row].source_id for row in rows)) for rows in blocks]
+    return [pairs.pairs.sources.take(np.asarray(rows)).values.to_list() for rows in blocks]
 
 
-def _draw(seed: int, name: str) -> bytes:
-    return hashlib.sha256(f"{seed}/{name}".encode()).digest()
+def _drawn_order(seed: int, names: Iterable[str]) -> NDArray[np.int64]:
+    """(n,) places of names in an order that depends on the seed and each name alone."""
+    draws = [hashlib.sha256(f"{seed}/{name}".encode()).digest() for name in names]
+    words = np.frombuffer(b"".join(draws), ">u8").reshape(-1, WORDS)
+    return np.lexsort(words.T[::-1])

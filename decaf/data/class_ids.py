@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.coded import Coded, code_values
 from decaf.data.json_files import read_json
+from decaf.data.texts import Texts
 from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
 from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath
@@ -38,8 +43,8 @@ FILE_FORMS = (
 class Classes(NamedTuple):
     """Classes of some labels."""
 
-    ids: list[int]
-    """One for each label, from 0."""
+    ids: NDArray[np.int64]
+    """(n,) number of the class of each label, from 0."""
     remarks: tuple[str, ...]
     """Which name is which class, where the names were sorted, or that there are no labels."""
     has_labels: bool = True
@@ -49,7 +54,9 @@ class Classes(NamedTuple):
     """True if the names are those of the labels, sorted."""
 
 
-def class_ids(labels: Sequence[str], classes: ClassNames | Sequence[str] = ()) -> Classes:
+def class_ids(
+    labels: Sequence[str] | Coded[Texts], classes: ClassNames | Sequence[str] = ()
+) -> Classes:
     """Number of the class of every label.
 
     It is its place among the ``classes``, or in a file of them (:func:`names_of`). Without any,
@@ -57,35 +64,42 @@ def class_ids(labels: Sequence[str], classes: ClassNames | Sequence[str] = ()) -
     names. A label is empty where nothing says it: where all are, every one is class 0. Raises
     DataError when some are empty, a label is not among the classes, or two of these are equal.
     """
-    if not any(labels):
-        return Classes([0] * len(labels), (NO_LABELS,), has_labels=False)
-    if not all(labels):
-        said = next(filter(None, labels))
+    coded = labels if isinstance(labels, Coded) else code_values(labels)
+    words = [*coded.values]
+
+    def numbered(numbers: Sequence[int]) -> NDArray[np.int64]:
+        return np.array(numbers, np.int64)[coded.codes]
+
+    if not any(words):
+        ids = np.zeros(len(coded), np.int64)
+        return Classes(ids, (NO_LABELS,), has_labels=False)
+    if not all(words):
+        said = next(filter(None, words))
         raise DataError(
-            f"{labels.count('')} of {len(labels)} inputs have no label, and others have, as "
+            f"{coded.counts()['']} of {len(coded)} inputs have no label, and others have, as "
             f"{shown(said)}; expected all, or none"
         )
     names = names_of(classes)
     repeated = {name for name, count in Counter(names).items() if count > 1}
     # Files of 1,000 classes call two of them 'crane'; that matters once a label is 'crane'.
-    if repeated and not (isinstance(classes, Path) and repeated.isdisjoint(labels)):
+    if repeated and not (isinstance(classes, Path) and repeated.isdisjoint(words)):
         several = listed(sorted(map(shown, repeated)))
         raise DataError(f"'classes' has a name twice: {several}; expected each once")
-    numbers = [] if names else [WHOLE.fullmatch(label) for label in labels]
+    numbers = [] if names else [WHOLE.fullmatch(word) for word in words]
     if numbers and all(numbers):
-        strange = next((one for one in labels if one[0] == "-" or len(one) > MOST_DIGITS), None)
+        strange = next((one for one in words if one[0] == "-" or len(one) > MOST_DIGITS), None)
         if strange:
             raise DataError(
                 f"label {shown(strange)}; expected class numbers from 0, or names in 'classes'"
             )
-        return Classes([int(number[1]) for number in numbers if number], ())
-    places = {name: place for place, name in enumerate(names or sorted(set(labels)))}
-    strange = next((label for label in labels if label not in places), None)
+        return Classes(numbered([int(number[1]) for number in numbers if number]), ())
+    places = {name: place for place, name in enumerate(names or sorted(words))}
+    strange = next((word for word in words if word not in places), None)
     if strange is not None:
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    ids = [places[label] for label in labels]
+    ids = numbered([places[word] for word in words])
     if names:
         return Classes(ids, (), names=tuple(names))
     return Classes(ids, (CLASS_NAMES + said,), names=tuple(places), are_sorted=True)

@@ -4,8 +4,8 @@ A mark is a number far from all others of its column that many rows hold, such a
 between a mark and real values, and XGBoost's own files do not store which number is a mark.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,14 +51,13 @@ def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
 
 
 def number_columns(
-    columns: FrameSchema, rows: NDArray[np.floating]
+    columns: FrameSchema, parts: Sequence[NDArray[Any]]
 ) -> Iterator[tuple[str, NDArray[np.floating]]]:
-    """Name of each column of numbers, and its values in (n, width) rows that are not missing."""
-    places = np.cumsum([0, *(column.width for column in columns.columns)])
-    for column, place in zip(columns.columns, places, strict=False):
+    """Name of each column of numbers, and its values in packed rows that are not missing."""
+    for column, part in zip(columns.columns, parts, strict=True):
         if column.kind in ("number", "whole"):
-            values = rows[:, place]
-            is_present = np.isfinite(values) if column.missing is None else rows[:, place + 1] > 0
+            values = part[:, 0]
+            is_present = np.isfinite(values) if column.missing is None else part[:, 1] > 0
             yield shown(column.name), values[is_present]
 
 

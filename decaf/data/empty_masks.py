@@ -1,14 +1,15 @@
 """Masks without a pixel: a feature that lies nowhere cannot be removed, and its evidence is 0."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.cells import feature_words
 from decaf.data.input_store import unusable
-from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.pairs import Input, PairSet, Rows
 from decaf.errors import DataError, listed
 
 ReadMask = Callable[[Input], NDArray[Any]]
@@ -33,11 +34,14 @@ def read_words(pairs: PairSet, read_mask: ReadMask) -> Words:
     return words
 
 
-def pairs_without_feature(pairs: PairSet, words: Words) -> Iterator[Pair]:
-    """Pairs whose feature lies nowhere in their input."""
-    for pair in pairs.pairs if pairs.masks else ():
-        if pair.feature and not words[pairs.masks[pair.plus]] >> pair.feature - 1 & 1:
-            yield pair
+def rows_without_feature(pairs: PairSet, words: Words) -> Rows:
+    """Rows of the pairs whose feature lies nowhere in their input."""
+    features = pairs.pairs.features
+    if not pairs.masks:
+        return np.empty(0, np.int64)
+    of_mask = np.array([words[mask] for mask in dict.fromkeys(pairs.masks)], np.uint64)
+    of_pair = of_mask[pairs.mask_numbers[pairs.pairs.plus]]
+    return np.flatnonzero((features > 0) & ((of_pair & feature_words(features)) == 0))
 
 
 def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
@@ -45,8 +49,9 @@ def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
 
     Raises DataError for a feature whose pairs are all such removals.
     """
-    of_feature = Counter(pair.feature for pair in pairs.pairs)
-    empty = [pair for pair in pairs_without_feature(pairs, words) if pair.plus == pair.minus]
+    of_feature = np.bincount(pairs.pairs.features)
+    rows = (pairs.pairs[row] for row in rows_without_feature(pairs, words))
+    empty = [pair for pair in rows if pair.plus == pair.minus]
     without = Counter(pair.feature for pair in empty)
     names = {pair.feature: pair.pair_type for pair in empty}
     counts = {

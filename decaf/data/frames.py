@@ -20,7 +20,7 @@ start, are decoded to the same row there; from the first stage on each shows its
 its own missing values, while numbers move all the way.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -85,6 +85,12 @@ class FrameSchema:
         return sum(column.width for column in self.columns)
 
     @property
+    def value_type(self) -> type[np.floating]:
+        """float32 where all columns are, else float64."""
+        is_single = all(column.dtype.lower() == "float32" for column in self.columns)
+        return np.float32 if is_single and not self.mixed else np.float64
+
+    @property
     def mixed(self) -> list[str]:
         """Columns that are not one number each; without any, a model can take the array itself."""
         return [one.name for one in self.columns if one.categories or one.missing is not None]
@@ -100,8 +106,16 @@ class FrameSchema:
         return asdict(self)
 
     def encode(self, frame: Frame) -> NDArray[np.floating]:
-        """(n, width) values of a frame's rows; float32 where all columns are, else float64.
+        """(n, width) values of a frame's rows, of :attr:`value_type`.
 
+        Raises DataError as :meth:`pack`.
+        """
+        return self.spread(self.pack(frame))
+
+    def pack(self, frame: Frame) -> list[NDArray[Any]]:
+        """Rows of a frame in little memory, a part for each column, as :meth:`spread` takes them.
+
+        (n,) int16 number of the category, -1 where it is missing, or (n, 1 or 2) float64 values.
         Columns are found by name. Raises DataError, naming the column, when the frame is of another
         library, has other columns or types, categories that the schema does not know, missing
         values where it knows of none, infinite numbers, or whole numbers from 2^53 on.
@@ -110,10 +124,17 @@ class FrameSchema:
             raise DataError(f"the rows are {type(frame)}; expected a frame of {self.library}")
         library = LIBRARIES[self.library]
         _check_titles([column.name for column in self.columns], _titles(frame))
-        parts = [_encoded(library, column, frame[column.name]) for column in self.columns]
-        is_single = all(column.dtype.lower() == "float32" for column in self.columns)
-        dtype = np.float32 if is_single and not self.mixed else np.float64
-        return np.concatenate(parts, axis=1).astype(dtype)
+        return [_packed(library, column, frame[column.name]) for column in self.columns]
+
+    def spread(self, parts: Sequence[NDArray[Any]]) -> NDArray[np.floating]:
+        """(n, width) values of packed rows."""
+        values = np.empty((len(parts[0]), self.width), self.value_type)
+        first = 0
+        for column, part in zip(self.columns, parts, strict=True):
+            block = values[:, first : first + column.width]
+            block[...] = part[:, None] == column.places if column.categories else part
+            first += column.width
+        return values
 
     def decode(self, values: ArrayLike) -> Frame:
         """A frame of the rows that (n, width) values stand for, of the types it was described from.
@@ -211,7 +232,7 @@ def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
     return Column(name, dtypes[0], kind, categories, is_ordered, missing)
 
 
-def _encoded(library: type[Library], column: Column, series: Any) -> NDArray[np.float64]:
+def _packed(library: type[Library], column: Column, series: Any) -> NDArray[Any]:
     if library.dtype(series) != column.dtype:
         raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
     is_missing = library.missing(series)
@@ -225,9 +246,9 @@ def _encoded(library: type[Library], column: Column, series: Any) -> NDArray[np.
                 f"has the value {min(strange, key=str)!r}",
                 f"one of {listed(list(map(str, column.categories)))}",
             )
-        codes = np.full(len(series), -1)
-        codes[~is_missing] = [places[value] for value in present]
-        return (codes[:, None] == np.arange(len(places))).astype(np.float64)
+        codes = np.full(len(series), -1, np.int16)
+        codes[~is_missing] = [*map(places.__getitem__, present)]
+        return codes
     if is_missing.any() and column.missing is None:
         row = int(np.flatnonzero(is_missing)[0])
         raise _fault(column.name, f"has no value in row {row}", "a value in every row")

@@ -1,16 +1,17 @@
 """What a data set holds, in counts and a few of its pairs: to be looked at before it is audited."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import feature_words
-from decaf.data.empty_masks import Words, pairs_without_feature
+from decaf.data.empty_masks import Words, rows_without_feature
 from decaf.data.frame_libraries import LIBRARIES, Library
 from decaf.data.input_store import check_kind
+from decaf.data.pair_columns import NOWHERE
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 
@@ -143,20 +144,30 @@ def counts(pairs: PairSet, words: Words) -> dict[str, Any]:
     ``empty_masks`` the pairs by type whose feature lies nowhere in their input, by the words of
     every mask.
     """
-    uses = Counter(place for pair in pairs.pairs for place in set(pair.positions))
+    rows = pairs.pairs
+    classes = zip(*(counted.tolist() for counted in np.unique_counts(rows.class_ids)), strict=True)
+    empty = rows.pair_types.take(rows_without_feature(pairs, words))
     return {
-        "pairs": len(pairs.pairs),
-        "sources": len({pair.source_id for pair in pairs.pairs}),
-        "pair_types": _counted(pair.pair_type for pair in pairs.pairs),
-        "weight": sum(pair.weight for pair in pairs.pairs),
-        "splits": _counted(pair.split for pair in pairs.pairs),
-        "classes": _counted(pair.class_id for pair in pairs.pairs),
+        "pairs": len(rows),
+        "sources": len(rows.sources.values),
+        "pair_types": _sorted_counts(rows.pair_types.counts()),
+        "weight": math.fsum(rows.weights),
+        "splits": _sorted_counts(rows.splits.counts()),
+        "classes": _sorted_counts(dict(classes)),
         "inputs": len(pairs.inputs),
-        "contents": len({image.digest for image in pairs.inputs}),
+        "contents": pairs.inputs.digests.count_distinct(),
         "shapes": len(pairs.input_set.shapes) or 1,
-        "shared": sum(count > 1 for count in uses.values()),
-        "empty_masks": _counted(pair.pair_type for pair in pairs_without_feature(pairs, words)),
+        "shared": _count_shared(rows.positions(), len(pairs.inputs)),
+        "empty_masks": _sorted_counts(empty.counts()),
     }
+
+
+def _count_shared(positions: NDArray[np.int64], input_count: int) -> int:
+    """Number of inputs that several pairs use, by the (n_pairs, 2 or 4) positions of all pairs."""
+    positions = np.sort(positions, axis=1)
+    is_first = np.diff(positions, axis=1, prepend=NOWHERE) != 0
+    uses = np.bincount(positions[is_first & (positions != NOWHERE)], minlength=input_count)
+    return int(np.count_nonzero(uses > 1))
 
 
 def described(shown: ShownPair) -> dict[str, Any]:
@@ -208,5 +219,5 @@ def size_of(read: NDArray[Any]) -> str:
     return f"{' x '.join(map(str, read.shape))} {read.dtype}"
 
 
-def _counted(values: Iterable[Any]) -> dict[str, int]:
-    return {str(value): count for value, count in sorted(Counter(values).items())}
+def _sorted_counts(counts: Mapping[Any, int]) -> dict[str, int]:
+    return {str(value): count for value, count in sorted(counts.items())}

@@ -1,20 +1,27 @@
 """Factual and counterfactual inputs, paired and identified by their content."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from math import inf, prod
-from typing import Any, cast
+from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
+from decaf.data.coded import first_rows, json_piece
 from decaf.data.frames import FrameSchema
+from decaf.data.inputs import InputColumns, InputSet
+from decaf.data.pair_block import PairBlock
+from decaf.data.pair_columns import NOWHERE, PairColumns, Rows
+from decaf.data.records import Input, Pair
+from decaf.data.texts import AT_ONCE, Piece, Texts, check_names, join_texts, keep_where, list_sha256
 from decaf.errors import DataError
-from decaf.foundation.digests import json_sha256
+from decaf.foundation.digests import json_sha256, json_text
 from decaf.foundation.names import fault_of, shown
+
+__all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
 ALL = "all"
 """Split of pairs of which nothing says one."""
@@ -24,115 +31,16 @@ MOST_MEMBERS = 200
 """Values of a group: each is bootstrapped."""
 
 
-@dataclass(frozen=True)
-class Input:
-    """One clean input of a data set: its name, kind, and the digest of what it is made from.
-
-    ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
-    wherever it lies, or None; ``shape`` is that of the array which is read, said of all inputs of
-    data whose inputs may differ in it, or of none. None of these is part of its identity.
-    """
-
-    image_id: str
-    variant: str
-    digest: str
-    location: str
-    file: str | None = None
-    shape: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True)
-class InputSet:
-    """Clean inputs and how they are made: equal digests and equal geometry are equal inputs."""
-
-    inputs: tuple[Input, ...]
-    geometry: str
-    """How inputs are made from what the digests identify: resize, crop, renderer."""
-    remarks: tuple[str, ...] = ()
-    """What of the data is not used, in words; no part of its identity."""
-
-    @cached_property
-    def digest(self) -> str:
-        """Digest of the inputs."""
-        return json_sha256([self.geometry, [image.digest for image in self.inputs]])
-
-    @cached_property
-    def shapes(self) -> dict[tuple[int, ...], int]:
-        """Shapes in which inputs differ, smallest first, and an input of each; else empty."""
-        first: dict[Any, int] = {}
-        for number, image in enumerate(self.inputs):
-            first.setdefault(image.shape, number)
-        if len(first) < 2:
-            return {}
-        if None in first:
-            raise DataError(
-                f"input {self.inputs[first[None]].image_id!r} has no shape, and others have; "
-                "expected the shape of every input, or of none where all have the same"
-            )
-        return {shape: first[shape] for shape in sorted(first, key=lambda one: (prod(one), one))}
-
-    @cached_property
-    def extremes(self) -> tuple[int, ...]:
-        """Numbers of a smallest and a largest input; the first where all have one shape."""
-        numbers = [*self.shapes.values()] or [0]
-        return tuple(dict.fromkeys((numbers[0], numbers[-1])))
-
-    @cached_property
-    def places(self) -> NDArray[np.int64]:
-        """(n_inputs,) where each lies in their file: its number, or its first value by shape."""
-        if not self.shapes:
-            return np.arange(len(self.inputs))
-        sizes = [prod(image.shape or ()) for image in self.inputs]
-        return np.cumsum([0, *sizes[:-1]])
-
-    def shape_of(self, number: int) -> tuple[int, ...] | None:
-        """Shape of an input where inputs differ in it, else None."""
-        return self.inputs[number].shape if self.shapes else None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One factual and counterfactual input that differ by a controlled change.
-
-    ``plus`` and ``minus`` are positions in the inputs of the pair set. Pairs of one ``source_id``
-    (a foreground, a scene) share inputs and are resampled together.
-
-    Where the pair is about a feature of the factual input, ``feature`` counts from 1; both
-    positions are the same where a path removes it, others where an input without it is given.
-    ``context`` are the positions of the same two inputs under a swapped context, for paths that
-    need them. ``weight`` is how much the pair counts in means over pairs, finite and above 0, and
-    ``groups`` what else is said of the pair, as names and values that a report divides pairs by;
-    nothing that is scored depends on either.
-    """
-
-    pair_id: str
-    source_id: str
-    pair_type: str
-    class_id: int
-    split: str
-    plus: int
-    minus: int
-    feature: int = 0
-    context: tuple[int, int] | None = None
-    weight: float = 1.0
-    groups: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        """Inputs that the pair uses, factual and counterfactual first."""
-        return (self.plus, self.minus, *(self.context or ()))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class PairSet:
-    """All pairs of a study over one list of inputs.
+    """All pairs of a study over one list of inputs, both held as columns.
 
     Geometry and remarks are those of :class:`InputSet`. ``masks`` say what the features of the data
     are: none, or one for each input, which inputs may share. All inputs of a pair have one shape.
     """
 
-    inputs: tuple[Input, ...]
-    pairs: tuple[Pair, ...]
+    inputs: InputColumns
+    pairs: PairColumns
     geometry: str
     remarks: tuple[str, ...] = ()
     columns: FrameSchema | None = field(default=None, kw_only=True)
@@ -145,38 +53,63 @@ class PairSet:
     has_sorted_names: bool = field(default=False, kw_only=True)
     """True if nothing states the numbers of the class names, so that sorting numbers them."""
 
-    def __post_init__(self) -> None:
-        if not self.pairs:
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        pairs: Iterable[Pair],
+        geometry: str,
+        remarks: tuple[str, ...] = (),
+        *,
+        columns: FrameSchema | None = None,
+        masks: tuple[Input, ...] = (),
+        has_labels: bool = True,
+        class_names: tuple[str, ...] = (),
+        has_sorted_names: bool = False,
+    ) -> None:
+        self.__dict__.update(
+            inputs=InputColumns.of(inputs),
+            pairs=PairColumns.of(pairs),
+            geometry=geometry,
+            remarks=remarks,
+            columns=columns,
+            masks=masks,
+            has_labels=has_labels,
+            class_names=class_names,
+            has_sorted_names=has_sorted_names,
+        )
+        self._check()
+
+    def _check(self) -> None:
+        pairs, inputs = self.pairs, self.inputs
+        if not len(pairs):
             raise DataError("the data set has no pairs; nothing can be audited")
-        if len(self.masks) not in (0, len(self.inputs)):
+        if len(self.masks) not in (0, len(inputs)):
             raise DataError(
-                f"there are {len(self.masks)} masks and {len(self.inputs)} inputs; expected none, "
+                f"there are {len(self.masks)} masks and {len(inputs)} inputs; expected none, "
                 "or one for each input"
             )
-        of_pairs = ((p.pair_id, p.source_id, p.pair_type, p.split) for p in self.pairs)
-        of_inputs = ((image.image_id, image.variant) for image in self.inputs)
-        for name in {name for names in chain(of_pairs, of_inputs) for name in names}:
-            if problem := fault_of(name):
-                raise DataError(f"the name {shown(name)} of the data {problem}")
-        seen: set[str] = set()
-        for pair in self.pairs:
-            if pair.pair_id in seen:
-                raise DataError(f"pair {pair.pair_id!r} occurs twice; pair ids must be unique")
-            seen.add(pair.pair_id)
-            if not 0 < pair.weight < inf:
-                raise DataError(
-                    f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
-                    "above 0: leave out a pair that is not to count"
-                )
-
+        check_names(
+            *(pairs.pair_ids, pairs.sources.values, pairs.pair_types.values, pairs.splits.values),
+            *(inputs.image_ids, inputs.variants.values),
+        )
+        if (doubled := pairs.pair_ids.doubled) is not None:
+            raise DataError(f"pair {doubled!r} occurs twice; pair ids must be unique")
+        unusable = np.flatnonzero(~((pairs.weights > 0) & (pairs.weights < inf)))
+        if unusable.size:
+            pair = pairs[unusable[0]]
+            raise DataError(
+                f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
+                "above 0: leave out a pair that is not to count"
+            )
         self._check_groups()
-        if any(image.shape for image in self.inputs):
-            self._check_shapes()
+        if inputs.shapes is not None:
+            self._check_shapes(inputs.shapes.codes)
 
     def _check_groups(self) -> None:
-        members: dict[str, set[str]] = {}
-        for name, member in chain.from_iterable(pair.groups for pair in self.pairs):
-            members.setdefault(name, set()).add(member)
+        members: dict[str, dict[str, None]] = {}
+        for groups in self.pairs.groups.values:
+            for name, member in groups:
+                members.setdefault(name, {})[member] = None
         for name, own in members.items():
             for one in (name, *own):
                 if problem := fault_of(one):
@@ -192,31 +125,33 @@ class PairSet:
                     f"{MOST_MEMBERS} at most: put values together, such as ages to decades"
                 )
 
-    def _check_shapes(self) -> None:
-        for pair in self.pairs:
-            first, *others = (self.inputs[place] for place in pair.positions)
-            for other in others:
-                if first.shape != other.shape:
-                    raise DataError(
-                        f"pair {pair.pair_id}: {first.image_id} comes out as {first.shape} and "
-                        f"{other.image_id} as {other.shape}; expected one shape: bring both to "
-                        "one size"
-                    )
+    def _check_shapes(self, codes: NDArray[np.int32]) -> None:
+        positions = self.pairs.positions()
+        differs = (codes[positions] != codes[positions[:, :1]]) & (positions != NOWHERE)
+        if differs.any():
+            row, place = np.argwhere(differs)[0].tolist()
+            first, other = (self.inputs[positions[row, number]] for number in (0, place))
+            raise DataError(
+                f"pair {self.pairs.pair_ids[row]}: {first.image_id} comes out as {first.shape} and "
+                f"{other.image_id} as {other.shape}; expected one shape: bring both to "
+                "one size"
+            )
 
     @cached_property
     def digest(self) -> str:
         """Digest of every pair and its content, as far as scores depend on them."""
-        return self.block_digest(range(len(self.pairs)))
+        return self.block_digest(np.arange(len(self.pairs)))
 
     @cached_property
     def analysed_by(self) -> list[Any]:
         """What of the pairs enters no score: weights not all 1, splits, groups, missing labels."""
-        said: tuple[tuple[list[Any], Any], ...] = (
-            ([pair.weight for pair in self.pairs], 1),
-            ([pair.split for pair in self.pairs], ALL),
-            ([pair.groups for pair in self.pairs], ()),
-        )
-        columns = [values for values, unsaid in said if set(values) != {unsaid}]
+        pairs, columns = self.pairs, list[Any]()
+        if (pairs.weights != 1).any():
+            columns.append(pairs.weights.tolist())
+        if pairs.splits.values.to_list() != [ALL]:
+            columns.append(pairs.splits.to_list())
+        if pairs.groups.values != ((),):
+            columns.append(pairs.groups.to_list())
         return columns if self.has_labels else [*columns, "no labels"]
 
     @cached_property
@@ -232,7 +167,7 @@ class PairSet:
     @cached_property
     def mask_set(self) -> InputSet:
         """Every mask once, whatever inputs have it; empty where the data have none."""
-        return InputSet(tuple(dict.fromkeys(self.masks)), f"features of {self.geometry}")
+        return InputSet(dict.fromkeys(self.masks), f"features of {self.geometry}")
 
     @property
     def stored_sets(self) -> tuple[InputSet, ...]:
@@ -240,73 +175,89 @@ class PairSet:
         return (self.input_set, *([self.mask_set] if self.masks else []))
 
     @cached_property
-    def _place_of_mask(self) -> dict[Input, int]:
-        return {mask: place for place, mask in enumerate(self.mask_set.inputs)}
+    def mask_numbers(self) -> NDArray[np.int64]:
+        """(n_inputs,) number of each input's mask among :attr:`mask_set`; empty without masks."""
+        number_of = {mask: number for number, mask in enumerate(dict.fromkeys(self.masks))}
+        return np.array([number_of[mask] for mask in self.masks], np.int64)
 
-    def block_digest(self, rows: "range | tuple[int, ...]") -> str:
+    def block_digest(self, rows: "Rows | Sequence[int]") -> str:
         """Digest of some pairs: ids, classes, content of both inputs, and masks of features."""
-        described = [
-            [
-                pair.pair_id,
-                pair.source_id,
-                pair.pair_type,
-                pair.class_id,
-                pair.feature,
-                *(self.inputs[position].digest for position in pair.positions),
-                *(mask.digest for mask in self.masks[pair.plus : pair.plus + 1]),
-            ]
-            for pair in (self.pairs[row] for row in rows)
-        ]
-        return json_sha256([self.geometry, described])
+        every = np.asarray(rows, np.int64)
+        starts = range(0, every.size, AT_ONCE)
+        parts = (self._json_pieces(every[first : first + AT_ONCE]) for first in starts)
+        return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
 
-    def blocks(self, source_count: int) -> list[tuple[int, ...]]:
+    def _json_pieces(self, rows: Rows) -> Iterator[Piece]:
+        """Parts of the JSON of what scores depend on, of some rows."""
+        pairs, digests = self.pairs, self.inputs.digests
+        _ = digests.is_plain, pairs.pair_ids.is_plain  # once, not once for each part
+        yield "["
+        yield pairs.pair_ids.take(rows)
+        yield ","
+        yield json_piece(pairs.sources, rows)
+        yield ","
+        yield json_piece(pairs.pair_types, rows)
+        for numbers in (pairs.class_ids, pairs.features):
+            yield ","
+            yield Texts.numbers(numbers[rows]).arrow
+        for positions in (pairs.plus, pairs.minus):
+            yield ","
+            yield digests.take(positions[rows])
+        if pairs.contexts is not None:
+            yield self._json_of_contexts(pairs.contexts[rows])
+        if self.masks:
+            yield ","
+            yield self.mask_set.inputs.digests.take(self.mask_numbers[pairs.plus[rows]])
+        yield "]"
+
+    def _json_of_contexts(self, contexts: NDArray[np.int64]) -> Piece:
+        """Two more digests, each after a comma, of pairs with a context; nothing of others."""
+        is_there = contexts[:, 0] != NOWHERE
+        positions = np.where(is_there[:, None], contexts, 0)
+        first, second = (Texts(self.inputs.digests.take(own).json) for own in positions.T)
+        return keep_where(is_there, join_texts(",", first, ",", second)).arrow
+
+    def blocks(self, source_count: int) -> list[Rows]:
         """Rows of the pairs, ``source_count`` sources at a time, in the order of their names."""
-        by_source: dict[str, list[int]] = {}
-        for row, pair in enumerate(self.pairs):
-            by_source.setdefault(pair.source_id, []).append(row)
-        sources = sorted(by_source)
-        return [
-            tuple(
-                row for source in sources[start : start + source_count] for row in by_source[source]
-            )
-            for start in range(0, len(sources), source_count)
-        ]
+        order = self.pairs.source_order
+        starts = range(source_count, order.size, source_count)
+        return self.pairs.rows_of_sources(np.split(order, starts))
 
-    def parts(self, rows: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def parts(self, rows: "Rows | Sequence[int]") -> list[Rows]:
         """Rows of a block by the shape of their inputs, in the order in which shapes come first."""
-        by_shape: dict[Any, list[int]] = {}
-        for row in rows:
-            by_shape.setdefault(self.inputs[self.pairs[row].plus].shape, []).append(row)
-        return [*map(tuple, by_shape.values())]
+        every = np.asarray(rows, np.int64)
+        if self.inputs.shapes is None or not every.size:
+            return [every] if every.size else []
+        codes = self.inputs.shapes.codes[self.pairs.plus[every]]
+        first = first_rows(codes, len(self.inputs.shapes.values))
+        shapes = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
+        return [every[codes == shape] for shape in shapes]
 
-    def block(self, rows: tuple[int, ...]) -> "PairBlock":
+    def block(self, rows: "Rows | Sequence[int]") -> PairBlock:
         """Some pairs, whose inputs have one shape, with only the inputs that they use."""
-        pairs = [self.pairs[row] for row in rows]
-        used = sorted({position for pair in pairs for position in pair.positions})
-        local = {position: index for index, position in enumerate(used)}
-        sources = {
-            name: index for index, name in enumerate(dict.fromkeys(p.source_id for p in pairs))
-        }
-        masks = [self._place_of_mask[self.masks[position]] for position in used if self.masks]
-        contexts = [
-            [local[p] for p in pair.context] if pair.context else [-1, -1] for pair in pairs
-        ]
+        pairs, every = self.pairs, np.asarray(rows, np.int64)
+        positions = pairs.positions(every)
+        used = np.unique(positions[positions != NOWHERE])
+        local = np.where(positions == NOWHERE, NOWHERE, np.searchsorted(used, positions))
+        sources, features = pairs.sources.take(every), pairs.features[every]
+        masks = self.mask_numbers[used] if self.masks else None
+        has_contexts = local.shape[1] > 2 and bool((local[:, 2:] != NOWHERE).any())
         return PairBlock(
-            pair_ids=tuple(pair.pair_id for pair in pairs),
-            source_ids=tuple(sources),
-            image_ids=tuple(self.inputs[position].image_id for position in used),
+            pair_ids=tuple(pairs.pair_ids.take(every)),
+            source_ids=tuple(sources.values),
+            image_ids=tuple(self.inputs.image_ids.take(used)),
             input_positions=self.input_set.places[used],
-            shape=self.input_set.shape_of(used[0]),
-            plus=np.array([local[pair.plus] for pair in pairs]),
-            minus=np.array([local[pair.minus] for pair in pairs]),
-            source=np.array([sources[pair.source_id] for pair in pairs]),
-            class_id=np.array([pair.class_id for pair in pairs]),
-            feature=np.array([pair.feature for pair in pairs]),
-            context=np.array(contexts) if any(pair.context for pair in pairs) else None,
-            regions=self._regions(len(used)) if any(pair.feature for pair in pairs) else None,
-            mask_positions=self.mask_set.places[masks] if masks else None,
-            mask_shape=self.mask_set.shape_of(masks[0]) if masks else None,
-            pair_types=tuple(pair.pair_type for pair in pairs),
+            shape=self.input_set.shape_of(int(used[0])),
+            plus=local[:, 0],
+            minus=local[:, 1],
+            source=sources.codes.astype(np.int64),
+            class_id=pairs.class_ids[every],
+            feature=features,
+            context=local[:, 2:] if has_contexts else None,
+            regions=self._regions(used.size) if features.any() else None,
+            mask_positions=None if masks is None else self.mask_set.places[masks],
+            mask_shape=None if masks is None else self.mask_set.shape_of(int(masks[0])),
+            pair_types=tuple(pairs.pair_types.take(every).to_list()),
         )
 
     def _regions(self, count: int) -> NDArray[np.uint64] | None:
@@ -316,75 +267,3 @@ class PairSet:
         numbers = self.columns.regions
         words = feature_words(np.where(numbers > WORD_BITS, 0, numbers))
         return np.broadcast_to(words, (count, self.columns.width))
-
-
-@dataclass(frozen=True)
-class PairBlock:
-    """A block of pairs as arrays: what a worker scores at once.
-
-    ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
-    places of these images in the input store, ``source`` numbers the sources from 0. ``shape`` is
-    that of each stored image, and ``mask_shape`` that of its mask, where the store has several.
-    ``feature`` (n_pairs,) is the feature that the pair is about, 0 for none, and ``context``
-    (n_pairs, 2) both inputs under the swapped context, -1 where a pair has none, or None where no
-    pair has any.
-    ``regions`` (n_images, …) are the features of every pixel or column, bit k - 1 for feature k,
-    where the data have features; ``mask_positions`` (n_images,) are the places of these masks in
-    the store.
-    """
-
-    pair_ids: tuple[str, ...]
-    source_ids: tuple[str, ...]
-    image_ids: tuple[str, ...]
-    input_positions: NDArray[np.int64]
-    plus: NDArray[np.int64]
-    minus: NDArray[np.int64]
-    source: NDArray[np.int64]
-    class_id: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    context: NDArray[np.int64] | None = None
-    mask_positions: NDArray[np.int64] | None = None
-    regions: NDArray[np.unsignedinteger] | None = None
-    shape: tuple[int, ...] | None = None
-    mask_shape: tuple[int, ...] | None = None
-    pair_types: tuple[str, ...] = ()
-    """(n_pairs,) which change makes the counterfactual; empty where pairs have no types."""
-
-    @property
-    def pair_count(self) -> int:
-        """Pairs of the block."""
-        return len(self.pair_ids)
-
-    def removed(self) -> NDArray[np.bool_]:
-        """(n_pairs, …) pixels or columns of the factual input where the removed feature lies."""
-        regions = cast("NDArray[np.unsignedinteger]", self.regions)
-        words = feature_words(self.feature).reshape(-1, *[1] * (regions.ndim - 1))
-        return (regions[self.plus] & words) > 0
-
-    def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
-        """Rows of the pairs of some types, of all pairs where the types are None.
-
-        Raises DataError when the pairs have no types.
-        """
-        if pair_types is None:
-            return np.arange(self.pair_count)
-        if not self.pair_types:
-            raise DataError(
-                f"these pairs have no types, and a path is for those of {', '.join(pair_types)}: "
-                "leave 'pair_types' out"
-            )
-        return np.flatnonzero(np.isin(self.pair_types, list(pair_types)))
-
-    def of_rows(self, rows: NDArray[np.int64]) -> "PairBlock":
-        """Some of the pairs, with the inputs and sources of all of them."""
-        return replace(
-            self,
-            pair_ids=tuple(self.pair_ids[row] for row in rows),
-            plus=self.plus[rows],
-            minus=self.minus[rows],
-            source=self.source[rows],
-            class_id=self.class_id[rows],
-            feature=self.feature[rows],
-            context=None if self.context is None else self.context[rows],
-            pair_types=tuple(self.pair_types[row] for row in rows) if self.pair_types else (),
-        )

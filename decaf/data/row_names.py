@@ -2,25 +2,30 @@
 
 import numpy as np
 
-from decaf.data.frame_libraries import Frame
+from decaf.data.frame_libraries import LIBRARIES, Frame
 from decaf.data.table_files import as_text
+from decaf.data.texts import Texts
 from decaf.errors import DataError
 
 
-def names_of_rows(frame: Frame, column: str) -> list[str]:
+def names_of_rows(frame: Frame, column: str) -> Texts:
     """Values of a column as names; raises DataError where a value is missing."""
     if column not in frame:
         raise DataError(f"the counterfactuals lack the column {column!r}; add it")
-    gaps = np.flatnonzero(frame[column].isna())
+    series = frame[column]
+    gaps = np.flatnonzero(series.isna())
     if gaps.size:
         raise DataError(f"column {column!r} has no value in row {gaps[0]}; expected a name in all")
-    return [str(as_text(value)) for value in frame[column].tolist()]
+    library = LIBRARIES["pandas"]
+    if library.kind(series) == "whole":
+        is_signed = "uint" not in library.dtype(series).lower()
+        return Texts.numbers(series.to_numpy(np.int64 if is_signed else np.uint64))
+    if library.content(series) == "string":
+        return Texts(series.tolist())
+    return Texts(str(as_text(value)) for value in series.tolist())
 
 
-def refuse_doubled(names: list[str], what: str, remedy: str) -> None:
+def refuse_doubled(names: Texts, what: str, remedy: str) -> None:
     """Raise DataError if a name occurs twice."""
-    earlier_names: set[str] = set()
-    for name in names:
-        if name in earlier_names:
-            raise DataError(f"{what}{name}; {remedy}")
-        earlier_names.add(name)
+    if names.doubled is not None:
+        raise DataError(f"{what}{names.doubled}; {remedy}")

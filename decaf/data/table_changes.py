@@ -15,6 +15,8 @@ from decaf.foundation.settings import LARGEST_SEED, Settings, fault, setting
 
 Groups = Callable[[str], NDArray[np.int64]]
 """Name of any column of the table → (n,) number of the group that each row belongs to."""
+Read = Callable[[NDArray[np.int64]], NDArray[np.floating]]
+"""Numbers of rows → (n, width) their values, which the caller may change."""
 
 
 class Permuted(Settings):
@@ -52,15 +54,30 @@ class Change(Settings):
             raise fault("it changes nothing; give 'set', 'multiply', 'add', 'swap' or 'permute'")
         return self
 
-    @np.errstate(over="ignore")  # refused below
-    def applied(
-        self, columns: FrameSchema, rows: NDArray[np.floating], groups: Groups
-    ) -> NDArray[np.floating]:
-        """(n, width) encoded rows as the change makes them; missing numbers stay missing.
+    def reader(self, columns: FrameSchema, read: Read, count: int, groups: Groups) -> Read:
+        """Reader of ``count`` encoded rows as the change makes them; missing numbers stay missing.
 
-        Raises SettingError when a column is not there or does not take the change.
+        It raises SettingError when a column is not there or does not take the change, and DataError
+        for values that the rows cannot hold.
         """
-        changed = rows.copy()
+        permute = self.permute
+        if permute is None:
+            return lambda rows: _finite(self._changed(columns, read(rows)))
+        with setting("permute", "column"):
+            _, own = _found(columns, permute.column)
+        with setting("permute", "within"):
+            donors = _permutation(permute, count, groups)
+
+        def permuted(rows: NDArray[np.int64]) -> NDArray[np.floating]:
+            values = self._changed(columns, read(rows))
+            values[:, own] = self._changed(columns, read(donors[rows]))[:, own]
+            return _finite(values)
+
+        return permuted
+
+    @np.errstate(over="ignore")  # refused by _finite
+    def _changed(self, columns: FrameSchema, changed: NDArray[np.floating]) -> NDArray[np.floating]:
+        """(n, width) rows, changed in place, but for the permutation."""
         for name, value in self.set.items():
             with setting("set", name):
                 column, own = _found(columns, name)
@@ -74,17 +91,15 @@ class Change(Settings):
             with setting("swap"):
                 first, second = _exchanged(columns, self.swap)
             changed[:, first], changed[:, second] = changed[:, second], changed[:, first].copy()
-        if self.permute:
-            with setting("permute", "column"):
-                _, own = _found(columns, self.permute.column)
-            with setting("permute", "within"):
-                taken = _permutation(self.permute, len(rows), groups)
-            changed[:, own] = changed[taken][:, own]
-        if not np.isfinite(changed).all():
-            raise DataError(
-                f"a change makes values that {changed.dtype} cannot hold; expected smaller numbers"
-            )
         return changed
+
+
+def _finite(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    if not np.isfinite(values).all():
+        raise DataError(
+            f"a change makes values that {values.dtype} cannot hold; expected smaller numbers"
+        )
+    return values
 
 
 def _found(columns: FrameSchema, name: str) -> tuple[Column, slice]:

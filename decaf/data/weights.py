@@ -2,19 +2,27 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.coded import Coded, code_values
 from decaf.data.table_files import NUMBER
+from decaf.data.texts import Texts
 from decaf.errors import DataError
 from decaf.foundation.names import shown
 
 UNSAID = "1"
 
 
-def weights_of(words: Sequence[str], where: str) -> list[float]:
-    """Numbers of a column of weights, in its order; the pairs themselves refuse 0 and less.
+def weights_of(words: Sequence[str] | Coded[Texts], where: str) -> NDArray[np.float64]:
+    """(n,) numbers of a column of weights; the pairs themselves refuse 0 and less.
 
     Raises DataError, naming the row from 1, where one is no number.
     """
-    for row, word in enumerate(words, 1):
+    coded = words if isinstance(words, Coded) else code_values(words)
+    values = [*coded.values]
+    for code, word in enumerate(values):
         if not NUMBER.fullmatch(word):
+            row = 1 + int(np.flatnonzero(coded.codes == code)[0])
             raise DataError(f"{where}, row {row}: weight {shown(word)}; expected a number above 0")
-    return [float(word) for word in words]
+    return np.array([*map(float, values)])[coded.codes]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import DataError
 from decaf.foundation.arrays import (
     Array,

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from decaf.data.class_ids import CLASS_NAMES, GUESSED, names_of
 from decaf.data.class_maps import shipped
 from decaf.data.pairs import PairSet
@@ -300,7 +302,8 @@ def _renumber(pairs: PairSet, places: Sequence[int], count: int, remark: str) ->
     names = [f"class {number}" for number in range(count)]
     for place, word in zip(places, pairs.class_names, strict=True):
         names[place] = word
-    moved = tuple(replace(pair, class_id=places[pair.class_id]) for pair in pairs.pairs)
+    class_ids = np.array(places)[pairs.pairs.class_ids]
+    moved = replace(pairs.pairs, class_ids=class_ids)
     return replace(pairs, pairs=moved, remarks=remarks, class_names=tuple(names))
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.block_order import Rows, drawn_blocks
+from decaf.data.block_order import drawn_blocks
 from decaf.data.class_ids import CLASS_NAMES
 from decaf.data.class_maps import official_file
-from decaf.data.pairs import InputSet, PairSet
+from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.errors import DataError, ResponseError, SettingError, listed, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
@@ -325,7 +325,7 @@ class Study(Settings):
         except SettingError as error:
             raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)
-        types = sorted({pair.pair_type for pair in pairs.pairs})
+        types = sorted(pairs.pairs.pair_types.values)
         try:
             check_shown(self.expect, self.names, types, self.paths)
         except SettingError as error:
@@ -364,10 +364,11 @@ class Study(Settings):
 
     def _check_classes(self, pairs: PairSet) -> None:
         """Refuse labels of classes that the score has not."""
-        for class_id, pair in {pair.class_id: pair for pair in pairs.pairs}.items():
+        for class_id in np.unique(pairs.pairs.class_ids):
             try:
                 self.score.columns(np.array([class_id]))
             except DataError as error:
+                pair = pairs.pairs[np.flatnonzero(pairs.pairs.class_ids == class_id)[-1]]
                 names = [one for one in pairs.remarks if one.startswith(CLASS_NAMES)]
                 said = "; ".join([f"the label of pair {pair.pair_id!r}: {error}", *names])
                 raise DataError(said) from error

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import BadInput
 from decaf.foundation.distinct import Distinct, find_distinct
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start

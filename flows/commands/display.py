@@ -119,8 +119,7 @@ def quarantined(console: Console, root: Root, study: str) -> None:
 def describe_pairs(console: Console, study: Study) -> PairSet:
     """Print what a study audits, and remarks on its data; returns its pairs."""
     pairs = study.pair_set()
-    sources = {pair.source_id for pair in pairs.pairs}
-    kinds = {pair.pair_type for pair in pairs.pairs}
+    sources, kinds = pairs.pairs.sources.values, pairs.pairs.pair_types.values
     console.print(
         f"study {study.study}: {number_of(len(study.models), 'model')}, "
         f"{number_of(len(pairs.pairs), 'pair')} of {number_of(len(sources), 'source')} "

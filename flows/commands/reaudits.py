@@ -126,9 +126,9 @@ def reaudit(
     check_places(
         on_pair_types(study.gates, study.expect),
         has_labels=pairs.has_labels,
-        pair_type={pair.pair_type for pair in pairs.pairs},
+        pair_type={*pairs.pairs.pair_types.values},
         path=set(study.paths),
-        variant={image.variant for image in pairs.inputs},
+        variant={*pairs.inputs.variants.values},
     )
     if is_plan:
         _print_plan(console, study, pairs, config, only)

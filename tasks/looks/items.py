@@ -45,6 +45,7 @@ class Order:
         self.study, self.pairs = study, pairs
         blocks = sources_in_order(pairs, study.blocks(pairs))
         self.place_of = {name: n for n, name in enumerate(s for block in blocks for s in block)}
+        self._place_of_code = np.array([self.place_of[name] for name in pairs.pairs.sources.values])
         self.block = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
 
     @property
@@ -59,12 +60,10 @@ class Order:
     def of_trajectories(self) -> dict[Group, Items]:
         """By pair type and path: trajectories of every item."""
         pairs = self.pairs.pairs
-        source = np.array([self.place_of[pair.source_id] for pair in pairs])
-        weight = np.array([pair.weight for pair in pairs])
-        types = np.array([pair.pair_type for pair in pairs])
+        source, weight = self._place_of_code[pairs.sources.codes], pairs.weights
         groups = {}
-        for pair_type in dict.fromkeys(pair.pair_type for pair in pairs):
-            is_of_type = types == pair_type
+        for code, pair_type in enumerate(pairs.pair_types.values):
+            is_of_type = pairs.pair_types.codes == code
             for name, path in self.study.paths.items():
                 if path.pair_types is None or pair_type in path.pair_types:
                     numbers = source[is_of_type], weight[is_of_type]
@@ -74,18 +73,17 @@ class Order:
 
     def of_images(self) -> dict[Group, Items]:
         """By kind of clean image: images of every item, each with the source first by name."""
-        first: dict[str, tuple[str, str]] = {}
-        for pair in self.pairs.pairs:
-            for position in (pair.plus, pair.minus):
-                image = self.pairs.inputs[position]
-                of = pair.source_id, image.variant
-                first[image.image_id] = min(of, first.get(image.image_id, of))
-        sources: dict[str, list[int]] = {}
-        for source, variant in first.values():
-            sources.setdefault(variant, []).append(self.place_of[source])
+        pairs, inputs = self.pairs.pairs, self.pairs.inputs
+        rank = np.argsort(pairs.source_order)[pairs.sources.codes]
+        first = np.full(len(inputs), len(self.place_of))
+        for position in (pairs.plus, pairs.minus):
+            np.minimum.at(first, position, rank)
+        is_used = first < len(self.place_of)
+        source = self._place_of_code[pairs.source_order[first[is_used]]]
+        variants = inputs.variants.take(np.flatnonzero(is_used))
         return {
-            Group(None, None, variant): self._items(np.array(own))
-            for variant, own in sources.items()
+            Group(None, None, variant): self._items(source[variants.codes == code])
+            for code, variant in enumerate(variants.values)
         }
 
     def _items(

@@ -3,7 +3,6 @@
 That is where both inputs differ, or where the feature lies that an input is shown without.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
@@ -116,17 +115,18 @@ def check_methods(study: Study, pairs: PairSet) -> None:
     methods = study.attributions.items()
     for _, method in methods:
         if method.own_score is not None:
-            method.own_score.columns(np.array([pair.class_id for pair in pairs.pairs]))
+            method.own_score.columns(np.unique(pairs.pairs.class_ids))
     players = [(name, one) for name, one in methods if isinstance(one, CoalitionMethod)]
     if not players:
         return
-    for pair in pairs.pairs:
-        if not (pairs.masks and pair.feature):
-            raise DataError(
-                f"attribution {players[0][0]} (kind: {players[0][1].kind}) compares an image with "
-                f"and without its features, and pair {pair.pair_id!r} has none; choose another "
-                "method, or data with features (adapter: image_features)"
-            )
-    of_image = Counter(image for image, _ in {(pair.plus, pair.feature) for pair in pairs.pairs})
+    features, images = pairs.pairs.features, pairs.pairs.plus
+    for row in np.flatnonzero((features == 0) | (not pairs.masks))[:1]:
+        pair = pairs.pairs[row]
+        raise DataError(
+            f"attribution {players[0][0]} (kind: {players[0][1].kind}) compares an image with "
+            f"and without its features, and pair {pair.pair_id!r} has none; choose another "
+            "method, or data with features (adapter: image_features)"
+        )
+    of_image = np.unique(np.stack([images, features]), axis=1)[0]
     for _, method in players:
-        method.check(max(of_image.values()))
+        method.check(int(np.bincount(of_image).max()))

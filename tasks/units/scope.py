@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from decaf.data.pairs import InputSet, PairSet
+import numpy as np
+
+from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
@@ -20,7 +22,7 @@ class Block(NamedTuple):
     """Pairs that are scored and committed together."""
 
     number: int
-    rows: tuple[int, ...]
+    rows: Rows
     digest: str
     """Of the pairs and the content of their inputs."""
 
@@ -57,7 +59,7 @@ class Scope:
         Raises DataError when a path is for a type of pairs that the data do not have, or for pairs
         of another kind.
         """
-        types = dict.fromkeys(pair.pair_type for pair in self.pairs.pairs)
+        types = self.pairs.pairs.pair_types.values.to_list()
         for name, path in self.study.paths.items():
             for pair_type in path.pair_types or ():
                 if pair_type not in types:
@@ -73,10 +75,12 @@ class Scope:
     def _check_kind(self, name: str, path: RevealPath) -> None:
         """Refuse a removal without a feature, and any other path of an image with itself."""
         types = path.pair_types
-        own = (p for p in self.pairs.pairs if types is None or p.pair_type in types)
-        for pair in own:
-            if path.removes_features == (pair.plus == pair.minus):
-                continue
+        pairs = self.pairs.pairs
+        is_unfit = (pairs.plus == pairs.minus) != path.removes_features
+        if types is not None:
+            is_unfit &= pairs.are_of_types(types)
+        for row in np.flatnonzero(is_unfit)[:1]:
+            pair = pairs[row]
             raise DataError(
                 f"path {name} (kind: {path.kind}) removes a feature, and pair {pair.pair_id!r} has "
                 "none to remove; choose another path, data with features (adapter: "
@@ -96,10 +100,10 @@ class Scope:
         if pair_types is None:
             yield from self.blocks
             return
-        pairs = self.pairs.pairs
+        is_of_types = self.pairs.pairs.are_of_types(pair_types)
         for block in self.blocks:
-            rows = tuple(row for row in block.rows if pairs[row].pair_type in pair_types)
-            is_whole = rows == block.rows
+            rows = block.rows[is_of_types[block.rows]]
+            is_whole = rows.size == block.rows.size
             digest = block.digest if is_whole else self.pairs.block_digest(rows)
             yield Block(block.number, rows, digest)
 

@@ -46,7 +46,7 @@ class Score(Kind):
             made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
             for of_block in zip(*of_paths, strict=True):
                 for name, (block, row_count) in zip(paths, of_block, strict=True):
-                    if block.rows:
+                    if block.rows.size:
                         yield Unit(
                             *(self.name, name, card.id, block.number),
                             shared=shared[name],

@@ -1,9 +1,7 @@
 """Rows of a table and their counterfactuals: from a second table, from changes, or from removal."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -12,17 +10,28 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
+from decaf.data.coded import code_texts, combine, repeat_text
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.data.missing_words import Declarations, remark_words
-from decaf.data.pairs import ALL, Input, Pair, PairSet
+from decaf.data.pair_columns import PairColumns
+from decaf.data.pairs import ALL, Input, PairSet
 from decaf.data.row_names import names_of_rows, refuse_doubled
-from decaf.data.table_changes import Change
+from decaf.data.table_changes import Change, Read
 from decaf.data.table_files import unused_columns
+from decaf.data.table_rows import (
+    OF_TABLE,
+    Counterfactuals,
+    PackedRows,
+    PairedRows,
+    pair_rows,
+    remark_equal,
+)
+from decaf.data.texts import Texts, join_texts
 from decaf.data.typed_frames import Dtype, read_frame, strange_values, text_values, typed_as
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import MOST_KNOWN, DataError, SettingError, listed, suggestion
+from decaf.errors import DataError, SettingError, listed, suggestion
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
@@ -32,39 +41,11 @@ PAIR_TYPE = "pair"
 """Type where nothing says it."""
 
 
-class Counterfactuals(NamedTuple):
-    """Counterfactual rows of one origin, each with the row that it belongs to."""
-
-    place: NDArray[np.int64]
-    """(m,) rows of the table."""
-    values: NDArray[np.floating]
-    """(m, width) as values."""
-    pair_type: Sequence[str]
-    """(m,)."""
-    suffix: Sequence[str]
-    """(m,) what follows row and type in the name of the pair."""
-    feature: int = 0
-
-
 class Built(NamedTuple):
-    """What files and settings make: rows as values, and what points at them."""
+    """What files and settings make: the pairs, and what reads the rows that they use."""
 
-    rows: list[NDArray[np.floating]]
+    rows: PairedRows
     pairs: PairSet
-
-
-class _Inputs(NamedTuple):
-    """Rows that pairs use, in the order of their positions."""
-
-    images: list[Input]
-    rows: list[NDArray[np.floating]]
-
-    def add(self, name: str, variant: str, values: NDArray[np.floating]) -> int:
-        """Position of one more row."""
-        digest = hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
-        self.images.append(Input(name, variant, digest, str(len(self.rows))))
-        self.rows.append(values)
-        return len(self.rows) - 1
 
 
 class TablePairs(Adapter):
@@ -162,7 +143,7 @@ class TablePairs(Adapter):
 
     def read_input(self, image: Input) -> NDArray[np.floating]:
         """(width,) one row as values."""
-        return self._built.rows[int(image.location)]
+        return self._built.rows.read(np.array([int(image.location)]))[0]
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -202,13 +183,13 @@ class TablePairs(Adapter):
             remarks += [f"counterfactuals: {remark}" for remark in found]
             frames.append(other[names])
         columns = FrameSchema.of(*frames)
-        factual = columns.encode(frames[0])
+        factual = PackedRows(columns, frames[0])
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
-        remarks += remark_marks(number_columns(columns, factual))
-        every = [*self._removed(columns, factual), *self._changed(columns, factual, frame)]
+        remarks += remark_marks(number_columns(columns, factual.parts))
+        every = [*self._removed(factual), *self._changed(factual, frame)]
         if self.counterfactuals is not None:
-            every.append(self._joined(columns.encode(frames[1]), other, ids))
-        return self._paired(columns, factual, frame, ids, every, remarks)
+            every.append(self._joined(PackedRows(columns, frames[1]), other, ids))
+        return self._paired(factual, frame, ids, every, remarks)
 
     def _declarations(self) -> Declarations:
         """Values that settings name, and columns of names: none of them is a missing value."""
@@ -250,137 +231,114 @@ class TablePairs(Adapter):
             raise DataError(f"{self.table} has no column that is an input; correct 'drop:'")
         return names
 
-    def _ids(self, frame: Frame) -> list[str]:
-        ids = [*map(str, range(len(frame)))] if self.id is None else names_of_rows(frame, self.id)
+    def _ids(self, frame: Frame) -> Texts:
+        ids = self._names(frame, self.id) or Texts.numbers(np.arange(len(frame)))
         refuse_doubled(ids, f"{self.table} has two rows with the {self.id} ", "give each its own")
         return ids
 
-    def _removed(
-        self, columns: FrameSchema, factual: NDArray[np.floating]
-    ) -> Iterator[Counterfactuals]:
-        names = [column.name for column in columns.columns]
+    def _removed(self, factual: PackedRows) -> Iterator[Counterfactuals]:
+        names, count = [column.name for column in factual.columns.columns], len(factual)
         for name in self.removed:
             if name not in names:
                 message = f"'removed:' names {name!r}, which is no input of the model"
                 raise SettingError(message, "removed")
-            count = len(factual)
-            types = [f"without {name}"] * count
+            types = repeat_text(f"without {name}", count)
             feature = names.index(name) + 1
-            yield Counterfactuals(np.arange(count), factual, types, [""] * count, feature)
+            yield Counterfactuals(np.arange(count), factual.values, types, feature=feature)
 
-    def _changed(
-        self, columns: FrameSchema, factual: NDArray[np.floating], frame: Frame
-    ) -> Iterator[Counterfactuals]:
+    def _changed(self, factual: PackedRows, frame: Frame) -> Iterator[Counterfactuals]:
         def groups(name: str) -> NDArray[np.int64]:
             if name not in frame:
                 raise DataError(f"'within: {name}' is no column of {self.table}")
             return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
 
+        count = len(factual)
         for pair_type, change in self.changes.items():
-            count = len(factual)
             with setting("changes", pair_type):
-                values = change.applied(columns, factual, groups)
-            yield Counterfactuals(np.arange(count), values, [pair_type] * count, [""] * count)
+                read = change.reader(factual.columns, factual.values, count, groups)
+            read = partial(_read_changed, pair_type, read)
+            yield Counterfactuals(np.arange(count), read, repeat_text(pair_type, count))
 
-    def _joined(
-        self, values: NDArray[np.floating], other: Frame, ids: list[str]
-    ) -> Counterfactuals:
+    def _joined(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
         """The rows of the second table, each with its row of the first one."""
-        own, place_of = (
-            names_of_rows(other, cast("str", self.id)),
-            {name: place for place, name in enumerate(ids)},
-        )
-        if strange := sorted(set(own) - place_of.keys()):
+        own = names_of_rows(other, cast("str", self.id))
+        place = ids.find(own)
+        if (place < 0).any():
+            strange = sorted({*own.take(np.flatnonzero(place < 0))})
             raise DataError(
                 f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "
                 f"{self.table} lacks; correct the ids, or add the rows"
             )
-        types = [PAIR_TYPE] * len(own)
+        types = Texts.repeat(PAIR_TYPE, len(own))
         if self.pair_type is not None:
             if self.pair_type not in other:
                 message = f"{self.counterfactuals} lacks the column {self.pair_type!r}"
                 raise SettingError(f"{message}{suggestion(self.pair_type, other)}", "pair_type")
             types = names_of_rows(other, self.pair_type)
-        keys = [f"{name} ({pair_type})" for name, pair_type in zip(own, types, strict=True)]
-        suffix = [""] * len(own)
+        keys, suffix = join_texts(own, " (", types, ")"), None
         if self.several:
-            seen: dict[str, int] = {}
-            for row, key in enumerate(keys):
-                seen[key] = seen.get(key, 0) + 1
-                suffix[row] = f"__{seen[key]}"
+            suffix = join_texts("__", Texts.numbers(1 + code_texts(keys).earlier_rows()))
         else:
             what = f"{self.counterfactuals} has two rows of the {self.id} "
             refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
-        return Counterfactuals(np.array([place_of[name] for name in own]), values, types, suffix)
+        return Counterfactuals(place, rows.values, code_texts(types), suffix)
+
+    def _names(self, frame: Frame, column: str | None) -> Texts | None:
+        """Names that a column gives to the rows; None without a column."""
+        return None if column is None else names_of_rows(frame, column)
 
     def _paired(
         self,
-        columns: FrameSchema,
-        factual: NDArray[np.floating],
+        factual: PackedRows,
         frame: Frame,
-        ids: list[str],
+        ids: Texts,
         every: Sequence[Counterfactuals],
         remarks: Sequence[str],
     ) -> Built:
-        sources = ids if self.source is None else names_of_rows(frame, self.source)
-        splits = [ALL] * len(ids) if self.split is None else names_of_rows(frame, self.split)
-        labels = [""] * len(ids) if self.label is None else names_of_rows(frame, self.label)
+        count, columns = len(ids), factual.columns
+        sources = code_texts(self._names(frame, self.source) or ids)
+        splits = code_texts(self._names(frame, self.split) or Texts.repeat(ALL, count))
+        labels = code_texts(self._names(frame, self.label) or Texts.repeat("", count))
         classes = class_ids(labels, self.classes)
-        said = [UNSAID] * len(ids) if self.weight is None else names_of_rows(frame, self.weight)
-        weights = weights_of(said, f"table {self.table}")
-        groups = [[(name, one) for one in names_of_rows(frame, name)] for name in self.groups]
-        kept, pairs, plus_of = _Inputs([], []), [], {}
-        asked: Counter[str] = Counter()
-        equal: Counter[str] = Counter()
-        for origin in every:
-            differs = (origin.values != factual[origin.place]).any(axis=1)
-            if not origin.feature:
-                asked.update(origin.pair_type)
-                equal.update(origin.pair_type[place] for place in np.flatnonzero(~differs).tolist())
-            for number in np.flatnonzero(differs | bool(origin.feature)).tolist():
-                row, pair_type = int(origin.place[number]), origin.pair_type[number]
-                if row not in plus_of:
-                    plus_of[row] = kept.add(f"factual/{ids[row]}", "factual", factual[row])
-                pair_id = f"{ids[row]}__{pair_type}{origin.suffix[number]}"
-                name = f"counterfactual/{pair_id}"
-                pairs.append(
-                    Pair(
-                        pair_id=pair_id,
-                        source_id=sources[row],
-                        pair_type=pair_type,
-                        class_id=classes.ids[row],
-                        split=splits[row],
-                        plus=plus_of[row],
-                        minus=plus_of[row]
-                        if origin.feature
-                        else kept.add(name, pair_type, origin.values[number]),
-                        feature=origin.feature,
-                        weight=weights[row],
-                        groups=tuple(own[row] for own in groups),
-                    )
-                )
-        left = []
-        if equal:
-            types = [f"{name} {n:,} of {asked[name]:,}" for name, n in sorted(equal.items())]
-            left.append(
-                "table: counterfactuals that equal their row are left out: "
-                f"{equal.total():,} of {asked.total():,} ({listed(types, MOST_KNOWN)})"
-            )
-        if not pairs:
+        words = code_texts(self._names(frame, self.weight) or Texts.repeat(UNSAID, count))
+        weights = weights_of(words, f"table {self.table}")
+        groups = combine(
+            [(name, code_texts(names_of_rows(frame, name))) for name in self.groups], count
+        )
+        rows = pair_rows(factual, every)
+        left = [*remark_equal(every, rows)]
+        if not rows.row.size:
             raise DataError("; ".join([*left, "so there are no pairs: change something else"]))
-        if len(plus_of) < len(ids):
-            left.append(
-                f"table: rows without a counterfactual: {len(ids) - len(plus_of):,} of {len(ids):,}"
-            )
-        geometry = f"{ENCODING}: {json_sha256(columns.identity)}"
+        used = np.count_nonzero(rows.origin == OF_TABLE)
+        if used < count:
+            left.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
+        pair_ids = rows.pair_ids(ids)
+        pairs = PairColumns(
+            pair_ids,
+            sources.take(rows.row),
+            rows.pair_type,
+            classes.ids[rows.row],
+            splits.take(rows.row),
+            rows.plus,
+            rows.minus,
+            rows.feature,
+            None,
+            weights[rows.row],
+            groups.take(rows.row),
+        )
         pair_set = PairSet(
-            tuple(kept.images),
-            tuple(pairs),
-            geometry,
+            rows.inputs(ids, pair_ids),
+            pairs,
+            f"{ENCODING}: {json_sha256(columns.identity)}",
             (*left, *remarks, *classes.remarks),
             columns=columns,
             has_labels=classes.has_labels,
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
         )
-        return Built(kept.rows, pair_set)
+        return Built(rows, pair_set)
+
+
+def _read_changed(pair_type: str, read: Read, rows: NDArray[np.int64]) -> NDArray[np.floating]:
+    with setting("changes", pair_type):
+        return read(rows)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, like
 from decaf.foundation.digests import short

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import cell_of_pixel, pack, unpack
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array, is_tensor, namespace, places_like, sent
 from decaf.foundation.digests import hashed_word

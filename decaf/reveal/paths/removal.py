@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import WORD_BITS, cell_map, feature_words
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.errors import DataError, ResponseError
 from decaf.foundation.arrays import Array, as_taken, bits_like, like
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw

@@ -18,6 +18,8 @@ from pydantic import Field, model_validator
 from decaf.data.adapters.image_features import FeaturedImages, Row, rows_of
 from decaf.data.cells import feature_words
 from decaf.data.features import Lie
+from decaf.data.inputs import InputColumns
+from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.digests import hashed_word, json_sha256
@@ -48,7 +50,9 @@ def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
         shape = given.inputs[plus].shape
         inputs.append(Input(pair_id, name, own.digest, own.location, own.file, shape))
         masks.append(given.masks[plus])
-    return replace(given, inputs=tuple(inputs), pairs=tuple(pairs), masks=tuple(masks))
+    return replace(
+        given, inputs=InputColumns.of(inputs), pairs=PairColumns.of(pairs), masks=tuple(masks)
+    )
 
 
 class HeldOut(FeaturedImages, ABC):

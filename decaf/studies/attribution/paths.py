@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import PairBlock
+from decaf.data.pair_block import PairBlock
 from decaf.reveal.path import Revealed, RevealPath, described
 from decaf.reveal.paths.blend import Fade, faded_in
 from decaf.reveal.start import BlurredMidpoint

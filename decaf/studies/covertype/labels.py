@@ -86,7 +86,7 @@ class Treatments(LabelSource):
 
     def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
         """Contexts of every audited row under every stream; a pair of the data is such a row."""
-        sources = [pair.source_id for pair in pairs.pairs]
+        sources = pairs.pairs.sources.to_list()
         streams = context_streams(judged)
         data = cast("Covertype", judged.data)
         rows = [data.factual_rows(recipe) for recipe in streams.values()]

@@ -107,7 +107,7 @@ class ImageNet9(Adapter):
         """
         found = variant_files(self.root, FOREGROUND)
         files = found.by_source
-        sources = sorted({pair.source_id for pair in pairs.pairs})
+        sources = sorted(pairs.pairs.sources.values)
         missing = [source for source in sources if source not in files]
         if missing:
             raise DataError(

@@ -41,7 +41,7 @@ class Behaviours(LabelSource):
                 "'labels: {kind: behaviours}' need images of the foreground alone, which the data "
                 f"set {data.adapter!r} does not have; leave 'labels:' out"
             )
-        if missing := PAIR_TYPES - {pair.pair_type for pair in pairs.pairs}:
+        if missing := PAIR_TYPES - {*pairs.pairs.pair_types.values}:
             raise DataError(
                 f"'labels: {{kind: behaviours}}' need pairs of the types "
                 f"{' and '.join(sorted(PAIR_TYPES))}, and the study has none of "

@@ -1,0 +1,140 @@
+"""Pairs of a data set as columns: what a study of millions of pairs is planned from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.coded import Coded, code_texts, code_values
+from decaf.data.records import Pair
+from decaf.data.texts import Texts
+
+Rows = NDArray[np.int64]
+"""Rows of pairs, in an order."""
+Groups = tuple[tuple[str, str], ...]
+NOWHERE = -1
+"""Position of the context of a pair without one."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairColumns(Sequence[Pair]):
+    """(n,) pairs, column by column; each is a :class:`Pair` where somebody asks for it."""
+
+    pair_ids: Texts
+    sources: Coded[Texts]
+    pair_types: Coded[Texts]
+    class_ids: NDArray[np.int64]
+    splits: Coded[Texts]
+    plus: NDArray[np.int64]
+    minus: NDArray[np.int64]
+    features: NDArray[np.int64]
+    contexts: NDArray[np.int64] | None
+    """(n, 2) positions, -1 where a pair has none; None where no pair has any."""
+    weights: NDArray[np.float64]
+    groups: Coded[tuple[Groups, ...]]
+
+    @classmethod
+    def of(cls, pairs: Iterable[Pair]) -> "PairColumns":
+        """Columns of pairs; they are returned as they are if they are columns already.
+
+        Raises DataError for a name that is not Unicode.
+        """
+        if isinstance(pairs, cls):
+            return pairs
+        every = [*pairs]
+        contexts = [pair.context or (NOWHERE, NOWHERE) for pair in every]
+        return cls(
+            Texts(pair.pair_id for pair in every),
+            code_texts(pair.source_id for pair in every),
+            code_texts(pair.pair_type for pair in every),
+            np.array([pair.class_id for pair in every], np.int64),
+            code_texts(pair.split for pair in every),
+            np.array([pair.plus for pair in every], np.int64),
+            np.array([pair.minus for pair in every], np.int64),
+            np.array([pair.feature for pair in every], np.int64),
+            np.array(contexts, np.int64) if any(pair.context for pair in every) else None,
+            np.array([pair.weight for pair in every], np.float64),
+            code_values(pair.groups for pair in every),
+        )
+
+    def __len__(self) -> int:
+        return len(self.pair_ids)
+
+    @overload
+    def __getitem__(self, row: int) -> Pair: ...
+    @overload
+    def __getitem__(self, row: slice) -> tuple[Pair, ...]: ...
+    def __getitem__(self, row: int | slice) -> Pair | tuple[Pair, ...]:
+        if isinstance(row, slice):
+            return tuple(self[number] for number in range(*row.indices(len(self))))
+        return Pair(
+            pair_id=self.pair_ids[row],
+            source_id=self.sources[row],
+            pair_type=self.pair_types[row],
+            class_id=int(self.class_ids[row]),
+            split=self.splits[row],
+            plus=int(self.plus[row]),
+            minus=int(self.minus[row]),
+            feature=int(self.features[row]),
+            context=self._context(row),
+            weight=float(self.weights[row]),
+            groups=self.groups[row],
+        )
+
+    def __iter__(self) -> Iterator[Pair]:
+        nobody = np.full((len(self), 2), NOWHERE) if self.contexts is None else self.contexts
+        contexts = (None if first == NOWHERE else (first, last) for first, last in nobody.tolist())
+        columns = (
+            *(self.pair_ids, self.sources.to_list(), self.pair_types.to_list()),
+            *(self.class_ids.tolist(), self.splits.to_list(), self.plus.tolist()),
+            *(self.minus.tolist(), self.features.tolist(), contexts),
+            *(self.weights.tolist(), self.groups.to_list()),
+        )
+        return (Pair(*values) for values in zip(*columns, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairColumns):
+            return NotImplemented
+        columns = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return all(
+            np.array_equal(own, its) if isinstance(own, np.ndarray) else own == its
+            for own, its in columns
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _context(self, row: int) -> tuple[int, int] | None:
+        if self.contexts is None or self.contexts[row, 0] == NOWHERE:
+            return None
+        first, second = self.contexts[row].tolist()
+        return first, second
+
+    def positions(self, rows: Rows | slice = slice(None)) -> NDArray[np.int64]:
+        """(n, 2 or 4) inputs of some pairs, factual and counterfactual first; -1 for none."""
+        both = np.stack([self.plus[rows], self.minus[rows]], axis=1)
+        return both if self.contexts is None else np.hstack([both, self.contexts[rows]])
+
+    def are_of_types(self, pair_types: Iterable[str]) -> NDArray[np.bool_]:
+        """(n,) True for pairs of some types."""
+        return np.isin(self.pair_types.values.to_list(), [*pair_types])[self.pair_types.codes]
+
+    @cached_property
+    def source_order(self) -> NDArray[np.int64]:
+        """(n_sources,) codes of the sources in the order of their names."""
+        return self.sources.values.order()
+
+    def rows_of_sources(self, parts: Sequence[NDArray[np.int64]]) -> list[Rows]:
+        """Rows of the pairs of each part of the sources, source by source.
+
+        Parts are codes of sources; each source is in one part.
+        """
+        codes = np.concatenate(parts)
+        place = np.empty(codes.size, np.int32)
+        place[codes] = np.arange(codes.size)
+        rows = np.argsort(place[self.sources.codes], kind="stable")
+        counts = np.bincount(self.sources.codes, minlength=codes.size)[codes]
+        ends = np.cumsum(counts)[np.cumsum([part.size for part in parts]) - 1]
+        return np.split(rows, ends[:-1])

@@ -1,0 +1,191 @@
+"""Rows of a table and their counterfactuals as values, a part of them at a time.
+
+A table of a million rows is held packed: the values of its rows would take several gigabytes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.coded import Coded, code_texts, first_rows, recode, texts_of
+from decaf.data.frame_libraries import Frame
+from decaf.data.frames import FrameSchema
+from decaf.data.inputs import InputColumns
+from decaf.data.table_changes import Read
+from decaf.data.texts import (
+    SHA256_BYTES,
+    Texts,
+    concat_texts,
+    hex_texts,
+    join_texts,
+    parts_of,
+    sha256_rows,
+)
+from decaf.errors import MOST_KNOWN, listed
+
+FACTUAL = "factual"
+"""Kind of the rows of the table."""
+OF_TABLE = -1
+"""Origin of an input that is a row of the table."""
+
+
+class PackedRows:
+    """Rows of a frame: a number for the category of each, not a value for every category."""
+
+    def __init__(self, columns: FrameSchema, frame: Frame) -> None:
+        self.columns, self.parts = columns, columns.pack(frame)
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def values(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
+        """(n, width) values of some rows, as :meth:`FrameSchema.encode` gives them."""
+        return self.columns.spread([part[rows] for part in self.parts])
+
+
+class Counterfactuals(NamedTuple):
+    """Counterfactual rows of one origin, each with the row that it belongs to."""
+
+    place: NDArray[np.int64]
+    """(m,) rows of the table."""
+    read: Read
+    """Values of the counterfactual rows by their numbers, 0 to m - 1."""
+    pair_type: Coded[Texts]
+    """(m,)."""
+    suffix: Texts | None = None
+    """(m,) letters after row and type in the name of the pair."""
+    feature: int = 0
+
+
+class PairedRows(NamedTuple):
+    """Counterfactual rows that differ from their rows, and the inputs that these pairs use.
+
+    The row of a pair comes before its counterfactual, unless an earlier pair has it.
+    """
+
+    factual: PackedRows
+    origins: Sequence[Counterfactuals]
+    row: NDArray[np.int64]
+    """(n_pairs,) row of the table."""
+    feature: NDArray[np.int64]
+    """(n_pairs,) column that the pair removes, from 1; 0 for none."""
+    pair_type: Coded[Texts]
+    suffix: Texts | None
+    plus: NDArray[np.int64]
+    """(n_pairs,) position of the row among the inputs."""
+    minus: NDArray[np.int64]
+    origin: NDArray[np.int16]
+    """(n_inputs,) number of the origin; -1 for rows of the table."""
+    number: NDArray[np.int64]
+    """(n_inputs,) number of the row in its origin."""
+    digests: Texts
+    """(n_inputs,) sha256 of the values."""
+
+    def read(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
+        """(n, width) values of inputs."""
+        columns = self.factual.columns
+        values = np.empty((positions.size, columns.width), columns.value_type)
+        origin, number = self.origin[positions], self.number[positions]
+        for code in np.unique(origin):
+            read = self.factual.values if code == OF_TABLE else self.origins[code].read
+            values[origin == code] = read(number[origin == code])
+        return values
+
+    def pair_ids(self, ids: Texts) -> Texts:
+        """(n_pairs,) names of the pairs, by the names of the rows."""
+        suffix = [] if self.suffix is None else [self.suffix]
+        return join_texts(ids.take(self.row), "__", texts_of(self.pair_type), *suffix)
+
+    def inputs(self, ids: Texts, pair_ids: Texts) -> InputColumns:
+        """Inputs of the pairs, by the names of rows and pairs."""
+        count, is_made = self.origin.size, self.minus != self.plus
+        used = np.flatnonzero(self.origin == OF_TABLE)
+        place = np.empty(count, np.int64)
+        place[used] = np.arange(used.size)
+        place[self.minus[is_made]] = np.arange(used.size, count)
+        names = concat_texts(
+            join_texts(f"{FACTUAL}/", ids.take(self.number[used])),
+            join_texts("counterfactual/", pair_ids.take(np.flatnonzero(is_made))),
+        )
+        kinds = code_texts([FACTUAL, *self.pair_type.values])
+        kind = np.zeros(count, np.int32)
+        kind[self.minus[is_made]] = kinds.codes[1:][self.pair_type.codes[is_made]]
+        locations = Texts.numbers(np.arange(count))
+        return InputColumns(names.take(place), recode(kind, kinds.values), self.digests, locations)
+
+
+def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iterator[str]:
+    """Remark that counts, by type, the counterfactuals that equal their row, if there are any."""
+    changed: Counter[str] = Counter()
+    for origin in origins:
+        if not origin.feature:
+            changed.update(origin.pair_type.counts())
+    equal = changed - Counter(paired.pair_type.take(np.flatnonzero(paired.feature == 0)).counts())
+    if equal:
+        types = [f"{name} {n:,} of {changed[name]:,}" for name, n in sorted(equal.items())]
+        yield (
+            "table: counterfactuals that equal their row are left out: "
+            f"{equal.total():,} of {changed.total():,} ({listed(types, MOST_KNOWN)})"
+        )
+
+
+class _Kept(NamedTuple):
+    """Counterfactual rows of an origin that become pairs."""
+
+    number: NDArray[np.int64]
+    sha256: NDArray[np.uint8]
+    """(n, 32) of the values; none where a feature is removed."""
+
+
+def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> PairedRows:
+    """Pair rows with their counterfactuals that differ, and with themselves without a feature.
+
+    The pairs of an origin come after those of the origins before it.
+    """
+    kept = [_kept_rows(factual, origin) for origin in origins]
+    row = np.concatenate([own.place[some.number] for own, some in zip(origins, kept, strict=True)])
+    sizes = [some.number.size for some in kept]
+    feature = np.repeat([own.feature for own in origins], sizes)
+    is_made = feature == 0
+    first = first_rows(row, len(factual))
+    is_new = first[row] == np.arange(row.size)
+    ends = np.cumsum(np.add(is_new, is_made, dtype=np.int64))
+    plus = (ends - is_new - is_made)[first[row]]
+    minus = np.where(is_made, ends - 1, plus)
+    count = int(ends[-1]) if ends.size else 0
+    origin, number = np.full(count, OF_TABLE, np.int16), np.empty(count, np.int64)
+    number[plus] = row
+    origin[minus[is_made]] = np.repeat(np.arange(len(origins)), sizes)[is_made]
+    number[minus[is_made]] = np.concatenate([some.number for some in kept])[is_made]
+    digests = np.empty((count, SHA256_BYTES), np.uint8)
+    digests[minus[is_made]] = np.concatenate([some.sha256 for some in kept])
+    used = np.flatnonzero(origin == OF_TABLE)
+    for some in parts_of(used):
+        digests[some] = sha256_rows(factual.values(number[some]))
+    both = [*zip(origins, kept, strict=True)]
+    types = [texts_of(own.pair_type).take(some.number) for own, some in both]
+    suffixes = [
+        (own.suffix or Texts.repeat("", own.place.size)).take(some.number) for own, some in both
+    ]
+    return PairedRows(
+        *(factual, origins, row, feature, code_texts(concat_texts(*types))),
+        concat_texts(*suffixes) if any(own.suffix for own in origins) else None,
+        *(plus, minus, origin, number, hex_texts(digests)),
+    )
+
+
+def _kept_rows(factual: PackedRows, origin: Counterfactuals) -> _Kept:
+    """Counterfactual rows that differ from their rows, or all where a feature is removed."""
+    numbers = np.arange(origin.place.size)
+    if origin.feature:
+        return _Kept(numbers, np.empty((0, SHA256_BYTES), np.uint8))
+    kept, digests = [], []
+    for some in parts_of(numbers):
+        values = origin.read(some)
+        differs = (values != factual.values(origin.place[some])).any(axis=1)
+        kept.append(some[differs])
+        digests.append(sha256_rows(values[differs]))
+    return _Kept(np.concatenate(kept), np.concatenate(digests))
