@@ -27,7 +27,11 @@ def store_pairs(plan: AuditPlan) -> Path:
         store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
         for remark in check_masks(study, pairs) if is_new else ():
             announce(remark)
-    return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
+    data = study.data
+    stored = store_inputs(
+        study.workspace, pairs.input_set, data.read_input, read_many=data.read_inputs
+    )
+    return stored.absolute()
 
 
 def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:

@@ -6,23 +6,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from decaf.data.pairs import PairSet
 from decaf.foundation.digests import short
 from decaf.plan.units import Unit
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
 from tasks.order import software
+from tasks.pair_rows import pair_tables
 from tasks.plan import AuditPlan
 from tasks.runs import newest_run
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
     CLASS_NAMES,
-    FEATURES,
-    IMAGE_FILES,
-    IMAGES,
     MODELS,
-    PAIR_GROUPS,
-    PAIRS,
     PATHS,
     RUN_OUTCOMES,
     RUN_REMARKS,
@@ -45,7 +40,7 @@ def commit_run(plan: AuditPlan) -> None:
     study, name = plan.study, plan.study.study
     pairs_key = short(plan.pairs.analysed_digest)
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
-        commit(plan.root, "pairs", name, pairs_key, _pair_rows(plan.pairs))
+        commit(plan.root, "pairs", name, pairs_key, pair_tables(plan.pairs))
     if newest_run(plan.root, name) == plan.run_id:
         return
     started_at = next_moment(plan.root, "runs", name)
@@ -127,66 +122,6 @@ def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
 
 def _some_at_a_time(units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
     return (units[first : first + AT_ONCE] for first in range(0, len(units), AT_ONCE))
-
-
-def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
-    rows = [
-        {
-            "pairs_digest": pairs.analysed_digest,
-            "pair_id": pair.pair_id,
-            "source_id": pair.source_id,
-            "pair_type": pair.pair_type,
-            "class_id": pair.class_id if pairs.has_labels else None,
-            "split": pair.split,
-            "weight": pair.weight,
-            "plus_image": pairs.inputs[pair.plus].image_id,
-            "minus_image": pairs.inputs[pair.minus].image_id,
-            "plus_variant": pairs.inputs[pair.plus].variant,
-            "minus_variant": pairs.inputs[pair.minus].variant,
-        }
-        for pair in pairs.pairs
-    ]
-    images = [
-        {
-            "pairs_digest": pairs.analysed_digest,
-            "image_id": image.image_id,
-            "variant": image.variant,
-            "digest": image.digest,
-        }
-        for image in pairs.inputs
-    ]
-    files = [
-        {"pairs_digest": pairs.analysed_digest, "image_id": image.image_id, "file": image.file}
-        for image in pairs.inputs
-        if image.file is not None
-    ]
-    features = [
-        {
-            "pairs_digest": pairs.analysed_digest,
-            "pair_id": pair.pair_id,
-            "feature": pair.feature,
-            "mask": pairs.masks[pair.plus].digest if pairs.masks else None,
-        }
-        for pair in pairs.pairs
-        if pair.feature
-    ]
-    groups = [
-        {
-            "pairs_digest": pairs.analysed_digest,
-            "pair_id": pair.pair_id,
-            "grouping": grouping,
-            "member": member,
-        }
-        for pair in pairs.pairs
-        for grouping, member in pair.groups
-    ]
-    tables = {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
-    more = {
-        "image_files": (IMAGE_FILES, files),
-        "features": (FEATURES, features),
-        "pair_groups": (PAIR_GROUPS, groups),
-    }
-    return tables | {name: _table(*given) for name, given in more.items() if given[1]}
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
+from decaf.data.input_store import READERS, ReadMany, channels_first, input_file, inputs_at
 from decaf.data.pairs import Input, InputSet
 from decaf.scoring.planner import plan_states
 from tasks.plan import AuditPlan
@@ -40,7 +40,11 @@ def count_rows(plan: AuditPlan) -> RowCount:
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
             inputs = read(
-                pairs.input_set, block.input_positions, block.shape, study.data.read_input
+                pairs.input_set,
+                block.input_positions,
+                block.shape,
+                study.data.read_input,
+                study.data.read_inputs,
             )
             if pairs.masks:
                 places = block.mask_positions, block.mask_shape
@@ -59,14 +63,19 @@ def _read(
     positions: NDArray[np.int64],
     shape: tuple[int, ...] | None,
     read: Callable[[Input], NDArray[Any]],
+    read_many: ReadMany | None = None,
 ) -> NDArray[Any]:
     """Inputs at places of a set's file, as a run has stored them or as they are read."""
     file = input_file(workspace, inputs)
     if file.exists():
         return inputs_at(file, positions, shape)
 
-    def read_part(places: NDArray[np.int64]) -> list[NDArray[Any]]:
-        return [read(inputs.inputs[n]) for n in np.searchsorted(inputs.places, places)]
+    numbers = np.searchsorted(inputs.places, positions)
+    if read_many and (values := read_many(inputs.inputs.take(numbers))) is not None:
+        return values
 
-    parts = np.array_split(positions, min(READERS, positions.size))
-    return np.stack([found for part in pool.map(read_part, parts) for found in part])
+    def read_part(numbers: NDArray[np.int64]) -> list[NDArray[Any]]:
+        return [read(inputs.inputs[number]) for number in numbers]
+
+    parts = np.array_split(numbers, min(READERS, numbers.size))
+    return np.stack([values for part in pool.map(read_part, parts) for values in part])

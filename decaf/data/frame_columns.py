@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import OF_PANDAS, Category, Kind, Marker
 from decaf.foundation.arrays import EXACT
@@ -36,11 +35,6 @@ class Column:
     def width(self) -> int:
         """Values of a row that stand for it."""
         return len(self.categories) or (1 if self.missing is None else 2)
-
-    @property
-    def places(self) -> NDArray[np.int16]:
-        """(n_categories,) number of each category."""
-        return np.arange(len(self.categories), dtype=np.int16)
 
     @property
     def is_text(self) -> bool:

@@ -36,6 +36,8 @@ from decaf.foundation.arrays import EXACT
 
 MOST_CATEGORIES = 1000
 """Of one column: each is a value of every row."""
+MISSING = -1
+"""Number of the category of a packed row without any."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class FrameSchema:
     def pack(self, frame: Frame) -> list[NDArray[Any]]:
         """Rows of a frame in little memory, a part for each column, as :meth:`spread` takes them.
 
-        (n,) int16 number of the category, -1 where it is missing, or (n, 1 or 2) float64 values.
+        (n,) int16 number of the category, -1 where it is missing, or (n, 1 or 2) its values.
         Columns are found by name. Raises DataError, naming the column, when the frame is of another
         library, has other columns or types, categories that the schema does not know, missing
         values where it knows of none, infinite numbers, or whole numbers from 2^53 on.
@@ -124,15 +126,20 @@ class FrameSchema:
             raise DataError(f"the rows are {type(frame)}; expected a frame of {self.library}")
         library = LIBRARIES[self.library]
         _check_titles([column.name for column in self.columns], _titles(frame))
-        return [_packed(library, column, frame[column.name]) for column in self.columns]
+        parts = [_packed(library, column, frame[column.name]) for column in self.columns]
+        both = zip(self.columns, parts, strict=True)
+        return [part if c.categories else part.astype(self.value_type) for c, part in both]
 
     def spread(self, parts: Sequence[NDArray[Any]]) -> NDArray[np.floating]:
         """(n, width) values of packed rows."""
-        values = np.empty((len(parts[0]), self.width), self.value_type)
-        first = 0
+        values = np.zeros((len(parts[0]), self.width), self.value_type)
+        rows, first = np.arange(len(values)), 0
         for column, part in zip(self.columns, parts, strict=True):
-            block = values[:, first : first + column.width]
-            block[...] = part[:, None] == column.places if column.categories else part
+            if column.categories:
+                is_present = part != MISSING
+                values[rows[is_present], first + part[is_present]] = 1
+            else:
+                values[:, first : first + column.width] = part
             first += column.width
         return values
 
@@ -246,7 +253,7 @@ def _packed(library: type[Library], column: Column, series: Any) -> NDArray[Any]
                 f"has the value {min(strange, key=str)!r}",
                 f"one of {listed(list(map(str, column.categories)))}",
             )
-        codes = np.full(len(series), -1, np.int16)
+        codes = np.full(len(series), MISSING, np.int16)
         codes[~is_missing] = [*map(places.__getitem__, present)]
         return codes
     if is_missing.any() and column.missing is None:

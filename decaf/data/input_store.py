@@ -4,24 +4,32 @@ import math
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.inputs import InputColumns
 from decaf.data.pairs import Input, InputSet
+from decaf.data.texts import parts_of
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.arrays import mapped_array
 from decaf.foundation.digests import short
 from decaf.foundation.files import refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
+ROWS_AT_ONCE = 8192
+"""Inputs that are read by one call, where a data set can."""
 READERS = min(32, (os.cpu_count() or 1) + 4)
 """Threads that read inputs, each a share of them: a task for each would cost more than a row."""
 REPORTED_FAULTS = 10
 Room = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 """What makes an array of a shape and type, whose values are not set."""
+ReadMany = Callable[[InputColumns], NDArray[Any] | None]
+FIRST = np.arange(1)
+"""Number of the first input."""
 FOLDER = "inputs"
 """Of the workspace."""
 
@@ -85,9 +93,11 @@ def store_inputs(
     inputs: InputSet,
     read: Callable[[Input], NDArray[Any]],
     check: Callable[[Input, NDArray[Any]], None] | None = None,
+    read_many: ReadMany | None = None,
 ) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
+    ``read_many`` reads many inputs at once, (n, …), or gives None to have them read one by one.
     Raises DataError when inputs cannot be read (the first few are named), differ in type or, where
     nothing says so, in shape, or fail the check (by default :func:`check_kind`), and WriteFailed
     when the workspace takes no more data. Nothing is left behind in either case.
@@ -96,9 +106,30 @@ def store_inputs(
     if target.exists():
         return target
     remedy = "free some space there, or set 'workspace:' to another folder"
+    write = _read_all
+    if read_many is not None and (first := read_many(inputs.inputs.take(FIRST))) is not None:
+        write = partial(_write_many, read_many, first)
     with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
-        replace_file(target, lambda path: _read_all(path, inputs, read, check or check_kind))
+        replace_file(target, lambda path: write(path, inputs, read, check or check_kind))
     return target
+
+
+def _write_many(
+    read_many: ReadMany,
+    first: NDArray[Any],
+    path: Path,
+    inputs: InputSet,
+    read: Callable[[Input], NDArray[Any]],
+    check: Callable[[Input, NDArray[Any]], None],
+) -> None:
+    """Write inputs many at a time; the file is not mapped, since all of it would be in memory."""
+    check(inputs.inputs[0], first[0])
+    count = len(inputs.inputs)
+    offset = mapped_array(path, first.dtype, (count, *first.shape[1:])).offset
+    with path.open("r+b") as file:
+        file.seek(offset)
+        for numbers in parts_of(np.arange(count), ROWS_AT_ONCE):
+            file.write(np.ascontiguousarray(read_many(inputs.inputs.take(numbers))).data)
 
 
 def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.coded import Coded, code_texts, code_values, first_rows
 from decaf.data.records import Input
-from decaf.data.texts import AT_ONCE, Texts, list_sha256
+from decaf.data.texts import Texts, list_sha256, parts_of
 from decaf.errors import DataError
 from decaf.foundation.digests import json_text
 
@@ -59,6 +59,17 @@ class InputColumns(Sequence[Input]):
     def __len__(self) -> int:
         return len(self.image_ids)
 
+    def take(self, numbers: NDArray[np.int64]) -> "InputColumns":
+        """Some of the inputs, in their order."""
+        return InputColumns(
+            self.image_ids.take(numbers),
+            self.variants.take(numbers),
+            self.digests.take(numbers),
+            _take(self.locations, numbers),
+            None if self.files is None else _take(self.files, numbers),
+            None if self.shapes is None else self.shapes.take(numbers),
+        )
+
     @overload
     def __getitem__(self, place: int) -> Input: ...
     @overload
@@ -83,6 +94,12 @@ class InputColumns(Sequence[Input]):
             yield Input(*fields)
 
 
+def _take(column: Sequence[Any], numbers: NDArray[np.int64]) -> Sequence[Any]:
+    if isinstance(column, Texts):
+        return column.take(numbers)
+    return tuple(column[number] for number in numbers.tolist())
+
+
 @dataclass(frozen=True, init=False)
 class InputSet:
     """Clean inputs and how they are made: equal digests and equal geometry are equal inputs."""
@@ -103,10 +120,7 @@ class InputSet:
     def digest(self) -> str:
         """Digest of the inputs."""
         digests = self.inputs.digests
-        parts = (
-            [digests.take(np.arange(first, min(first + AT_ONCE, len(digests))))]
-            for first in range(0, len(digests), AT_ONCE)
-        )
+        parts = ([digests.take(some)] for some in parts_of(np.arange(len(digests))))
         _ = digests.is_plain  # once for all parts
         return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
 

@@ -16,7 +16,15 @@ from decaf.data.inputs import InputColumns, InputSet
 from decaf.data.pair_block import PairBlock
 from decaf.data.pair_columns import NOWHERE, PairColumns, Rows
 from decaf.data.records import Input, Pair
-from decaf.data.texts import AT_ONCE, Piece, Texts, check_names, join_texts, keep_where, list_sha256
+from decaf.data.texts import (
+    Piece,
+    Texts,
+    check_names,
+    join_texts,
+    keep_where,
+    list_sha256,
+    parts_of,
+)
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256, json_text
 from decaf.foundation.names import fault_of, shown
@@ -183,8 +191,7 @@ class PairSet:
     def block_digest(self, rows: "Rows | Sequence[int]") -> str:
         """Digest of some pairs: ids, classes, content of both inputs, and masks of features."""
         every = np.asarray(rows, np.int64)
-        starts = range(0, every.size, AT_ONCE)
-        parts = (self._json_pieces(every[first : first + AT_ONCE]) for first in starts)
+        parts = map(self._json_pieces, parts_of(every))
         return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
 
     def _json_pieces(self, rows: Rows) -> Iterator[Piece]:

@@ -1,7 +1,8 @@
 """Changes of named columns: what makes the counterfactual of a row of a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +10,12 @@ from pydantic import Field, model_validator
 
 from decaf.data.frame_columns import Column
 from decaf.data.frame_libraries import Category
-from decaf.data.frames import FrameSchema
+from decaf.data.frames import MISSING, FrameSchema
 from decaf.errors import DataError, suggestion
 from decaf.foundation.settings import LARGEST_SEED, Settings, fault, setting
 
 Groups = Callable[[str], NDArray[np.int64]]
 """Name of any column of the table → (n,) number of the group that each row belongs to."""
-Read = Callable[[NDArray[np.int64]], NDArray[np.floating]]
-"""Numbers of rows → (n, width) their values, which the caller may change."""
 
 
 class Permuted(Settings):
@@ -54,66 +53,53 @@ class Change(Settings):
             raise fault("it changes nothing; give 'set', 'multiply', 'add', 'swap' or 'permute'")
         return self
 
-    def reader(self, columns: FrameSchema, read: Read, count: int, groups: Groups) -> Read:
-        """Reader of ``count`` encoded rows as the change makes them; missing numbers stay missing.
+    @np.errstate(over="ignore")  # refused below
+    def applied(
+        self, columns: FrameSchema, parts: Sequence[NDArray[Any]], groups: Groups
+    ) -> list[NDArray[Any]]:
+        """Packed rows as the change makes them; missing numbers stay missing.
 
-        It raises SettingError when a column is not there or does not take the change, and DataError
-        for values that the rows cannot hold.
+        Columns that do not change are those of ``parts``. Raises SettingError when a column is not
+        there or does not take the change, and DataError for numbers that rows cannot hold.
         """
-        permute = self.permute
-        if permute is None:
-            return lambda rows: _finite(self._changed(columns, read(rows)))
-        with setting("permute", "column"):
-            _, own = _found(columns, permute.column)
-        with setting("permute", "within"):
-            donors = _permutation(permute, count, groups)
-
-        def permuted(rows: NDArray[np.int64]) -> NDArray[np.floating]:
-            values = self._changed(columns, read(rows))
-            values[:, own] = self._changed(columns, read(donors[rows]))[:, own]
-            return _finite(values)
-
-        return permuted
-
-    @np.errstate(over="ignore")  # refused by _finite
-    def _changed(self, columns: FrameSchema, changed: NDArray[np.floating]) -> NDArray[np.floating]:
-        """(n, width) rows, changed in place, but for the permutation."""
+        changed = [*parts]
         for name, value in self.set.items():
             with setting("set", name):
-                column, own = _found(columns, name)
-                changed[:, own] = _encoded(column, value)
+                place = _place(columns, name)
+                packed = _packed(columns.columns[place], value)
+                changed[place] = np.full_like(changed[place], packed)
         for key, numbers in (("multiply", self.multiply), ("add", self.add)):
             for name, number in numbers.items():
                 with setting(key, name):
-                    column, own = _found(columns, name)
-                    changed[:, own.start] = _moved(key, column, changed[:, own], number)
+                    place = _place(columns, name)
+                    changed[place] = _moved(key, columns.columns[place], changed[place], number)
         if self.swap:
             with setting("swap"):
                 first, second = _exchanged(columns, self.swap)
-            changed[:, first], changed[:, second] = changed[:, second], changed[:, first].copy()
+            changed[first], changed[second] = changed[second], changed[first]
+        if self.permute:
+            with setting("permute", "column"):
+                place = _place(columns, self.permute.column)
+            with setting("permute", "within"):
+                donors = _permutation(self.permute, len(parts[0]), groups)
+            changed[place] = changed[place][donors]
+        for part in changed:
+            if not np.isfinite(part).all():
+                raise DataError(
+                    f"a change makes values that {part.dtype} cannot hold; expected smaller numbers"
+                )
         return changed
 
 
-def _finite(values: NDArray[np.floating]) -> NDArray[np.floating]:
-    if not np.isfinite(values).all():
-        raise DataError(
-            f"a change makes values that {values.dtype} cannot hold; expected smaller numbers"
-        )
-    return values
+def _place(columns: FrameSchema, name: str) -> int:
+    names = [column.name for column in columns.columns]
+    if name not in names:
+        raise DataError(f"no input of the table is called {name!r}{suggestion(name, names)}")
+    return names.index(name)
 
 
-def _found(columns: FrameSchema, name: str) -> tuple[Column, slice]:
-    first = 0
-    for column in columns.columns:
-        if column.name == name:
-            return column, slice(first, first + column.width)
-        first += column.width
-    known = [column.name for column in columns.columns]
-    raise DataError(f"no input of the table is called {name!r}{suggestion(name, known)}")
-
-
-def _encoded(column: Column, value: Category | None) -> list[float]:
-    """Values of a row that stand for one value of a column."""
+def _packed(column: Column, value: Category | None) -> int | list[float]:
+    """Part of a packed row that stands for one value of a column."""
     if column.categories:
         if value is not None and value not in column.categories:
             raise DataError(
@@ -121,7 +107,7 @@ def _encoded(column: Column, value: Category | None) -> list[float]:
                 f"{suggestion(str(value), map(str, column.categories))}; if the model knows it, "
                 "name all values under 'categories:'"
             )
-        return [float(value == one) for one in column.categories]
+        return MISSING if value is None else column.categories.index(value)
     if value is None:
         if column.missing is None:
             raise DataError(
@@ -137,24 +123,29 @@ def _encoded(column: Column, value: Category | None) -> list[float]:
 
 
 def _moved(
-    key: str, column: Column, values: NDArray[np.floating], number: float
+    key: str, column: Column, part: NDArray[np.floating], number: float
 ) -> NDArray[np.floating]:
-    """(n,) numbers of a column, multiplied or added to; 0 where they are missing."""
+    """(n, 1 or 2) numbers of a column, multiplied or added to; 0 where they are missing."""
     if column.kind not in ("number", "whole"):
         raise DataError(
             f"'{key}' names column {column.name!r}, which holds a {column.kind}; expected numbers"
         )
+    values = part[:, 0].astype(np.float64)
     if key == "multiply":
-        made = values[:, 0].astype(np.float64) * number
-        made = np.rint(made) if column.kind == "whole" else made
-        return _fitting(column, made + 0.0)  # no negative zero
-    there = np.ones(len(values)) if column.missing is None else values[:, 1]
-    return _fitting(column, values[:, 0] + there * number)
+        values = values * number
+        values = np.rint(values) if column.kind == "whole" else values
+        values += 0.0  # no negative zero
+    else:
+        values += number if column.missing is None else part[:, 1] * number
+    moved = part.copy()
+    moved[:, 0] = _fitting(column, values)
+    return moved
 
 
-def _exchanged(columns: FrameSchema, names: tuple[str, str]) -> tuple[slice, slice]:
-    """Values of two columns of one type; raises DataError for others."""
-    (one, first), (other, second) = (_found(columns, name) for name in names)
+def _exchanged(columns: FrameSchema, names: tuple[str, str]) -> tuple[int, int]:
+    """Places of two columns of one type; raises DataError for others."""
+    first, second = (_place(columns, name) for name in names)
+    one, other = columns.columns[first], columns.columns[second]
     if replace(one, name="") != replace(other, name=""):
         raise DataError(
             f"'swap' names {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}); expected "

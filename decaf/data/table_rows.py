@@ -5,40 +5,35 @@ A table of a million rows is held packed: the values of its rows would take seve
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.coded import Coded, code_texts, first_rows, recode, texts_of
-from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
-from decaf.data.table_changes import Read
-from decaf.data.texts import (
-    SHA256_BYTES,
-    Texts,
-    concat_texts,
-    hex_texts,
-    join_texts,
-    parts_of,
-    sha256_rows,
-)
+from decaf.data.texts import Texts, concat_texts, hex_texts, join_texts, parts_of, sha256_rows
 from decaf.errors import MOST_KNOWN, listed
 
 FACTUAL = "factual"
 """Kind of the rows of the table."""
+ROWS_AT_ONCE = 4096
+"""Rows whose values are there at a time: they stay in the cache of a processor."""
 OF_TABLE = -1
 """Origin of an input that is a row of the table."""
 
 
-class PackedRows:
+class PackedRows(NamedTuple):
     """Rows of a frame: a number for the category of each, not a value for every category."""
 
-    def __init__(self, columns: FrameSchema, frame: Frame) -> None:
-        self.columns, self.parts = columns, columns.pack(frame)
+    columns: FrameSchema
+    parts: Sequence[NDArray[Any]]
+    """Part for each column, as :meth:`FrameSchema.pack` gives them."""
 
-    def __len__(self) -> int:
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
         return len(self.parts[0])
 
     def values(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
@@ -51,8 +46,8 @@ class Counterfactuals(NamedTuple):
 
     place: NDArray[np.int64]
     """(m,) rows of the table."""
-    read: Read
-    """Values of the counterfactual rows by their numbers, 0 to m - 1."""
+    rows: PackedRows
+    """(m,)."""
     pair_type: Coded[Texts]
     """(m,)."""
     suffix: Texts | None = None
@@ -81,8 +76,6 @@ class PairedRows(NamedTuple):
     """(n_inputs,) number of the origin; -1 for rows of the table."""
     number: NDArray[np.int64]
     """(n_inputs,) number of the row in its origin."""
-    digests: Texts
-    """(n_inputs,) sha256 of the values."""
 
     def read(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
         """(n, width) values of inputs."""
@@ -90,8 +83,8 @@ class PairedRows(NamedTuple):
         values = np.empty((positions.size, columns.width), columns.value_type)
         origin, number = self.origin[positions], self.number[positions]
         for code in np.unique(origin):
-            read = self.factual.values if code == OF_TABLE else self.origins[code].read
-            values[origin == code] = read(number[origin == code])
+            rows = self.factual if code == OF_TABLE else self.origins[code].rows
+            values[origin == code] = rows.values(number[origin == code])
         return values
 
     def pair_ids(self, ids: Texts) -> Texts:
@@ -114,7 +107,14 @@ class PairedRows(NamedTuple):
         kind = np.zeros(count, np.int32)
         kind[self.minus[is_made]] = kinds.codes[1:][self.pair_type.codes[is_made]]
         locations = Texts.numbers(np.arange(count))
-        return InputColumns(names.take(place), recode(kind, kinds.values), self.digests, locations)
+        return InputColumns(
+            names.take(place), recode(kind, kinds.values), self._digests(), locations
+        )
+
+    def _digests(self) -> Texts:
+        """(n_inputs,) sha256 of the values of each input."""
+        parts = parts_of(np.arange(self.origin.size), ROWS_AT_ONCE)
+        return hex_texts(np.concatenate([sha256_rows(self.read(some)) for some in parts]))
 
 
 def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iterator[str]:
@@ -132,25 +132,17 @@ def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iter
         )
 
 
-class _Kept(NamedTuple):
-    """Counterfactual rows of an origin that become pairs."""
-
-    number: NDArray[np.int64]
-    sha256: NDArray[np.uint8]
-    """(n, 32) of the values; none where a feature is removed."""
-
-
 def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> PairedRows:
     """Pair rows with their counterfactuals that differ, and with themselves without a feature.
 
     The pairs of an origin come after those of the origins before it.
     """
-    kept = [_kept_rows(factual, origin) for origin in origins]
-    row = np.concatenate([own.place[some.number] for own, some in zip(origins, kept, strict=True)])
-    sizes = [some.number.size for some in kept]
+    kept = [_differing(factual, own) for own in origins]
+    row = np.concatenate([own.place[some] for own, some in zip(origins, kept, strict=True)])
+    sizes = [some.size for some in kept]
     feature = np.repeat([own.feature for own in origins], sizes)
     is_made = feature == 0
-    first = first_rows(row, len(factual))
+    first = first_rows(row, factual.row_count)
     is_new = first[row] == np.arange(row.size)
     ends = np.cumsum(np.add(is_new, is_made, dtype=np.int64))
     plus = (ends - is_new - is_made)[first[row]]
@@ -159,33 +151,22 @@ def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> Paired
     origin, number = np.full(count, OF_TABLE, np.int16), np.empty(count, np.int64)
     number[plus] = row
     origin[minus[is_made]] = np.repeat(np.arange(len(origins)), sizes)[is_made]
-    number[minus[is_made]] = np.concatenate([some.number for some in kept])[is_made]
-    digests = np.empty((count, SHA256_BYTES), np.uint8)
-    digests[minus[is_made]] = np.concatenate([some.sha256 for some in kept])
-    used = np.flatnonzero(origin == OF_TABLE)
-    for some in parts_of(used):
-        digests[some] = sha256_rows(factual.values(number[some]))
+    number[minus[is_made]] = np.concatenate(kept)[is_made]
     both = [*zip(origins, kept, strict=True)]
-    types = [texts_of(own.pair_type).take(some.number) for own, some in both]
-    suffixes = [
-        (own.suffix or Texts.repeat("", own.place.size)).take(some.number) for own, some in both
-    ]
+    types = [texts_of(own.pair_type).take(some) for own, some in both]
+    suffixes = [(own.suffix or Texts.repeat("", own.place.size)).take(some) for own, some in both]
     return PairedRows(
         *(factual, origins, row, feature, code_texts(concat_texts(*types))),
         concat_texts(*suffixes) if any(own.suffix for own in origins) else None,
-        *(plus, minus, origin, number, hex_texts(digests)),
+        *(plus, minus, origin, number),
     )
 
 
-def _kept_rows(factual: PackedRows, origin: Counterfactuals) -> _Kept:
-    """Counterfactual rows that differ from their rows, or all where a feature is removed."""
-    numbers = np.arange(origin.place.size)
-    if origin.feature:
-        return _Kept(numbers, np.empty((0, SHA256_BYTES), np.uint8))
-    kept, digests = [], []
-    for some in parts_of(numbers):
-        values = origin.read(some)
-        differs = (values != factual.values(origin.place[some])).any(axis=1)
-        kept.append(some[differs])
-        digests.append(sha256_rows(values[differs]))
-    return _Kept(np.concatenate(kept), np.concatenate(digests))
+def _differing(factual: PackedRows, origin: Counterfactuals) -> NDArray[np.int64]:
+    """Numbers of the counterfactual rows to keep: those that differ, or lack a feature."""
+    differs = np.full(origin.place.size, origin.feature > 0)
+    for before, after in zip(factual.parts, origin.rows.parts, strict=True):
+        if after is not before:
+            is_other = before[origin.place] != after
+            differs |= is_other if is_other.ndim == 1 else is_other.any(axis=1)
+    return np.flatnonzero(differs)

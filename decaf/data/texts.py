@@ -1,5 +1,6 @@
 """Columns of texts, held by Arrow: names and digests of millions of pairs and inputs."""
 
+import binascii
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -17,8 +18,6 @@ from decaf.foundation.names import LONGEST, fault_of, shown
 AT_ONCE = 65_536
 """Texts that are Python objects, or rows that are JSON, at a time."""
 SHA256_BYTES = 32
-HEX_PAIRS = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), "V2")
-"""Both hexadecimal digits of every byte."""
 
 
 class Texts(Sequence[str]):
@@ -100,6 +99,10 @@ class Texts(Sequence[str]):
         """All texts as Python objects."""
         return self.arrow.to_pylist()
 
+    def to_numbers(self) -> NDArray[np.int64]:
+        """All texts as the whole numbers that they are written as."""
+        return pc.cast(self.arrow, pa.int64()).to_numpy()
+
     def to_numpy(self) -> NDArray[np.str_]:
         """All texts as an array of NumPy, each as wide as the longest."""
         return np.array(self.to_list(), np.str_)
@@ -163,10 +166,10 @@ def check_names(*columns: Iterable[str]) -> None:
                 raise DataError(f"the name {shown(name)} of the data {problem}")
 
 
-def parts_of(numbers: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Numbers, 65,536 at a time; a part without any where there are none."""
-    for first in range(0, max(numbers.size, 1), AT_ONCE):
-        yield numbers[first : first + AT_ONCE]
+def parts_of(numbers: NDArray[np.int64], size: int = AT_ONCE) -> Iterator[NDArray[np.int64]]:
+    """Numbers, some of them at a time."""
+    for first in range(0, numbers.size, size):
+        yield numbers[first : first + size]
 
 
 def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
@@ -184,7 +187,7 @@ def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
 def hex_texts(digests: NDArray[np.uint8]) -> Texts:
     """(n,) hexadecimal digits of (n, bytes) digests."""
     count, size = digests.shape
-    letters = HEX_PAIRS[digests.ravel()]
+    letters = binascii.hexlify(digests.tobytes())
     ends = np.arange(count + 1, dtype=np.int64) * (2 * size)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(letters)]
     texts = Texts(pa.Array.from_buffers(pa.large_string(), count, buffers))

@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.inputs import InputColumns
 from decaf.data.overview import change_of
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.foundation.place import Place
@@ -48,6 +49,14 @@ class Adapter(Settings, ABC):
         as (features,), a signal as (channels, length). All have one type, and the ``shape`` of the
         input, or all one shape where it says none. Raises DataError when it cannot be read.
         """
+
+    def read_inputs(self, inputs: InputColumns) -> NDArray[Any] | None:
+        """Many clean inputs of one shape at once, (n, …), or None to have them read one by one.
+
+        A data set with millions of small inputs gives them here, as :meth:`read_input` would.
+        Raises DataError when one cannot be read.
+        """
+        return None
 
     def describe(self, pairs: PairSet, pair: Pair) -> str:
         """What a pair changes, in a few words for people: ``orange wall → blue wall``.

@@ -1,7 +1,7 @@
 """Rows of a table and their counterfactuals: from a second table, from changes, or from removal."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -14,11 +14,12 @@ from decaf.data.coded import code_texts, combine, repeat_text
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
+from decaf.data.inputs import InputColumns
 from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
 from decaf.data.row_names import names_of_rows, refuse_doubled
-from decaf.data.table_changes import Change, Read
+from decaf.data.table_changes import Change
 from decaf.data.table_files import unused_columns
 from decaf.data.table_rows import (
     OF_TABLE,
@@ -145,6 +146,10 @@ class TablePairs(Adapter):
         """(width,) one row as values."""
         return self._built.rows.read(np.array([int(image.location)]))[0]
 
+    def read_inputs(self, inputs: InputColumns) -> NDArray[np.floating]:
+        """(n, width) rows as values."""
+        return self._built.rows.read(Texts(inputs.locations).to_numbers())
+
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # Workers read rows from the store.
@@ -183,12 +188,12 @@ class TablePairs(Adapter):
             remarks += [f"counterfactuals: {remark}" for remark in found]
             frames.append(other[names])
         columns = FrameSchema.of(*frames)
-        factual = PackedRows(columns, frames[0])
+        factual = PackedRows(columns, columns.pack(frames[0]))
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
         remarks += remark_marks(number_columns(columns, factual.parts))
         every = [*self._removed(factual), *self._changed(factual, frame)]
         if self.counterfactuals is not None:
-            every.append(self._joined(PackedRows(columns, frames[1]), other, ids))
+            every.append(self._joined(PackedRows(columns, columns.pack(frames[1])), other, ids))
         return self._paired(factual, frame, ids, every, remarks)
 
     def _declarations(self) -> Declarations:
@@ -237,14 +242,14 @@ class TablePairs(Adapter):
         return ids
 
     def _removed(self, factual: PackedRows) -> Iterator[Counterfactuals]:
-        names, count = [column.name for column in factual.columns.columns], len(factual)
+        names, count = [column.name for column in factual.columns.columns], factual.row_count
         for name in self.removed:
             if name not in names:
                 message = f"'removed:' names {name!r}, which is no input of the model"
                 raise SettingError(message, "removed")
             types = repeat_text(f"without {name}", count)
             feature = names.index(name) + 1
-            yield Counterfactuals(np.arange(count), factual.values, types, feature=feature)
+            yield Counterfactuals(np.arange(count), factual, types, feature=feature)
 
     def _changed(self, factual: PackedRows, frame: Frame) -> Iterator[Counterfactuals]:
         def groups(name: str) -> NDArray[np.int64]:
@@ -252,12 +257,12 @@ class TablePairs(Adapter):
                 raise DataError(f"'within: {name}' is no column of {self.table}")
             return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
 
-        count = len(factual)
+        count = factual.row_count
         for pair_type, change in self.changes.items():
             with setting("changes", pair_type):
-                read = change.reader(factual.columns, factual.values, count, groups)
-            read = partial(_read_changed, pair_type, read)
-            yield Counterfactuals(np.arange(count), read, repeat_text(pair_type, count))
+                parts = change.applied(factual.columns, factual.parts, groups)
+            rows = factual._replace(parts=parts)
+            yield Counterfactuals(np.arange(count), rows, repeat_text(pair_type, count))
 
     def _joined(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
         """The rows of the second table, each with its row of the first one."""
@@ -281,7 +286,7 @@ class TablePairs(Adapter):
         else:
             what = f"{self.counterfactuals} has two rows of the {self.id} "
             refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
-        return Counterfactuals(place, rows.values, code_texts(types), suffix)
+        return Counterfactuals(place, rows, code_texts(types), suffix)
 
     def _names(self, frame: Frame, column: str | None) -> Texts | None:
         """Names that a column gives to the rows; None without a column."""
@@ -337,8 +342,3 @@ class TablePairs(Adapter):
             has_sorted_names=classes.are_sorted,
         )
         return Built(rows, pair_set)
-
-
-def _read_changed(pair_type: str, read: Read, rows: NDArray[np.int64]) -> NDArray[np.floating]:
-    with setting("changes", pair_type):
-        return read(rows)

@@ -9,16 +9,15 @@ from decaf.data.frames import FrameSchema
 from decaf.data.table_changes import Change
 
 
-def applied(change, columns, rows, groups=None):
-    """All rows as the change makes them."""
-    read = change.reader(columns, lambda numbers: rows[numbers], len(rows), groups)
-    return read(np.arange(len(rows)))
+def applied(change, columns, frame, groups=None):
+    """Values of all rows as the change makes them."""
+    return columns.spread(change.applied(columns, columns.pack(frame), groups))
 
 
 def test_a_swap_exchanges_two_columns():
     frame = pd.DataFrame({"x": [1, 2], "y": [5, 2], "z": [0, 0]})
     columns = FrameSchema.of(frame)
-    changed = applied(Change(swap=("x", "y")), columns, columns.encode(frame), None)
+    changed = applied(Change(swap=("x", "y")), columns, frame)
     assert changed.tolist() == [[5, 1, 0], [2, 2, 0]]
 
 
@@ -29,13 +28,13 @@ def test_a_permutation_stays_within_its_group():
     group = np.arange(count) % 4
     permute = {"column": "x", "within": "g", "seed": 3}
     change = Change.model_validate({"permute": permute})
-    changed = applied(change, columns, columns.encode(frame), {"g": group}.get)
+    changed = applied(change, columns, frame, {"g": group}.get)
     moved = changed[:, 0].astype(int)
     assert (group[moved] == group).all()
     assert sorted(moved) == list(range(count))
     assert (moved != np.arange(count)).any()
     assert (changed[:, 1] == np.arange(count)).all()
-    again = applied(change, columns, columns.encode(frame), {"g": group}.get)
+    again = applied(change, columns, frame, {"g": group}.get)
     assert (again == changed).all()
 
 
@@ -49,7 +48,7 @@ def test_products_are_those_of_the_numbers(values, factor, dtype):
     frame = pd.DataFrame({"x": pd.Series(rounded).astype(dtype)})
     columns = FrameSchema.of(frame)
     rows = columns.encode(frame)
-    changed = applied(Change(multiply={"x": factor}), columns, rows, None)
+    changed = applied(Change(multiply={"x": factor}), columns, frame)
     exact = rows[:, 0].astype(float) * factor
     expected = np.rint(exact) if "nt" in dtype else exact.astype(rows.dtype)
     np.testing.assert_array_equal(changed[:, 0], expected)
@@ -63,6 +62,6 @@ def test_a_missing_value_changes_places_too():
     rows = columns.encode(frame)
     assert rows.tolist() == [[1, 1, 3], [0, 0, 4]]
     changes = [Change(permute={"column": "x", "seed": seed}) for seed in range(8)]
-    moved = [applied(change, columns, rows, None).tolist() for change in changes]
+    moved = [applied(change, columns, frame).tolist() for change in changes]
     assert rows.tolist() in moved
     assert [[0, 0, 3], [1, 1, 4]] in moved
