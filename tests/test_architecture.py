@@ -20,7 +20,7 @@ LIGHT = (
     "decaf.statistics.bootstrap",
     "decaf.statistics.ranks",
     "decaf.statistics.discrimination",
-    "decaf.data.pairs",
+    "decaf.data.pair_block",
     "decaf.scoring.planner",
     "decaf.scoring.block",
     "decaf.evaluation.matching",

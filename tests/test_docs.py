@@ -25,6 +25,7 @@ from decaf.scoring.scores.base import ScoreDefinition
 from decaf.studies.covertype.classifiers import Family
 from flows.commands.app import app
 from tasks.plan import plan_units
+from tasks.sizes import fill_block_size
 from tasks.units.scope import Scope
 from warehouse.query.views import views
 
@@ -187,7 +188,9 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
-    scored = [unit for unit in plan_units(Scope(study, study.pair_set())) if unit.kind == "score"]
+    pairs = study.pair_set()
+    study, _ = fill_block_size(study, pairs)
+    scored = [unit for unit in plan_units(Scope(study, pairs)) if unit.kind == "score"]
     assert [unit.row_count for unit in scored] == [4]
     ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))
     assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []

@@ -45,10 +45,7 @@ RevealPath = Annotated[reveal_base.RevealPath, OneOf(reveal_base.RevealPath)]
 Attribution = Annotated[AttributionMethod, OneOf(AttributionMethod)]
 Baseline = Annotated[baselines_base.Baseline, OneOf(baselines_base.Baseline)]
 Labels = Annotated[LabelSource, OneOf(LabelSource)]
-RENAMED = {
-    "behaviours": "'labels: {kind: behaviours}'",
-    "sources_per_shard": "'sources_per_block'",
-}
+RENAMED = {"behaviours": "'labels: {kind: behaviours}'", "sources_per_shard": "'sources_per_block'"}
 """Keys of a study that have another name now."""
 PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
@@ -111,8 +108,8 @@ class Study(Settings):
         None,
         gt=0,
         le=10_000_000,
-        description="sources (foregrounds, scenes, rows) that are scored and committed at once; "
-        "chosen from the cost of a row when absent, and kept by later runs of the study",
+        description="sources (scenes, rows) that are scored and committed at once; chosen from the "
+        "cost of a row when absent, and kept by later runs of the study",
     )
     stop: Stop | None = Field(
         None, description="when scoring may end before every pair is scored; never when absent"
@@ -128,8 +125,7 @@ class Study(Settings):
         1,
         gt=0,
         le=1000,
-        description="models that a worker holds and scores a block with at once: the states of the "
-        "block are built once for all of them",
+        description="models that a worker scores a block with at once, from states built once",
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster | None = Field(
@@ -335,10 +331,7 @@ class Study(Settings):
         return self._made_by_code(pairs)
 
     def check_span(self, pairs: PairSet) -> None:
-        """Refuse a `stop:` that asks for more blocks than the study has.
-
-        Raises ConfigError.
-        """
+        """Raise ConfigError for a `stop:` that asks for more blocks than the study has."""
         try:
             if self.stop:
                 self.stop.span(len(self.blocks(pairs)))
@@ -350,10 +343,7 @@ class Study(Settings):
 
         The number of sources in a block must be set or chosen (:mod:`tasks.sizes`).
         """
-        if self.sources_per_block is None:
-            raise ValueError(
-                "sources_per_block is not chosen yet; call tasks.sizes.fill_block_size first"
-            )
+        assert self.sources_per_block is not None
         if (stop := self.stop) is None:
             return pairs.blocks(self.sources_per_block)
         return drawn_blocks(pairs, self.sources_per_block, stop.seed, by_class=stop.by_class)
