@@ -24,7 +24,7 @@ from decaf.plan.study import Study
 from tasks.machine import NVIDIA_DRIVER
 from tasks.progress import announce
 from warehouse import storage
-from warehouse.commits.lock import was_held
+from warehouse.commits.layout import lock
 
 METHOD = "distributed.worker.multiprocessing-method"
 FORKING, FRESH = "forkserver", "spawn"
@@ -96,7 +96,11 @@ def begin_if_new(study: Study) -> None:
     if study.cluster is None and NVIDIA_DRIVER.exists():
         return
     root = storage.resolved(study.warehouse)
-    if study.registry is None and isinstance(root, Path) and not was_held(root, study.study):
+    if (
+        study.registry is None
+        and isinstance(root, Path)
+        and not (root / lock(study.study)).exists()
+    ):
         # Workers of a study without `cluster:` mostly have one thread; planning says so later.
         begin(study.cluster or LocalWorkers())
 

@@ -50,7 +50,7 @@ main()
         ("duckdb", ["sql", "SELECT 1"]),
         ("warehouse.query.views", ["views", "out_runs"]),
         ("decaf.plan.study", ["plan", "study.yaml"]),
-        ("tasks.plan", ["run", "study.yaml"]),
+        ("tasks.cluster.fork_server", ["run", "study.yaml"]),
         ("yaml", ["reaudit", "study.yaml"]),
         ("tasks.verify", ["check"]),
         ("flows.commands.upkeep", ["compact"]),

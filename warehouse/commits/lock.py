@@ -35,11 +35,6 @@ def is_held(root: Root, study: str) -> bool:
     return storage.open(root).is_held(layout.lock(study))
 
 
-def was_held(root: Root, study: str) -> bool:
-    """Whether a flow has ever run on the study."""
-    return study in layout.locked_studies(storage.open(root))
-
-
 def held_studies(root: Root) -> list[str]:
     """Studies on which a flow is running at this moment, sorted."""
     return [s for s in layout.locked_studies(storage.open(root)) if is_held(root, s)]
