@@ -57,6 +57,11 @@ class Library(ABC):
 
     @staticmethod
     @abstractmethod
+    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+        """(n,) number of each value among the different ones, -1 for none, and these values."""
+
+    @staticmethod
+    @abstractmethod
     def numbers(series: Series) -> NDArray[np.float64]:
         """(n,) values; NaN where there are none."""
 
@@ -134,6 +139,13 @@ class _Pandas(Library):
     @staticmethod
     def present(series: Series) -> list[Any]:
         return series[series.notna()].to_list()
+
+    @staticmethod
+    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+        import pandas
+
+        codes, values = pandas.factorize(series)
+        return codes, values.tolist()
 
     @staticmethod
     def numbers(series: Series) -> NDArray[np.float64]:
@@ -215,6 +227,15 @@ class _Polars(Library):
     @staticmethod
     def present(series: Series) -> list[Any]:
         return series.drop_nulls().to_list()
+
+    @staticmethod
+    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+        places: dict[Any, int] = {}
+        codes = np.full(len(series), -1)
+        codes[~_Polars.missing(series)] = [
+            places.setdefault(value, len(places)) for value in _Polars.present(series)
+        ]
+        return codes, [*places]
 
     @staticmethod
     def numbers(series: Series) -> NDArray[np.float64]:

@@ -223,7 +223,7 @@ def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
     if len(set(declared)) > 1 and None not in declared:
         raise _fault(name, "has other categories in one frame than in another", "the same")
     if declared[0] is None:
-        values = {value for part in parts for value in library.present(part)}
+        values = {value for part in parts for value in library.coded(part)[1]}
         categories, is_ordered = tuple(sorted(values)), False
     else:
         categories, is_ordered = declared[0]
@@ -242,20 +242,17 @@ def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
 def _packed(library: type[Library], column: Column, series: Any) -> NDArray[Any]:
     if library.dtype(series) != column.dtype:
         raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
-    is_missing = library.missing(series)
     if column.categories:
+        codes, values = library.coded(series)
         places: Mapping[Category, int] = {v: n for n, v in enumerate(column.categories)}
-        present = library.present(series)
-        strange = set(present) - places.keys()
-        if strange:
+        if strange := set(values) - places.keys():
             raise _fault(
                 column.name,
                 f"has the value {min(strange, key=str)!r}",
                 f"one of {listed(list(map(str, column.categories)))}",
             )
-        codes = np.full(len(series), MISSING, np.int16)
-        codes[~is_missing] = [*map(places.__getitem__, present)]
-        return codes
+        return np.array([*(places[value] for value in values), MISSING], np.int16)[codes]
+    is_missing = library.missing(series)
     if is_missing.any() and column.missing is None:
         row = int(np.flatnonzero(is_missing)[0])
         raise _fault(column.name, f"has no value in row {row}", "a value in every row")
