@@ -1,6 +1,6 @@
-"""Count the forward rows of a plan before anything is scored."""
+"""Forward rows of a study, counted from the states behind its pairs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.input_store import READERS, ReadMany, channels_first, input_file, inputs_at
-from decaf.data.pairs import Input, InputSet
+from decaf.data.pairs import Input, InputSet, PairSet, Rows
+from decaf.plan.study import Study
 from decaf.scoring.planner import plan_states
-from tasks.plan import AuditPlan
 from tasks.units.fit import fitted_paths
+
+COUNTED_PAIRS = 100_000
+"""Pairs of a large study whose states are counted."""
 
 
 class RowCount(NamedTuple):
@@ -22,20 +25,22 @@ class RowCount(NamedTuple):
 
     planned: int
     naive: int
+    is_exact: bool = True
+    """False if they are scaled up from some blocks."""
 
 
-def count_rows(plan: AuditPlan) -> RowCount:
-    """Count the states of every block exactly; reads inputs that no run has stored yet.
+def count_rows(study: Study, pairs: PairSet) -> RowCount:
+    """Count the states of every block; reads inputs that no run has stored yet.
 
-    Raises DataError when inputs cannot be paired or read.
+    If a study has many pairs, blocks of about 100,000 pairs are counted, evenly spread, and the
+    counts are scaled up. Raises DataError when inputs cannot be paired or read.
     """
-    study, pairs = plan.given, plan.pairs
     paths = fitted_paths(study, pairs.input_set.digest)
     if not all(input_file(study.workspace, one).exists() for one in pairs.stored_sets):
         study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor(READERS) as pool:
-        blocks = study.blocks(pairs)
+        blocks = _blocks_to_count(study.blocks(pairs))
         for rows in (part for block in blocks for part in pairs.parts(block)):
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
@@ -53,7 +58,20 @@ def count_rows(plan: AuditPlan) -> RowCount:
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count()
-    return RowCount(planned, naive)
+    counted = sum(rows.size for rows in blocks)
+    if counted == len(pairs.pairs):
+        return RowCount(planned, naive)
+    scale = len(pairs.pairs) / counted
+    return RowCount(round(planned * scale), round(naive * scale), is_exact=False)
+
+
+def _blocks_to_count(blocks: Sequence[Rows]) -> Sequence[Rows]:
+    """Blocks of which states are counted: all, or some of a study with many pairs."""
+    largest = max(rows.size for rows in blocks)
+    if largest * len(blocks) <= COUNTED_PAIRS:
+        return blocks
+    places = np.linspace(0, len(blocks) - 1, max(1, COUNTED_PAIRS // largest)).astype(int)
+    return [blocks[place] for place in np.unique(places)]
 
 
 def _read(
@@ -69,7 +87,6 @@ def _read(
     file = input_file(workspace, inputs)
     if file.exists():
         return inputs_at(file, positions, shape)
-
     numbers = np.searchsorted(inputs.places, positions)
     if read_many and (values := read_many(inputs.inputs.take(numbers))) is not None:
         return values
@@ -78,4 +95,4 @@ def _read(
         return [read(inputs.inputs[number]) for number in numbers]
 
     parts = np.array_split(numbers, min(READERS, numbers.size))
-    return np.stack([values for part in pool.map(read_part, parts) for values in part])
+    return np.stack([found for part in pool.map(read_part, parts) for found in part])

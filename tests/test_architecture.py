@@ -21,6 +21,7 @@ LIGHT = (
     "decaf.statistics.ranks",
     "decaf.statistics.discrimination",
     "decaf.data.pair_block",
+    "decaf.data.records",
     "decaf.scoring.planner",
     "decaf.scoring.block",
     "decaf.evaluation.matching",

@@ -129,7 +129,16 @@ def _write_many(
     with path.open("r+b") as file:
         file.seek(offset)
         for numbers in parts_of(np.arange(count), ROWS_AT_ONCE):
-            file.write(np.ascontiguousarray(read_many(inputs.inputs.take(numbers))).data)
+            some = inputs.inputs.take(numbers)
+            values = read_many(some)
+            expected = first.dtype, (numbers.size, *first.shape[1:])
+            if values is None or (values.dtype, values.shape) != expected:
+                found = "nothing" if values is None else f"{values.dtype} {values.shape}"
+                raise DataError(
+                    f"read_inputs() gives {found} for {some.image_ids[0]} and the inputs after it; "
+                    f"expected {expected[0]} {expected[1]}, as for the first input"
+                )
+            file.write(np.ascontiguousarray(values).data)
 
 
 def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:

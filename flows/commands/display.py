@@ -142,9 +142,10 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
         print_estimate(console, planned)
     elif not planned.is_done:
         console.print("every unit is there: a run makes means, checks and report of them anew")
-    rows, pairs = count_rows(planned), planned.pairs
+    rows, pairs = count_rows(planned.given, planned.pairs), planned.pairs
+    planned_rows = f"{'' if rows.is_exact else 'about '}{rows.planned}"
     console.print(
-        f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
+        f"forward rows per model: {planned_rows} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
     say_sizes(console, planned)

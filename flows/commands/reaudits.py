@@ -275,7 +275,7 @@ def _print_plan(
     if planned and pending:
         from tasks.trial import try_on_cluster
 
-        rows = count_rows(planned).planned
+        rows = count_rows(planned.given, pairs).planned
         for remark in check_masks(diff.audited, pairs):
             say(console, remark)
         console.print(f"forward rows per model that is scored: {rows}")

@@ -42,7 +42,7 @@ def test_evidence_of_a_weighted_sum_is_half_of_what_each_feature_adds(tmp_path):
         Image.fromarray(mask.astype(np.uint8)).save(tmp_path / "masks" / f"a_{name}.png")
     features = {"kind": "masks", "files": f"{tmp_path}/masks/{{image}}_{{feature}}.png"}
     study = Study(**settings(tmp_path, features | {"names": list(masks)}) | weighted(tmp_path))
-    rows = count_rows(plan_audit(study, study.pair_set()))
+    rows = count_rows(study, study.pair_set())
     # Start, image at 1/2 and 1, and the same without each of the two features that it shows.
     assert rows.planned == 3 + 2 * 2
     in_process.compute(study)

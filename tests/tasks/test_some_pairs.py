@@ -9,6 +9,7 @@ from small_studies import of_scenes, untrained
 from warehouse_answers import fetched
 
 from decaf.plan.study import Study
+from tasks import row_counts
 from tasks.manifest import commit_outcome
 from tasks.plan import plan_audit
 from tasks.row_counts import count_rows
@@ -58,7 +59,7 @@ def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
     few = limited(study, blend=("shape",), patch=("shape",))
     # A source with both types: three clean inputs, a start, one inner stage x 2 branches x 2 paths;
     # one without a path: two clean inputs.
-    assert count_rows(plan_audit(few, pairs)) == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
+    assert count_rows(few, pairs)[:2] == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
     plan, rows = audit(few, pairs)
     assert [unit.block for unit in plan.units if unit.kind == "score"] == [0, 0, 1, 1]
     shapes = {pair.pair_id for pair in pairs.pairs if pair.pair_type == "shape"}
@@ -87,3 +88,17 @@ def test_a_type_that_is_added_to_a_path(study, pairs):
     assert {unit.name for unit in after.pending} == {"blend"}
     assert len(rows[SCORES]) == 2 * 6
     assert not plan_audit(limited(study, blend=("shape",), patch=None), pairs).pending
+
+
+def test_rows_of_a_large_study_are_scaled_up_from_some_blocks(study, pairs, monkeypatch):
+    exact = count_rows(study, pairs)
+    assert exact.is_exact
+    monkeypatch.setattr(row_counts, "COUNTED_PAIRS", 2)
+    scaled = count_rows(study, pairs)
+    assert not scaled.is_exact
+    (block,) = pairs.blocks(study.sources_per_block)[:1]
+    of_block = replace(pairs, pairs=[pairs.pairs[row] for row in block])
+    monkeypatch.undo()
+    expected = count_rows(study, of_block)
+    share = len(block) / len(pairs.pairs)
+    assert scaled[:2] == (round(expected.planned / share), round(expected.naive / share))
