@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.evaluation.labels.base import Judged
 from decaf.evaluation.probes import held_out_probabilities
@@ -83,10 +84,12 @@ def test_features_are_the_summaries_of_the_paper():
 
 
 def test_contexts_are_of_every_stream_and_row():
-    pairs = [SimpleNamespace(source_id=f"row-{number:06d}") for number in range(3)]
-    columns = Treatments(kind="treatments").rows(
-        "factual_contexts", judged(*MODELS), SimpleNamespace(pairs=pairs)
+    pairs = PairSet(
+        [Input("row", "factual", "0", "")],
+        [Pair(f"{n}", f"row-{n:06d}", "t", 0, "all", 0, 0) for n in range(3)],
+        "rows",
     )
+    columns = Treatments(kind="treatments").rows("factual_contexts", judged(*MODELS), pairs)
     rows = zip(*(columns[name].tolist() for name in columns), strict=True)
     assert list(columns) == ["module", "seed", "source_id", "context"]
     assert list(rows) == [
