@@ -7,7 +7,7 @@ row, ``decaf check`` must pass, no receipt may have been written twice, nothing 
 and the network, which notes every batch that it is asked for, may have seen no more rows again than
 those of the blocks that were in flight. Faults that are no kills come last: a scheduler that is
 lost, a full disk, a warehouse that becomes read-only (these two need root).
-Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS [MODELS_PER_WORKER]]
+Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS]
 """
 
 import json
@@ -26,7 +26,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from faults_watch import BATCH_SECONDS, DECAF, TOGETHER, WORKERS, Audit, Life, prepare
+from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
 from same_tables import differences
 
 SEED, KILLS = 7, 20
@@ -171,7 +171,7 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
     )
     least = undisturbed.rows_seen()
     again = sum(audit.rows_seen()) - sum(least)
-    bound = audit.in_flight * TOGETHER["models_per_worker"] * max(least)
+    bound = audit.in_flight * max(least)
     result = {
         "lives": audit.lives,
         "kills": dict(sorted(audit.kills.items())),
@@ -228,8 +228,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case [folder, results]:
             main(Path(folder).absolute(), Path(results).absolute(), SEED, KILLS)
-        case [folder, results, seed, kills, *models]:
-            TOGETHER["models_per_worker"] = int(*models or [1])
+        case [folder, results, seed, kills]:
             main(Path(folder).absolute(), Path(results).absolute(), int(seed), int(kills))
         case _:
             sys.exit(__doc__)

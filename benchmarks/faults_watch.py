@@ -19,8 +19,6 @@ from small_study import card, write_study
 
 MODELS, SOURCES, WORKERS = 3, 12, 2
 BATCH_SECONDS = 0.5
-TOGETHER = {"models_per_worker": 1}
-"""What the campaign is told of its studies."""
 PATIENCE_SECONDS, GONE_SECONDS = 900, 60
 LOOK_SECONDS, LOOKS_PER_FAMILY = 0.02, 10
 READER = "+dac_read_search"
@@ -88,7 +86,6 @@ def prepare(folder: Path, cluster: dict[str, Any] | None = None) -> Audit:
         data={"adapter": "shapes3d", "sources": SOURCES, "seed": 1},
         batch_size=1024,
         sources_per_block=1,
-        **TOGETHER,
         cluster=cluster or {"kind": "local", "workers": WORKERS},
     )
     return Audit(folder)

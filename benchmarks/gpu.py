@@ -60,8 +60,8 @@ def parts(folder: Path, device: str) -> list[Part]:
     def benchmark(name: str, *arguments: str) -> list[str]:
         return [str(HERE / f"{name}.py"), *arguments, "--device", device]
 
-    tests, scoring, overlap, training = (
-        folder / name for name in ("tests.xml", "scoring.json", "overlap.json", "training.json")
+    tests, scoring, training = (
+        folder / name for name in ("tests.xml", "scoring.json", "training.json")
     )
     costs = HERE / "attribution.json", PROJECT / "docs" / "results" / "attribution_cost.md"
     if device == "cpu":
@@ -71,7 +71,6 @@ def parts(folder: Path, device: str) -> list[Part]:
     found = [
         Part("tests", pytest, 3, tests),
         Part("scoring", benchmark("scoring", "--results", str(scoring)), 2, scoring),
-        Part("overlap", benchmark("overlap", str(overlap)), 1, overlap),
         Part("training", benchmark("training", *scenes), 3, training),
         Part("two_workers", benchmark("two_workers", str(folder / "two_workers")), 2),
     ]

@@ -4,9 +4,8 @@ Studies are planned as their command does it, and one worker's orders are carrie
 process: ten models, each of which scores the same block and commits it. Rows are forward rows.
 Seconds are those of the processor, so other work on the machine and waiting for the disk do not
 count. A step's seconds are added up over all models, so what models share is shared here, too; the
-first round is not counted, and the mean of the others is shown. Then the ten models score the block
-together, as with `models_per_worker: 10`, so that its states are built once. In between, plain
-``torch.lerp`` and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
+first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp`` and
+``torch.where`` of ready tensors of the same sizes write the same number of rows.
 Run: python benchmarks/host.py RESULTS.json [case …]
 """
 
@@ -43,8 +42,8 @@ from tasks.inputs import store_pairs
 from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.units import orders, predict, route, scan, score
-from tasks.units.bench import Bench, Together
-from tasks.units.orders import run_order, run_together
+from tasks.units.bench import Bench
+from tasks.units.orders import run_order
 from warehouse.commits.writer import open_root
 
 MODELS, ROUNDS, PASSES, CLASSES = 10, 2, 4, 9
@@ -151,35 +150,24 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
         for number in range(MODELS)
     ]
     shape = (size,) if is_table else (3, size, size)
-    rounds, shared = [], []
+    rounds = []
     for number in range(ROUNDS + 1):
-        studies = [
-            study_of(
-                folder,
-                f"round{number}-{way}",
-                cards,
-                CLASSES,
-                batch_size=batch,
-                models_per_worker=count,
-                sources_per_block=sources,
-                **given,
-            )
-            for way, count in (("alone", 1), ("together", MODELS))
-        ]
-        alone, together = map(carried_out, studies)
-        rounds.append((*alone, plain((batch, *shape), given["paths"])))
-        shared.append(together[1])
+        study = study_of(
+            *(folder, f"round{number}", cards, CLASSES),
+            batch_size=batch,
+            sources_per_block=sources,
+            **given,
+        )
+        rounds.append((*carried_out(study), plain((batch, *shape), given["paths"])))
     rows, bare = rounds[0][0], statistics.fmean(seconds for *_, seconds in rounds[1:])
     steps = {
         step: statistics.fmean(seconds[step] for _, seconds, _ in rounds[1:])
         for step in rounds[0][1]
     }
-    together = statistics.fmean(seconds["all"] for seconds in shared[1:])
     beside = steps["all"] - sum(steps[step] for step in PIXELS)
     return {
         "rows_per_model": rows // MODELS,
         "rows_per_second": {step: rows / seconds for step, seconds in steps.items()},
-        "together_rows_per_second": rows / together,
         "plain_rows_per_second": 1 / bare,
         "build_over_plain": steps["build"] / rows / bare,
         "beside_pixels_rows_per_second": rows / beside,
@@ -209,19 +197,14 @@ def carried_out(study: Study) -> tuple[int, dict[str, float]]:
     inputs = store_pairs(plan)
     fit(plan, inputs)
     work = [order_of(plan, *groups, inputs, None) for groups in plan.by_model.values()]
-    models = [order.model for order in work]
     TAKEN.clear()
     started, rows = time.process_time(), 0
-    size = study.models_per_worker
-    for first in range(0, len(work), size):
-        some, held = work[first : first + size], models[first : first + size]
-        # Not counted: a worker keeps its models over the blocks of them.
+    for order in work:
+        # Not counted: a worker keeps its model over the blocks of it.
         TAKEN["load"] -= time.process_time()
-        for model in held:
-            loaded_model(model, held)
+        loaded_model(order.model)
         TAKEN["load"] += time.process_time()
-        done = run_together(Together(tuple(some))) if size > 1 else map(run_order, some)
-        rows += sum(one.forward_rows for one in done)
+        rows += run_order(order).forward_rows
     seconds = {step: TAKEN[step] for step in STEPS}
     total = time.process_time() - started - TAKEN["load"]
     return rows, seconds | {"other": total - sum(seconds.values()), "all": total}

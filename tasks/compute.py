@@ -1,18 +1,18 @@
-"""Compute the units of a plan: on workers, one model or several at a time, or beside the flow."""
+"""Compute the units of a plan: on workers, model by model, or beside the flow."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError, DiskRefuses, WorkerEnded, listed, number_of
+from decaf.errors import DiskRefuses, WorkerEnded, number_of
 from decaf.plan.units import Unit
-from tasks.cluster.drive import attempt, drive, wait_until_ended
+from tasks.cluster.drive import drive
 from tasks.estimate import Remaining
-from tasks.order import order_of, together_of
-from tasks.plan import SCORED, AuditPlan
+from tasks.order import order_of
+from tasks.plan import AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.orders import UNITS, Done, run_order, run_together
+from tasks.units.orders import UNITS, Done, run_order
 from warehouse.commits import receipts
 
 Groups = Sequence[tuple[Unit, ...]]
@@ -49,59 +49,6 @@ def compute(
         orders = (order_of(plan, units, inputs, images) for units in wave)
         names = [units[0].label for units in wave]
         drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
-
-
-def compute_together(
-    client: Client,
-    plan: AuditPlan,
-    work: Mapping[str, Groups],
-    inputs: Path,
-    images: Path | None,
-    progress: WorkProgress,
-    remaining: Remaining,
-    rank: int,
-) -> dict[str, Groups]:
-    """Score each block with all models that have the same to score there, where these are several.
-
-    Returns what is left of each model's ``work``: units that no model shares, and after the first
-    error, whichever model it is of, all that is not done. :func:`compute` does it model by model,
-    so a model that fails, or ends a worker, is told as it is alone. Raises DiskRefuses when the
-    disk refuses what is written.
-    """
-    alike: dict[Hashable, list[tuple[Unit, ...]]] = {}
-    for groups in work.values():
-        for units in groups:
-            if any(unit.kind in SCORED for unit in units):
-                same = units[0].block, *((unit.kind, unit.name) for unit in units)
-                alike.setdefault(same, []).append(units)
-    shared = [groups for groups in alike.values() if len(groups) > 1]
-    of_label = {units[0].label: units for groups in shared for units in groups}
-    announced: set[str] = set()
-
-    def report(all_done: tuple[Done, ...]) -> None:
-        for done in all_done:
-            _announce_once(done.remark, announced)
-            remaining.take(of_label.pop(done.label), done.seconds)
-            progress.advance(done.label, done.forward_rows, done.unit_count)
-
-    orders = (together_of(plan, groups, inputs, images) for groups in shared)
-    names = [groups[0][0].label for groups in shared]
-    failed = attempt(client, run_together, orders, names, report, rank, (DecafError,))
-    for error in failed.values():
-        if isinstance(error, DiskRefuses):
-            raise error
-    if failed:
-        wait_until_ended(client, run_together, names)
-        (label, error), *_ = failed.items()
-        announce(
-            f"{listed([*work])} are scored one by one from here on: together they failed at "
-            f"{label}: {error}"
-        )
-    done = {units[0].label for groups in shared for units in groups} - of_label.keys()
-    return {
-        model_id: [units for units in groups if units[0].label not in done]
-        for model_id, groups in work.items()
-    }
 
 
 def _announce_once(remark: str, announced: set[str]) -> None:

@@ -33,8 +33,6 @@ class Footprint(NamedTuple):
     """Of each, while it becomes what models take."""
     per_locked: int
     """Of each on the host of a GPU, which copies it from there; 0 where there is none."""
-    weights: int
-    """Of the network, part of what is held."""
     rows: int
     """Of the largest batch."""
 
@@ -52,28 +50,23 @@ class Need(NamedTuple):
     total: int
     per_row: int
     locked: int
-    """Of the host of a GPU: inputs of a block, and of the next, which is read ahead."""
+    """Of the host of a GPU: inputs of a block."""
 
 
 def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
     """What scoring the largest block takes with each model.
 
-    The block is the one with most pairs. Beside a model, its worker may hold the largest of the
-    others.
+    The block is the one with most pairs.
     """
-    footprints = [*footprints]
     given, _ = largest_block(study, pairs)
     for one in footprints:
-        others = sorted(other.weights for other in footprints if other is not one)
-        beside = sum(others[::-1][: study.models_per_worker - 1])
-        held = one.held + beside
         inputs = len(given) * one.per_input
         batch = one.rows * one.per_row
-        total = held + inputs + max(batch, len(given) * one.per_conversion)
-        total = max(total, one.peak + beside)
+        total = one.held + inputs + max(batch, len(given) * one.per_conversion)
+        total = max(total, one.peak)
         yield Need(
-            *(one.model_id, one.is_on_gpu, one.rows, held, inputs, batch, total, one.per_row),
-            locked=2 * len(given) * one.per_locked,
+            *(one.model_id, one.is_on_gpu, one.rows, one.held, inputs, batch, total, one.per_row),
+            locked=len(given) * one.per_locked,
         )
 
 

@@ -1,7 +1,7 @@
 """What a worker needs to know to compute units of a plan."""
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -15,7 +15,7 @@ from decaf.data.pairs import PairBlock
 from decaf.plan.units import Unit
 from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
-from tasks.units.bench import Order, Together
+from tasks.units.bench import Order
 from tasks.units.kinds import KINDS
 from tasks.units.orders import commit_key
 
@@ -35,34 +35,19 @@ LIBRARIES = (
 )
 
 
-def together_of(
-    plan: AuditPlan, groups: Sequence[tuple[Unit, ...]], inputs: Path, images: Path | None
-) -> Together:
-    """What a worker needs to know to compute units of several models and one block together."""
-    first, *others = groups
-    order = order_of(plan, first, inputs, images)
-    # The pairs are made, and sent, once.
-    more = (order_of(plan, units, inputs, images, beside=order) for units in others)
-    return Together((order, *more))
-
-
 def order_of(
     plan: AuditPlan,
     units: tuple[Unit, ...],
     inputs: Path,
     images: Path | None,
-    beside: Order | None = None,
 ) -> Order:
     """What a worker needs to know to compute units together.
 
-    ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need. An
-    order of the same block may lend its pairs.
+    ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
     blocks: list[PairBlock | None] = [None]
-    if beside is not None:
-        blocks = [part.block for part in (beside, *beside.others)]
-    elif first.block is not None:
+    if first.block is not None:
         rows = plan.blocks[first.block]
         parts = plan.pairs.parts(rows) if kind.uses_model else [rows]
         blocks = [plan.pairs.block(part) for part in parts]

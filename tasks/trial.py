@@ -201,7 +201,6 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
         per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
         per_conversion=as_taken if is_levels else 0,
         per_locked=given.nbytes if is_on_gpu else 0,
-        weights=model.weight_bytes,
         rows=1,
     )
 

@@ -45,8 +45,12 @@ RevealPath = Annotated[reveal_base.RevealPath, OneOf(reveal_base.RevealPath)]
 Attribution = Annotated[AttributionMethod, OneOf(AttributionMethod)]
 Baseline = Annotated[baselines_base.Baseline, OneOf(baselines_base.Baseline)]
 Labels = Annotated[LabelSource, OneOf(LabelSource)]
-RENAMED = {"behaviours": "'labels: {kind: behaviours}'", "sources_per_shard": "'sources_per_block'"}
-"""Keys of a study that have another name now."""
+FORMER_KEYS = {
+    "behaviours": "is now 'labels: {kind: behaviours}'",
+    "models_per_worker": "is gone, since a worker scores one model at a time; leave it out",
+    "sources_per_shard": "is now 'sources_per_block'",
+}
+"""Keys that a study had once, and what to do instead."""
 PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
@@ -121,12 +125,6 @@ class Study(Settings):
         description="rows of a forward pass; chosen for each model when absent; halved where the "
         "memory does not suffice",
     )
-    models_per_worker: int = Field(
-        1,
-        gt=0,
-        le=1000,
-        description="models that a worker scores a block with at once, from states built once",
-    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster | None = Field(
         None, description="where the work runs; chosen for the machine when absent"
@@ -162,11 +160,11 @@ class Study(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_renamed_keys(cls, given: Any) -> Any:
-        """Name the key that took the place of an older one."""
-        for key, now in RENAMED.items():
+    def _no_former_keys(cls, given: Any) -> Any:
+        """Say what to do instead of a key that a study had once."""
+        for key, advice in FORMER_KEYS.items():
             if isinstance(given, dict) and key in given:
-                raise fault(f"'{key}' is now {now}", key)
+                raise fault(f"'{key}' {advice}", key)
         return given
 
     @field_validator("python_path")

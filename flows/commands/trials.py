@@ -31,11 +31,9 @@ def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footp
     """What a worker takes of the memory with the model that takes most, and whether it is there."""
     study = planned.study
     need = max(needs(study, planned.pairs, footprints), key=lambda one: one.total)
-    held = min(study.models_per_worker, len(footprints))
-    models = "the model" if held == 1 else number_of(held, "model")
-    parts = f"{decimal(need.held)} with {models}, {decimal(need.inputs)} the inputs of a block"
+    parts = f"{decimal(need.held)} with the model, {decimal(need.inputs)} the inputs of a block"
     whose = "of its GPU" if need.is_on_gpu else "of a worker"
-    beside = f"; {decimal(need.locked)} of its host, where the next block is read" * need.is_on_gpu
+    beside = f"; {decimal(need.locked)} of its host" * need.is_on_gpu
     say(
         console,
         f"{need.model_id} takes the most memory {whose}, about {decimal(need.total)}: {parts}, "

@@ -2,9 +2,7 @@
 
 import errno
 import itertools
-import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from distributed import CancelledError, Client, Future, KilledWorker, as_completed
@@ -118,20 +116,6 @@ def attempt(
             "scheduler and its workers run, and give the same command again"
         ) from error
     return failures
-
-
-def wait_until_ended(client: Client, work: Callable[..., Any], names: Iterable[str]) -> None:
-    """Wait until no worker runs any of these orders, which may have been cancelled.
-
-    Dask does not stop a worker in the middle of an order. Another worker that is given the same
-    work before that has ended would do it a second time.
-    """
-    keys = {_key(work, name, client) for name in names}
-    while client.status == "running":
-        with suppress(OSError):  # a worker has ended while it was asked
-            if all(keys.isdisjoint(own) for own in client.call_stack().values()):
-                return
-        time.sleep(LOOK_SECONDS)
 
 
 def _key(work: Callable[..., Any], name: str, client: Client) -> str:

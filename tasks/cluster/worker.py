@@ -8,7 +8,6 @@ import platform
 import resource
 import socket
 import time
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,13 +46,13 @@ class Loaded(NamedTuple):
 _held: list[tuple[ModelOrder, Model]] = []
 
 
-def loaded_model(order: ModelOrder, beside: Collection[ModelOrder] = ()) -> Loaded:
-    """The model of an order; of others, the worker keeps those beside it alone.
+def loaded_model(order: ModelOrder) -> Loaded:
+    """The model of an order; the worker keeps it until another one is asked for.
 
     Raises ModelError when the model is not the one that was planned any more.
     """
     exact_float32()
-    _held[:] = [held for held in _held if held[0] == order or held[0] in beside]
+    _held[:] = [held for held in _held if held[0] == order]
     for held, model in _held:
         if held == order:
             return Loaded(model, 0.0)

@@ -10,10 +10,10 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from decaf.errors import WorkerEnded
 from decaf.foundation.digests import json_sha256, short
@@ -22,8 +22,6 @@ from decaf.models.card import Model
 MOST_DEATHS = 3
 """Processes that one piece of work may end: some are killed from outside, and not by it."""
 BEGUN = "begun by thread"
-READING, IS_READ = "reading ahead\n", "read ahead\n"
-"""What else the process did meanwhile, from one note to the other."""
 TIMED_OUT, FATAL = "Timeout (", "Fatal Python error: "
 """How ``faulthandler`` begins."""
 SHOWN = 2
@@ -32,16 +30,8 @@ FRAME = re.compile(r'  File "(.+)", line (\d+) in (.+)')
 LOGGER = logging.getLogger("distributed.worker")
 
 
-class Notes(NamedTuple):
-    """Of work that this process does at the moment."""
-
-    file: TextIO
-    has_died: bool
-    """Whether it, or what was read beside it, has ended a process before."""
-
-
-_notes: list[Notes] = []
-"""The last one is of what was begun last; one before it is being committed."""
+_notes: list[TextIO] = []
+"""Files for notes of the work under way, the work that was begun last at the end."""
 
 
 @contextmanager
@@ -49,22 +39,20 @@ def noted(work: str) -> Iterator[None]:
     """Note that work of a unique name has begun, until it ends.
 
     Raises WorkerEnded instead when it has ended one process of this machine before, by a fatal
-    error or a forward pass that took too long, or MOST_DEATHS without a word. What happened while
-    something else was read ahead may be the doing of that, and is a death without a word.
+    error or a forward pass that took too long, or MOST_DEATHS without a word.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
     with _opened(path) as notes:
         notes.seek(0)
         earlier = notes.read()
         deaths = earlier.count(BEGUN)
-        own = "".join(death for death in earlier.split(BEGUN) if not _was_reading(death))
         try:
-            if TIMED_OUT in own:
+            if TIMED_OUT in earlier:
                 raise WorkerEnded(
                     "took longer than its card's 'timeout:' to load, or for one forward pass; its "
                     f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
                 )
-            if FATAL in own or deaths >= MOST_DEATHS:
+            if FATAL in earlier or deaths >= MOST_DEATHS:
                 ended = "its worker" if deaths == 1 else f"{deaths} workers, the last one"
                 raise WorkerEnded(
                     f"ended {ended} {_reason(earlier)}: load and call the model in a Python "
@@ -72,23 +60,23 @@ def noted(work: str) -> Iterator[None]:
                 )
             notes.write(f"{BEGUN} {threading.get_ident():x}\n")
             notes.flush()
-            with _under_way(Notes(notes, deaths > 0)):
+            with _under_way(notes):
                 yield
         finally:
             path.unlink(missing_ok=True)
 
 
 @contextmanager
-def _under_way(own: Notes) -> Iterator[None]:
-    """Have a fatal error noted of this work, and then again of what was begun before or since."""
-    _notes.append(own)
-    faulthandler.enable(own.file)
+def _under_way(notes: TextIO) -> Iterator[None]:
+    """Have a fatal error noted of this work, and then again of the work that was begun before."""
+    _notes.append(notes)
+    faulthandler.enable(notes)
     try:
         yield
     finally:
-        _notes[:] = (notes for notes in _notes if notes is not own)
+        _notes.remove(notes)
         if _notes:
-            faulthandler.enable(_notes[-1].file)
+            faulthandler.enable(_notes[-1])
         else:
             faulthandler.disable()
 
@@ -113,38 +101,11 @@ def limited(seconds: float | None) -> Iterator[None]:
     if not (_notes and seconds):
         yield
         return
-    faulthandler.dump_traceback_later(seconds, exit=True, file=_notes[-1].file)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_notes[-1])
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
-
-
-def has_died() -> bool:
-    """Whether the work that is noted may have ended a process before."""
-    return any(notes.has_died for notes in _notes)
-
-
-@contextmanager
-def noted_ahead() -> Iterator[None]:
-    """Note, beside the work that this process does, that other work is read ahead."""
-    under_way = _notes[:]
-    _add(under_way, READING)
-    try:
-        yield
-    finally:
-        _add(under_way, IS_READ)
-
-
-def _add(under_way: Sequence[Notes], line: str) -> None:
-    for notes in under_way:
-        with suppress(ValueError):  # the work has ended, and its file is closed
-            notes.file.write(line)
-            notes.file.flush()
-
-
-def _was_reading(death: str) -> bool:
-    return death.count(READING) > death.count(IS_READ)
 
 
 class Limited:

@@ -12,7 +12,6 @@ from prefect.states import Failed, State
 from decaf.errors import DecafError, DiskRefuses, ScoringFailed
 from tasks import compute as computing
 from tasks.cluster.failures import models_failed, raise_failures
-from tasks.cluster.upcoming import Upcoming
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops, watch_models
@@ -24,7 +23,6 @@ from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import TriedModels, try_models
-from tasks.units.ahead import expect
 from tasks.verify import too_many_quarantined, verify
 
 store = step(store_pairs, name="store")
@@ -37,7 +35,6 @@ begin = step(commit_run, name="begin")
 smoke_test = step(try_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
-together = step(computing.compute_together, name="compute-together")
 look = step(Watch.look, name="look")
 stop = step(record_stops, name="stop")
 watch = step(watch_models, name="watch")
@@ -79,32 +76,19 @@ def compute(
     An unusable model has failed before, by the error that is given. A worker that has nothing left
     to do of one model goes on with the next, so one model more than there are workers is under way.
     A model whose task fails stops no other, unless the disk refuses what it writes: no further
-    model is begun then. Where a worker has several models at once, these come together; what is
-    left of each by then, as its attributions, is its own task as ever.
+    model is begun then.
     """
     images = store_labelled(plan)
-    client.register_plugin(Upcoming(expect))
     refused: list[State] = []
 
-    def kept(state: State) -> State:
+    def of_model(rank: int, model_id: str, groups: computing.Groups) -> State:
+        if refused:
+            return refused[0]
+        rest = inputs, images, progress, remaining
+        state = compute_model(client, plan, model_id, rank, groups, *rest, return_state=True)
         if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
-
-    def of_models(rank: int, own: Mapping[str, computing.Groups]) -> dict[str, State]:
-        rest = inputs, images, progress, remaining
-        if len(own) > 1 and not refused:
-            state = kept(together(client, plan, own, *rest, rank, return_state=True))
-            if state.is_failed():
-                return dict.fromkeys(own, state)
-            own = state.result()
-        ended = {}
-        for place, (model_id, groups) in enumerate(own.items(), rank):
-            task = client, plan, model_id, place, groups, *rest
-            ended[model_id] = (
-                refused[0] if refused else kept(compute_model(*task, return_state=True))
-            )
-        return ended
 
     failed = failed_states(unusable)
     work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in failed}
@@ -119,13 +103,12 @@ def compute(
         ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
     ):
         # Prefect knows the flow of a task from the context of its thread.
-        given, size = list(work.items()), plan.study.models_per_worker
-        under_way = [
-            threads.submit(copy_context().run, of_models, rank, dict(given[rank : rank + size]))
-            for rank in range(0, len(given), size)
-        ]
+        under_way = {
+            model_id: threads.submit(copy_context().run, of_model, rank, model_id, groups)
+            for rank, (model_id, groups) in enumerate(work.items())
+        }
         try:
-            ended = {name: state for some in under_way for name, state in some.result().items()}
+            ended = {model_id: state.result() for model_id, state in under_way.items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()

@@ -62,10 +62,6 @@ class Attribute(Kind):
         game = unit.parts.get("game")
         return (unit.model_id, unit.block, game) if game else unit.key
 
-    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
-        """Clean inputs, and the masks of their features."""
-        _ = bench.clean, bench.block
-
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""
         import torch

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -100,29 +100,6 @@ class Order:
         return self.units[0].label
 
 
-@dataclass(frozen=True)
-class Together:
-    """Orders of several models for one block: a worker has its states built once for all of them.
-
-    Each is committed by itself. All score, and have stored, the same paths.
-    """
-
-    orders: tuple[Order, ...]
-
-
-class Clock(NamedTuple):
-    """When an order began."""
-
-    started: float
-    processed: float
-    """Seconds of all processors that the process had taken by then."""
-
-    @classmethod
-    def now(cls) -> "Clock":
-        """The clock at this moment."""
-        return cls(time.perf_counter(), time.process_time())
-
-
 @dataclass
 class Cost:
     """What an order takes, in rows and seconds; kinds add what they use."""
@@ -140,12 +117,12 @@ class Cost:
 
 
 class Bench:
-    """One order on a worker: what has been read and planned for it, and what was computed.
+    """One order on a worker: its model, what has been read for it, and what was computed.
 
-    It may be read for before it is begun, while the worker scores another one.
+    ``stored`` has the rows of the warehouse that other parts of the order have read.
     """
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, stored: Stored) -> None:
         self.order = order
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
@@ -157,22 +134,14 @@ class Bench:
         """The scores of every query of a state; one of a model that is not stochastic."""
         self.remark = ""
         """Sentence about a batch that did not fit the memory; empty where all did."""
-
-    def begin(self, clock: Clock, stored: Stored, beside: Sequence[ModelOrder] = ()) -> None:
-        """Say when the order began, and what its other parts have read of the warehouse.
-
-        ``beside`` are the models that are asked together, its own among them: the worker keeps
-        these, and what has been read by now was read for all of them.
-        """
-        self._clock, self._stored, self._beside = clock, stored, beside
-        self.cost = Cost(
-            prepare_seconds=(time.perf_counter() - clock.started) / max(1, len(beside))
-        )
+        self.cost = Cost()
+        self._started, self._processed = time.perf_counter(), time.process_time()
+        self._stored = stored
 
     @cached_property
     def model(self) -> Model:
         """The model of the order, which the worker may hold already."""
-        model, self.cost.load_seconds = loaded_model(self.order.model, self._beside)
+        model, self.cost.load_seconds = loaded_model(self.order.model)
         watch_memory(model.device)
         return model
 
@@ -259,7 +228,7 @@ class Bench:
 
     def restart_processor_clock(self) -> None:
         """Count the processor time from now on: what was prepared is not part of it."""
-        self._clock = self._clock._replace(processed=time.process_time())
+        self._processed = time.process_time()
 
     def model_is_done(self) -> None:
         """Note what memory the model took, and let go of the inputs: the next order may begin."""
@@ -276,27 +245,11 @@ class Bench:
             "block": first.block,
             **vars(self.cost),
             "requested_batch_size": order.batch_size,
-            "wall_seconds": time.perf_counter() - self._clock.started,
-            "cpu_seconds": time.process_time() - self._clock.processed,
+            "wall_seconds": time.perf_counter() - self._started,
+            "cpu_seconds": time.process_time() - self._processed,
             "device": device_name(self.model.device),
             "worker": worker_name(),
         }
-
-
-def divided(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What orders took that were computed together, from rows of ``costs`` that each say all of it.
-
-    Each has the time of its own, and of the other time an equal part.
-    """
-    if len(rows) == 1:
-        return [*rows]
-    own = [row["load_seconds"] + row["prepare_seconds"] + row["forward_seconds"] for row in rows]
-    wall, cpu = (max(row[name] for row in rows) for name in ("wall_seconds", "cpu_seconds"))
-    rest = (wall - sum(own)) / len(rows)
-    return [
-        row | {"wall_seconds": one + rest, "cpu_seconds": cpu * (one + rest) / wall}
-        for row, one in zip(rows, own, strict=True)
-    ]
 
 
 def summed(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

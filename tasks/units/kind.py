@@ -43,13 +43,6 @@ class Kind(ABC):
         data or a model's files cannot be used.
         """
 
-    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
-        """Read and plan what :meth:`run` needs and takes no model for; nothing, unless it says so.
-
-        A worker may do that in another thread, while a GPU scores the order before.
-        """
-        return
-
     @abstractmethod
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Compute units of one order, on a worker; the block is scanned before, if they need it."""

@@ -1,10 +1,8 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -13,9 +11,7 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
-from tasks.units.ahead import AHEAD
-from tasks.units.behind import behind
-from tasks.units.bench import Bench, Clock, Order, Stored, Together, divided, summed
+from tasks.units.bench import Bench, Order, Stored, summed
 from tasks.units.folding import FOLDING
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
@@ -80,130 +76,67 @@ def run_order(order: Order) -> Done:
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    is_committed = _is_committed(order)
+    is_committed = patiently(lambda: receipts.exists(*_place(order)))
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
-    (made,) = _carried_out((order,), is_committed)
-    return made.done(order, 0.0 if is_committed else time.perf_counter() - began)
+    stored: Stored = {}
+    result = _join([_compute(part, stored) for part in (order, *order.others)])
+    if not is_committed:
+        _commit(order, result.tables)
+    forward_rows = result.cost.get("forward_rows", 0)
+    seconds = 0.0 if is_committed else time.perf_counter() - began
+    return Done(order.label, len(order.units), forward_rows, seconds, result.remark)
 
 
-def run_together(together: Together) -> tuple[Done, ...]:
-    """Do the same for one block and several models; each has a commit of its own.
-
-    What one of them fails with is raised; what is not committed by then has to be done again.
-    """
-    began = time.perf_counter()
-    done = {order.key: Done(order.label, len(order.units), 0) for order in together.orders}
-    orders = [order for order in together.orders if not _is_committed(order)]
-    if orders:
-        made = _carried_out(orders)
-        seconds = time.perf_counter() - began
-        total = sum(one.cost["wall_seconds"] for one in made)
-        for order, one in zip(orders, made, strict=True):
-            done[order.key] = one.done(order, seconds * one.cost["wall_seconds"] / total)
-    return tuple(done.values())
-
-
-class _Made(NamedTuple):
-    """What an order gave."""
+class _Result(NamedTuple):
+    """Rows of an order by table, and its cost."""
 
     tables: dict[str, pa.Table]
     cost: dict[str, Any]
     """Its row of ``costs``; empty where no model was asked."""
-    remark: str = ""
-
-    def done(self, order: Order, seconds: float = 0.0) -> Done:
-        return Done(
-            order.label, len(order.units), self.cost.get("forward_rows", 0), seconds, self.remark
-        )
+    remark: str
 
 
-def _is_committed(order: Order) -> bool:
-    return patiently(lambda: receipts.exists(*_place(order)))
+def _compute(order: Order, stored: Stored) -> _Result:
+    """Compute the units of an order for its pairs of one shape: first with the model, then without.
+
+    Rows of the warehouse that are read go to ``stored``, for the other shapes of the order.
+    """
+    bench, kinds = Bench(order, stored), KINDS.values()
+    if any(KINDS[unit.kind].is_scanned for unit in order.units):
+        scan(bench)
+    _run(bench, [kind for kind in kinds if kind.uses_model and not kind.is_scanned])
+    uses_model = KINDS[order.units[0].kind].uses_model
+    if uses_model:
+        bench.model_is_done()
+    _run(bench, [kind for kind in kinds if kind.is_scanned or not kind.uses_model])
+    return _Result(bench.results, bench.cost_row() if uses_model else {}, bench.remark)
 
 
-def _place(order: Order) -> tuple[Root, str, str, str]:
-    return order.root, UNITS, order.study.study, order.key
+def _run(bench: Bench, kinds: Iterable[Kind]) -> None:
+    for kind in kinds:
+        if units := [unit for unit in bench.order.units if unit.kind == kind.name]:
+            bench.results |= kind.run(bench, units)
 
 
-def _carried_out(orders: Sequence[Order], are_committed: bool = False) -> list[_Made]:
-    """Compute orders of one block, shape by shape, and commit them unless that is done."""
-    found: list[list[_Made]] = [[] for _ in orders]
-    stored: list[Stored] = [{} for _ in orders]
-    shapes = [*zip(*((order, *order.others) for order in orders), strict=True)]
-    with ExitStack() as aside:
-        for parts, following in zip_longest(shapes, shapes[1:]):
-            benches = _asked(parts, following and following[0], stored)
-            if following is None:
-                aside.enter_context(behind(orders[0]))
-            for own, made in zip(found, _made(benches), strict=True):
-                own.append(made)
-            del benches  # what the next parts read takes their place
-        joined = [*map(_joined, found)]
-        if not are_committed:
-            _commit(orders, joined)
-    return joined
-
-
-def _joined(parts: Sequence[_Made]) -> _Made:
-    """What an order gave for all shapes."""
+def _join(parts: Sequence[_Result]) -> _Result:
+    """Join the results of all shapes of an order."""
     tables = {
         name: pa.concat_tables([part.tables[name] for part in parts]) for name in parts[0].tables
     }
     cost = summed([part.cost for part in parts]) if parts[0].cost else {}
     if cost:
         tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
-    return _Made(tables, cost, next((part.remark for part in parts if part.remark), ""))
+    return _Result(tables, cost, next((part.remark for part in parts if part.remark), ""))
 
 
-def _asked(
-    parts: Sequence[Order], following: Order | None, stored: Sequence[Stored]
-) -> list[Bench]:
-    """Ask the models of orders for the pairs of one shape; what follows is read meanwhile.
-
-    The first reads for all of them. No model is needed afterwards.
-    """
-    clock, (first, *others) = Clock.now(), parts
-    benches = [AHEAD.bench(first), *map(Bench, others)]
-    models = [part.model for part in parts if part.model]
-    for bench, own in zip(benches, stored, strict=True):
-        bench.begin(clock, own, models)
-    with AHEAD.beside(first, following):
-        if any(KINDS[unit.kind].is_scanned for unit in first.units):
-            scan(benches)
-        for bench in benches:
-            _run(bench, lambda kind: kind.uses_model and not kind.is_scanned)
-    if _use_model(parts):
-        for bench in benches:
-            bench.model_is_done()
-    return benches
+def _place(order: Order) -> tuple[Root, str, str, str]:
+    return order.root, UNITS, order.study.study, order.key
 
 
-def _use_model(orders: Sequence[Order]) -> bool:
-    return any(KINDS[unit.kind].uses_model for unit in orders[0].units)
-
-
-def _made(benches: Sequence[Bench]) -> list[_Made]:
-    """What is made of what the models answered, on the host alone."""
-    for bench in benches:
-        _run(bench, lambda kind: kind.is_scanned or not kind.uses_model)
-    uses_model = _use_model([bench.order for bench in benches])
-    costs = divided([bench.cost_row() if uses_model else {} for bench in benches])
-    return [
-        _Made(bench.results, cost, bench.remark) for bench, cost in zip(benches, costs, strict=True)
-    ]
-
-
-def _run(bench: Bench, is_due: Callable[[Kind], bool]) -> None:
-    for kind in filter(is_due, KINDS.values()):
-        if own := [unit for unit in bench.order.units if unit.kind == kind.name]:
-            bench.results |= kind.run(bench, own)
-
-
-def _commit(orders: Sequence[Order], made: Sequence[_Made]) -> None:
-    for order, (tables, *_) in zip(orders, made, strict=True):
-        model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
-        put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
-        patiently(partial(put, software=order.software))
-    if orders[0].units[0].block is not None:  # of other units there are few
-        FOLDING.committed(orders)
+def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
+    model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
+    put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
+    patiently(partial(put, software=order.software))
+    if order.units[0].block is not None:  # of other units there are few
+        FOLDING.committed([order])

@@ -6,7 +6,6 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import prediction_rows
-from tasks.units.scan import planned
 from tasks.units.scope import Scope
 from warehouse.tables.declarations import PREDICTIONS
 
@@ -27,10 +26,6 @@ class Predict(Kind):
             for block in scope.blocks:
                 slot = self.name, "", card.id, block.number
                 yield Unit(*slot, shared, made_by=made_by, pairs=block.digest)
-
-    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
-        """Clean inputs, and the states of all paths of the order."""
-        planned(bench)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Values of the score for every clean input of the block."""

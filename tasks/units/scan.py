@@ -1,12 +1,8 @@
-"""One forward pass over the states of a block, for all paths that are missing together.
-
-Models that score a block together have its states built once.
-"""
+"""One forward pass over the states of a block, for all paths that are missing together."""
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, islice
 
 import numpy as np
 import pyarrow.compute as pc
@@ -22,102 +18,50 @@ from decaf.scoring.planner import StatePlan
 from decaf.scoring.repeats import mean_scores
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
-from tasks.units.behind import reached
 from tasks.units.bench import Bench
 from tasks.units.repeats import scorers_of
 from tasks.units.scope import of_kind
 from tasks.units.state_plans import state_plan
 
 
-def planned(bench: Bench) -> StatePlan:
-    """The states of the paths that the order scores, or has stored; reads the clean inputs."""
-    if bench.plan is None:
-        units = (*of_kind(bench.order.units, "score"), *of_kind(bench.order.known, "score"))
-        bench.plan = state_plan(bench, units, bench.clean)
-    return bench.plan
+def scan(bench: Bench) -> None:
+    """Score the clean inputs of a block, and the paths that its order scores.
 
-
-def scan(benches: Sequence[Bench]) -> None:
-    """Score the clean inputs of a block, and the paths that its orders score, model by model.
-
-    The orders score, and have stored, the same paths; what is stored does not go through a model
-    again. Models whose states differ all the same, as with a start of the model's own or another
-    gap in what is stored, are scored by themselves.
+    States whose scores are stored do not go through the model again.
     """
-    first, *others = benches
-    for bench in others:
-        bench.plan = planned(first)
-    alike: dict[Hashable, list[_Scan]] = {}
-    for bench in benches:
-        one = _Scan(bench)
-        alike.setdefault(one.states, []).append(one)
-    for scans in alike.values():
-        _score(scans, first.clean)
-
-
-class _Scan:
-    """What a model has to score of a block."""
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench, order, model = bench, bench.order, bench.model
-        preparing = time.perf_counter()
-        plan = planned(bench)
-        scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
-        # A path may have no pairs among those of one shape.
-        self.missing = [unit.name for unit in scored if unit.name in plan.index]
-        stored = [unit for unit in stored if unit.name in plan.index]
-        self.columns = order.study.score.columns(order.block.class_id)
-        query_count = order.model.card.query_count
-        self.known = (
-            _known(bench, plan, self.columns, self.missing, stored, query_count)
-            if order.known
-            else [None] * query_count
-        )
-        means = [start.of(model) for start in plan.starts if isinstance(start, ModelMean)]
-        needed = None if self.known[0] is None else self.known[0].is_needed.tobytes()
-        self.states = (str(model.device), tuple(means), needed)
-        """What tells whether another model of the block takes the same states."""
-        self.prepare_seconds = time.perf_counter() - preparing
-
-
-def _score(scans: Sequence[_Scan], clean: NDArray[np.floating]) -> None:
-    """Score the states of a block, which are the same for all models."""
-    first = scans[0]
     preparing = time.perf_counter()
-    order, model = first.bench.order, first.bench.model
-    plan = _of_model(planned(first.bench), model)
-    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
-    builder = StateBuilder(plan, on_device(clean, model.device), starts)
-    prepared = (time.perf_counter() - preparing) / len(scans)
-    study = order.study
-    reached()
-    scorers = [
-        scorers_of(one.bench.order.model.card, one.bench.model, study.score) for one in scans
-    ]
-    limit = FixedLimit(order.batch_size)
-    scored = iter(
-        score_together(
-            *(plan, builder, [*chain.from_iterable(scorers)]),
-            *(first.columns, limit, study.score.sign),
-            [scores for one in scans for scores in one.known],
-        )
+    order, model, study = bench.order, bench.model, bench.order.study
+    scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
+    plan = _of_model(state_plan(bench, (*scored, *stored), bench.clean), model)
+    # A path may have no pairs among those of one shape.
+    missing = [unit.name for unit in scored if unit.name in plan.index]
+    stored = [unit for unit in stored if unit.name in plan.index]
+    columns = study.score.columns(order.block.class_id)
+    scorers = scorers_of(order.model.card, model, study.score)
+    known = (
+        _known(bench, plan, columns, missing, stored, len(scorers))
+        if order.known
+        else [None] * len(scorers)
     )
-    for one, own_scorers in zip(scans, scorers, strict=True):
-        bench, cost = one.bench, one.bench.cost
-        bench.queries = [*islice(scored, len(own_scorers))]
-        bench.scores = scores = mean_scores(bench.queries)
-        if limit.rows < order.batch_size:
-            bench.note_smaller_batch(limit.rows)
-        cost.item_count = order.block.pair_count
-        cost.forward_rows = scores.forward_rows
-        cost.naive_rows = len(own_scorers) * plan.naive_count(one.missing)
-        cost.batch_size = scores.batch_size
-        cost.prepare_seconds += one.prepare_seconds + prepared + scores.build_seconds
-        cost.forward_seconds = scores.forward_seconds
+    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
+    builder = StateBuilder(plan, on_device(bench.clean, model.device), starts)
+    limit, cost = FixedLimit(order.batch_size), bench.cost
+    # Loading the model is a cost of its own.
+    cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
+    bench.queries = score_together(plan, builder, scorers, columns, limit, study.score.sign, known)
+    bench.scores = scores = mean_scores(bench.queries)
+    if limit.rows < order.batch_size:
+        bench.note_smaller_batch(limit.rows)
+    cost.item_count = order.block.pair_count
+    cost.forward_rows = scores.forward_rows
+    cost.naive_rows = len(scorers) * plan.naive_count(missing)
+    cost.batch_size = scores.batch_size
+    cost.prepare_seconds += scores.build_seconds
+    cost.forward_seconds = scores.forward_seconds
 
 
 def _of_model(plan: StatePlan, model: Model) -> StatePlan:
-    """The plan, which models share, with the mean of this one where states start there."""
+    """The plan, which models share, with the mean of this model where states start there."""
     starts = (start.of(model) if isinstance(start, ModelMean) else start for start in plan.starts)
     return replace(plan, starts=tuple(starts))
 

@@ -9,7 +9,6 @@ from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.repeats import repeat_rows
 from tasks.units.rows import trajectory_rows
-from tasks.units.scan import planned
 from tasks.units.scope import Scope, of_kind
 from warehouse.tables.declarations import QUARANTINE, REPEATS, TRAJECTORIES
 
@@ -54,10 +53,6 @@ class Score(Kind):
                             made_by=made_by[name],
                             row_count=row_count,
                         )
-
-    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
-        """Clean inputs, and the states of all paths of the order."""
-        planned(bench)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, the quarantine of the others, and repeated queries."""

@@ -143,40 +143,6 @@ def test_a_model_that_returns_nan_loses_those_pairs_alone(
     succeeded(decaf("check", "-w", study["warehouse"]))
 
 
-def test_models_of_a_worker_score_blocks_together(study, write, decaf, prefect_server, tmp_path):
-    """As each alone; one that breaks leaves the others to themselves, and is told as ever."""
-    alone, shared = (
-        study | {"warehouse": str(tmp_path / name), "models_per_worker": number}
-        for number, name in enumerate(["alone", "shared"], 1)
-    )
-    succeeded(decaf("run", write(alone), **prefect_server))
-    ran = decaf("run", write(shared), **prefect_server)
-    assert "one by one" not in succeeded(ran) + ran.stderr
-    same = "SELECT model_id, path, pair_id, q_plus, q_minus FROM core_trajectories ORDER BY ALL"
-    assert fetched(shared["warehouse"], same) == fetched(alone["warehouse"], same)
-    rest = "wall_seconds - load_seconds - prepare_seconds - forward_seconds"
-    shares = f"SELECT count(*), count(DISTINCT round({rest}, 9)) FROM stg_costs GROUP BY block"
-    assert fetched(alone["warehouse"], shares) == [(2, 2)] * 4
-    assert fetched(shared["warehouse"], shares) == [(2, 1)] * 4, "equal parts of what is nobody's"
-    assert "nothing to do" in succeeded(decaf("run", write(shared)))
-
-    save_file({"scale": ones(1)}, tmp_path / "broken.safetensors")
-    broken = {
-        **study["models"][0],
-        "id": "broken",
-        "architecture": "factory:broken:Broken",
-        "weights": str(tmp_path / "broken.safetensors"),
-    }
-    shared |= {"models": [study["models"][0], broken], "warehouse": str(tmp_path / "broken")}
-    done = decaf("run", write(shared), **prefect_server)
-    refused(done, "4 of 4 tasks failed", "five inputs are too many", code=3)
-    assert (
-        "small_cnn, broken are scored one by one from here on: together they failed" in done.stderr
-    )
-    found = fetched(shared["warehouse"], "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
-    assert found == [("small_cnn", 4)]
-
-
 def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_server, tmp_path):
     save_file({"scale": ones(1)}, tmp_path / "broken.safetensors")
     broken = {

@@ -95,18 +95,17 @@ def audited(warm_command, prefect_server, tmp_path_factory):
     """Audit such models on as many workers: folder and output; once for each number."""
     done = {}
 
-    def audit(number, models_per_worker=1):
-        key = number, models_per_worker
-        if key not in done:
+    def audit(number):
+        if number not in done:
             folder = tmp_path_factory.mktemp("hostile")
             names = (*FINE, *(OF_ONE_WORKER if number == 1 else OF_TWO_WORKERS))
             cluster = {"kind": "local", "workers": number}
             config = folder / "study.yaml"
-            given = settings(folder, names, cluster=cluster, models_per_worker=models_per_worker)
+            given = settings(folder, names, cluster=cluster)
             config.write_text(yaml.safe_dump(given))
             command = warm_command.start(["run", config], folder, prefect_server)
-            done[key] = folder, command.completed(MOST_SECONDS)
-        return done[key]
+            done[number] = folder, command.completed(MOST_SECONDS)
+        return done[number]
 
     return audit
 
@@ -121,16 +120,6 @@ CASES = [
 @pytest.mark.parametrize(("number", "name", "words"), CASES)
 def test_a_hostile_model_fails_by_name(audited, number, name, words):
     check_message(audited(number)[1], name, words)
-
-
-@pytest.mark.slow
-def test_hostile_models_that_score_together_fail_as_alone(audited):
-    folder, done = audited(2, models_per_worker=len(FINE) + 2)
-    assert " are scored one by one from here on: " in done.stderr
-    for name, words in OF_TWO_WORKERS.items():
-        check_message(done, name, words)
-    query = "SELECT model_id, count(*) FROM core_trajectories GROUP BY ALL"
-    assert dict(fetched(folder / "warehouse", query)).items() >= FINE.items()
 
 
 def check_message(done, name, words):

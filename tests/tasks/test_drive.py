@@ -7,7 +7,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
 
@@ -27,7 +26,6 @@ from decaf.errors import (
 from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.drive import WINDOW_PER_WORKER, drive
 from tasks.cluster.fork_server import WORKER_MEMORY
-from tasks.cluster.upcoming import Upcoming
 from tasks.cluster.workers import connect
 
 PATIENCE_SECONDS = 120
@@ -240,34 +238,6 @@ def test_workers_are_forks_of_a_process_that_has_no_threads_and_not_used_cuda(cl
     assert {*parents} == {forkserver._forkserver._forkserver_pid}
     assert ({*threads}, {*cuda}) == ({1}, {False})
     assert len({*draws}) == 2
-
-
-def hear(file, order):
-    if order is not None:
-        with file.open("a") as told:
-            told.write(f"{order[1]} {id(order)}\n")
-
-
-def wait_until_told(order):
-    """Wait for word of the next order; whether word of this one was of this very object."""
-    file, number, last = order
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        told = dict(line.split() for line in Path(file).read_text().splitlines())
-        if number == last or str(number + 1) in told:
-            return told.get(str(number)) in (None, str(id(order)))
-        assert time.monotonic() < stop
-        time.sleep(0.01)
-
-
-def test_a_worker_is_told_what_comes_next_while_it_is_at_work(tmp_path):
-    file = tmp_path / "told"
-    file.touch()
-    with connect(LocalWorkers(workers=1)) as client:
-        client.register_plugin(Upcoming(partial(hear, file)))
-        orders = [(str(file), number, 5) for number in range(6)]
-        assert run(client, wait_until_told, orders) == [True] * 6
-    assert {line.split()[0] for line in file.read_text().splitlines()} == {*"12345"}
 
 
 def test_of_two_calls_at_a_time_the_lower_rank_goes_first(tmp_path):

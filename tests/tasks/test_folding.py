@@ -11,9 +11,8 @@ from small_studies import of_scenes, untrained
 from decaf.errors import WarehouseError
 from decaf.plan.study import Study
 from tasks.units import folding, orders
-from tasks.units.bench import Together
 from tasks.units.folding import Folding
-from tasks.units.orders import run_order, run_together
+from tasks.units.orders import run_order
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS
@@ -73,20 +72,6 @@ def test_small_commits_are_folded_model_by_model_to_the_same_rows(tmp_path, monk
     done = compaction.compact(study.warehouse, study.study)
     assert done.after.file_count < done.before.file_count
     assert warehouse_answers.answers(study.warehouse, but=STAMPED) == rows[1]
-
-
-def test_models_that_score_blocks_together_are_folded_each_by_itself(tmp_path):
-    study = study_in(tmp_path / "study")
-    given = orders_of(study)
-    blocks = [Together(both) for both in zip(given[:BLOCKS], given[BLOCKS:], strict=True)]
-    for block in blocks[:4]:
-        assert folded(study) == []
-        run_together(block)
-    assert folded(study) == [("model-1", 4), ("model-2", 4)]
-    run_together(blocks[4])
-    run_order(given[5])  # of the other model one is left, which is too few
-    assert folded(study) == [("model-1", 4), ("model-2", 4)]
-    assert warehouse_answers.failed_checks(study.warehouse) == ["check_units_complete"]
 
 
 def test_few_commits_and_large_ones_stay(tmp_path, monkeypatch):

@@ -19,7 +19,6 @@ MODEL = Footprint(
     per_input=5,
     per_conversion=4,
     per_locked=0,
-    weights=300,
     rows=6,
 )
 
@@ -54,19 +53,9 @@ def test_the_largest_batch_and_the_inputs_of_a_block_are_counted(tmp_path):
     inputs = len({position for row in block for position in pairs.pairs[row].positions})
     assert (need.rows, need.batch, need.inputs) == (6, 60, 5 * inputs)
     assert need.total == max(1100, 1000 + 5 * inputs + max(60, 4 * inputs))
-    # The host of a GPU has the inputs of this block and of the next, read ahead.
+    # The host of a GPU has the inputs of the block.
     (on_gpu,) = needs(study, pairs, [MODEL._replace(is_on_gpu=True, per_locked=3)])
-    assert (need.locked, on_gpu.locked) == (0, 2 * 3 * inputs)
-
-
-def test_models_that_a_worker_holds_beside_take_their_weights(tmp_path):
-    study, pairs = scored(tmp_path, batch_size=6, models_per_worker=3)
-    sizes = [300, 20, 4000, 500]
-    models = [MODEL._replace(weights=size) for size in sizes]
-    (alone,) = needs(study, pairs, [MODEL])
-    found = [need.total - alone.total for need in needs(study, pairs, models)]
-    assert found == [4500, 4500, 800, 4300]
-    assert [need.held for need in needs(study, pairs, models[:2])] == [1020, 1300]
+    assert (need.locked, on_gpu.locked) == (0, 3 * inputs)
 
 
 @pytest.mark.parametrize(("free", "rows"), [(2000, None), (1960, 6), (1800, 0)])

@@ -20,7 +20,6 @@ def client():
     closed = threading.Event()
     return SimpleNamespace(
         nthreads=lambda: dict.fromkeys(range(WORKERS), 1),
-        register_plugin=lambda plugin: None,
         close=closed.set,
         closed=closed,
     )
@@ -30,14 +29,12 @@ def client():
 def audit(monkeypatch, client):
     """Compute the models of a plan with functions in the place of the steps."""
 
-    def run(names, compute, together=None, models_per_worker=1):
-        monkeypatch.setattr(steps, "together", together)
+    def run(names, compute):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
         monkeypatch.setattr(steps, "compute_model", compute)
         monkeypatch.setattr(steps, "estimate_of", lambda root, study: Estimate())
         by_model = {name: [("unit",)] for name in names}
-        study = SimpleNamespace(models_per_worker=models_per_worker)
-        plan = SimpleNamespace(by_model=by_model, root=None, study=study, pending=[])
+        plan = SimpleNamespace(by_model=by_model, root=None, study=None, pending=[])
         return steps.compute(client, plan, None, {})
 
     return run
@@ -80,42 +77,6 @@ def test_no_further_model_is_begun_once_the_disk_refuses(audit):
     assert len(states) == 8
     with pytest.raises(DiskRefuses, match="no room"):
         states["h"].result()
-
-
-def test_models_of_a_worker_come_together_and_what_is_left_of_each_alone(audit):
-    shared, alone = [], []
-
-    def together(client, plan, work, *_, **__):
-        shared.append((sorted(work), _[-1]))
-        return Completed(data={name: [("rest", name)] for name in work})
-
-    def compute(client, plan, model_id, rank, groups, *_, **__):
-        alone.append((rank, model_id, groups))
-        return Completed(message=model_id)
-
-    states = audit("abcde", compute, together, models_per_worker=2)
-    assert sorted(shared) == [(["a", "b"], 0), (["c", "d"], 2)]
-    # The last one has nobody to go with.
-    expected = [(rank, name, [("rest", name)]) for rank, name in enumerate("abcd")]
-    assert sorted(alone) == [*expected, (4, "e", [("unit",)])]
-    assert [state.message for state in states.values()] == [*"abcde"]
-
-
-def test_models_that_came_together_end_together_where_no_model_is_to_blame(audit):
-    begun = []
-
-    def together(*_, **__):
-        return Failed(data=DiskRefuses("no room"))
-
-    def compute(client, plan, model_id, *_, **__):
-        begun.append(model_id)
-        return Completed()
-
-    states = audit("abcd", compute, together, models_per_worker=4)
-    assert begun == []
-    for state in states.values():
-        with pytest.raises(DiskRefuses, match="no room"):
-            state.result()
 
 
 def test_stopped_by_a_signal_it_lets_go_of_the_workers(audit, client):

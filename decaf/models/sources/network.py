@@ -359,12 +359,6 @@ class NetworkModel:
             return self.differentiable_outputs(inputs)
 
     @property
-    def weight_bytes(self) -> int:
-        """Memory that the weights of the network take."""
-        network = self._network
-        return sum(one.nbytes for one in (*network.parameters(), *network.buffers()))
-
-    @property
     def normalisation(self) -> tuple[Mean, Std]:
         """What is subtracted from inputs, and what they are divided by, before the network."""
         return self._card.mean, self._card.std
