@@ -4,8 +4,8 @@ Studies are planned as their command does it, and one worker's orders are carrie
 process: ten models, each of which scores the same block and commits it. Rows are forward rows.
 Seconds are those of the processor, so other work on the machine and waiting for the disk do not
 count. A step's seconds are added up over all models, so what models share is shared here, too; the
-first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp`` and
-``torch.where`` of ready tensors of the same sizes write the same number of rows.
+first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp``
+and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
 Run: python benchmarks/host.py RESULTS.json [case …]
 """
 

@@ -12,7 +12,6 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
 from tasks.units.bench import Bench, Order, Stored, summed
-from tasks.units.folding import FOLDING
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
@@ -138,5 +137,3 @@ def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
     model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
     put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
     patiently(partial(put, software=order.software))
-    if order.units[0].block is not None:  # of other units there are few
-        FOLDING.committed([order])

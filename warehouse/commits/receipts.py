@@ -172,18 +172,6 @@ def read_some(root: Root, kind: str, study: str, keys: Set[str]) -> Iterator[Rec
     return (receipt for receipt in _parse_all(store, wanted) if _face(receipt) not in gone)
 
 
-def read_known(root: Root, kind: str, study: str, keys: Iterable[str]) -> Iterator[Receipt]:
-    """Receipts of commits that were there, in the sequence of their keys; lists no other.
-
-    A commit that was withdrawn since, or whose receipt is gone, is left out.
-    """
-    store = storage.open(root)
-    found = store.read_many(layout.receipt(kind, study, key) for key in keys)
-    parsed = (parse(content, path, store.place(path)) for path, content in found)
-    gone = _gone(store, study)
-    return (receipt for receipt in parsed if _face(receipt) not in gone)
-
-
 def read(root: Root, study: str | None = None, kinds: Sequence[str] = KINDS) -> Iterator[Receipt]:
     """Receipts of the warehouse, or of one study, sorted by path, the kinds in their order."""
     store = storage.open(root)

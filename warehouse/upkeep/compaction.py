@@ -26,12 +26,6 @@ from warehouse.tables.declarations import TABLES
 
 FOLD_BYTES = 256 * 2**20
 """Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
-
-SMALL_BYTES = 2**18
-"""Bytes of a commit, in all its tables, up to which an audit under way folds it."""
-SMALL_FOLD_BYTES = 2**25
-"""Bytes that an audit under way folds at once: a worker needs its memory for the model."""
-
 FOLDED = (*FOLDED_KINDS, COMPACTIONS)
 """Kinds of commits that a compaction is made of."""
 
@@ -83,25 +77,6 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
             if is_split or any(file.path not in sizes for file in files):
                 fold(root, group)
         return Compacted(study, before, extent(root, study))
-
-
-def fold_small(root: Root, study: str, keys: Sequence[str]) -> None:
-    """Fold those of some commits of units that are small. Call it while the study is held.
-
-    No other call may have the same commits. Those that were withdrawn since, and those of more than
-    ``SMALL_BYTES``, stay as they are.
-
-    Raises WarehouseError when rows that a receipt names cannot be found any more, and WriteFailed
-    when the disk refuses; readers then see what they saw before.
-    """
-    small = [
-        Part(receipt, [receipt])
-        for receipt in receipts.read_known(root, "units", study, keys)
-        if sum(file.byte_count for file in receipt.files) <= SMALL_BYTES
-    ]
-    for group in _groups(small, SMALL_FOLD_BYTES):
-        if len(group) > 1:
-            fold(root, group)
 
 
 def repair_compactions(root: Root, study: str) -> int:
