@@ -88,6 +88,7 @@ def connect(
         "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        "enable_progress_bar": False,  # in `python -c` it would be printed among the answers
     } | ({"threads": threads} if threads else {})
     try:
         with ExitStack() as on_failure:
