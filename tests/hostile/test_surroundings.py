@@ -91,7 +91,7 @@ CASES = [
     ("XDG_CACHE_HOME=/nonexistent/x HOME=", "check -w {warehouse} --study s", 0, "pass"),
     ("TMPDIR=/nonexistent", SQL, 0, "9 rows"),
     ("TMPDIR={config}", "compact -w {warehouse}", 0, "now"),
-    ("PREFECT_HOME={config}", "run {elsewhere}", 2, "cannot be used: File exists; set PREFECT_"),
+    ("PREFECT_HOME={config}", "run {elsewhere}", 0, "Study try"),
     ("PREFECT_HOME=/dev/null/x", "schedule list", 2, "decaf serve is not running"),
     ("PREFECT_API_URL=http://127.0.0.1:{port}/api", "serve --port {port}", 2, "already in use"),
     ("PREFECT_API_URL=nonsense", "schedule list", 2, "no Prefect server at nonsense"),

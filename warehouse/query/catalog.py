@@ -88,7 +88,6 @@ def connect(
         "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "enable_progress_bar": False,  # in `python -c` it would be printed among the answers
     } | ({"threads": threads} if threads else {})
     try:
         with ExitStack() as on_failure:
@@ -220,6 +219,8 @@ def _lock(connection: duckdb.DuckDBPyConnection, folders: tuple[str, ...]) -> No
     # DuckDB 2.0 shows what it is given with the other settings, and does not keep to it.
     connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
+    # In `python -c` DuckDB would print a bar among the answers.
+    connection.execute("SET enable_progress_bar = false")
     connection.execute("SET allowed_directories = ?", [[*folders]])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

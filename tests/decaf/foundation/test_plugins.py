@@ -21,6 +21,7 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.entries import CARD_FILE, Entry, Fetched
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.plan import plan_units
+from tasks.sizes import fill_block_size
 from tasks.units.scope import Scope, of_kind
 
 SCORE = '''
@@ -157,7 +158,9 @@ def test_a_class_that_cannot_be_used_is_told(load, folder, text, message):
 
 def test_another_text_of_the_module_is_another_key(load, folder, tmp_path):
     def parts(study):
-        scored = of_kind(plan_units(Scope(study, study.pair_set())), "score")
+        pairs = study.pair_set()
+        study, _ = fill_block_size(study, pairs)
+        scored = of_kind(plan_units(Scope(study, pairs)), "score")
         return {json.dumps({**unit.parts, "weights": ""}) for unit in scored}
 
     first = parts(load())

@@ -69,7 +69,7 @@ def test_operators_make_pairs_of_two_inputs(root):
     pairs = data.pair_set()
     data.verify(pairs)
     plain = birds(root).pair_set()
-    assert pairs.pairs[: len(plain.pairs)] == plain.pairs
+    assert pairs.pairs[: len(plain.pairs)] == tuple(plain.pairs)
     assert len(pairs.pairs) == 3 * len(plain.pairs)
     for pair in pairs.pairs[len(plain.pairs) :]:
         means, part = pair.pair_type.split("__")

@@ -91,7 +91,7 @@ def test_pairs_of_a_split_by_brute_force(changes, sources, dynamic, split):
 
 def test_more_scenes_of_a_split_go_on_where_fewer_end():
     few, many = (shapes3d(split="test", sources=n, dynamic=3).pair_set() for n in (5, 9))
-    assert many.pairs[:10] == few.pairs
+    assert many.pairs[:10] == tuple(few.pairs)
     kinds = [pair.pair_type for pair in many.pairs]
     assert kinds == ["wall_hue", "shape"] * 3 + ["wall_hue_endpoint", "shape_endpoint"] * 6
 
