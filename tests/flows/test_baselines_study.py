@@ -4,6 +4,7 @@ import io
 
 import pytest
 from ended_commands import cells, succeeded
+from in_process import planned
 from rich.console import Console
 from small_studies import classifier, of_table
 from warehouse_answers import fetched
@@ -65,7 +66,7 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
 
     whole = config | {"baselines": FIRST | LATER}
     file = write(whole)
-    plan = shown(display.plan, Study(**whole))
+    plan = shown(display.show_plan, planned(Study(**whole)))
     assert [row[-1] for row in plan if row[0] in MODELS] == ["4", "6"], "to explain"
     succeeded(decaf("run", file, **prefect_server))
     after = fetched(root, EXPLAINED)

@@ -176,8 +176,8 @@ def test_every_command(met, command, code, words, places, decaf):
 @pytest.mark.slow
 def test_too_few_open_files_for_workers(places, decaf, prefect_server):
     """Dask would wait for ever."""
-    done = decaf("run", places["elsewhere"], SURROUNDINGS="open_files=60", **prefect_server)
-    refused(done, "may open 60 files, and its workers need 72: raise the limit with ulimit -n 72")
+    done = decaf("run", places["elsewhere"], SURROUNDINGS="open_files=50", **prefect_server)
+    refused(done, "may open 50 files, and its workers need 60: raise the limit with ulimit -n 60")
 
 
 def uploads(server):
