@@ -14,7 +14,7 @@ from decaf.foundation.tabular import Columns, Tabular, stacked
 from decaf.library.summary import METRICS, Summary
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import check_epsilon
-from decaf.statistics.bootstrap import bootstrap_mean
+from decaf.statistics.bootstrap import bootstrap_means
 from decaf.statistics.draws import DEFAULT_REPLICATES, DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -201,13 +201,12 @@ class Audit(Tabular):
         profiles, labels, weights = self.profiles, self.clusters, self.weights
         active = np.where(self.is_finite, profiles.is_endpoint_active, np.nan)
         columns = {name: getattr(profiles, name) for name in METRICS if name != "active_frac"}
+        columns |= {"active_frac": active}
+        intervals = bootstrap_means(
+            [*columns.values()], labels, replicates=replicates, seed=seed, weights=weights
+        )
         return Summary(
-            **{
-                name: bootstrap_mean(
-                    values, labels, replicates=replicates, seed=seed, weights=weights
-                )
-                for name, values in (columns | {"active_frac": active}).items()
-            },
+            **dict(zip(columns, intervals, strict=True)),
             epsilon=self.epsilon,
             pair_count=len(self.ids),
             quarantined_count=len(self.quarantined),

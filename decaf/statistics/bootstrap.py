@@ -1,5 +1,6 @@
 """Percentile intervals of bootstrap replicates, and the mean over draws of clusters."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,20 +75,45 @@ def bootstrap_mean(
     >>> bootstrap_mean([1.0, 3.0], draws=[[0, 0], [0, 1], [1, 1]]).standard_error
     1.0
     """
-    column, position = _column(values, clusters)
-    cluster_count = int(position.max()) + 1
+    (interval,) = bootstrap_means([values], clusters, draws, replicates, seed, weights)
+    return interval
+
+
+def bootstrap_means(
+    columns: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    draws: ArrayLike | None = None,
+    replicates: int = DEFAULT_REPLICATES,
+    seed: int = DEFAULT_SEED,
+    weights: ArrayLike | None = None,
+) -> list[Interval]:
+    """Bootstrap the mean of each of several columns of values with the same draws.
+
+    Each column is (n_values,), as the values of :func:`bootstrap_mean`; parameters and errors are
+    those of :func:`bootstrap_mean`.
+    """
+    sums_and_counts = []
+    for values in columns:
+        column, position = _column(values, clusters)
+        present = ~np.isnan(column)
+        counted = present * checked_weights(weights, column.size)
+        sums = np.bincount(position, weights=np.where(present, column, 0.0) * counted)
+        counts = np.bincount(position, weights=counted)
+        sums_and_counts.append(np.stack([sums, counts], axis=1, dtype=np.float64))
+    cluster_count = len(sums_and_counts[0])
     if draws is None:
         drawn = draw_clusters(cluster_count, replicates, seed)
     else:
         drawn = as_draws(draws, cluster_count)
-    present = ~np.isnan(column)
-    counted = present * checked_weights(weights, column.size)
-    sums = np.bincount(position, weights=np.where(present, column, 0.0) * counted)
-    counts = np.bincount(position, weights=counted)
-    totals = _replicate_totals(np.stack([sums, counts], axis=1), drawn)
-    means = _quotient(*totals.T)
-    estimate = float(_quotient(sums.sum(), counts.sum()))
-    return percentile_interval(estimate, means, int((counts > 0).sum()))
+    totals = _replicate_totals(sums_and_counts, drawn)
+    return [
+        percentile_interval(
+            float(_quotient(*of_clusters.sum(axis=0))),
+            _quotient(*of_replicates.T),
+            int((of_clusters[:, 1] > 0).sum()),
+        )
+        for of_clusters, of_replicates in zip(sums_and_counts, totals, strict=True)
+    ]
 
 
 def checked_weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
@@ -144,17 +170,20 @@ def _column(
 
 
 def _replicate_totals(
-    of_clusters: NDArray[np.float64], draws: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(n_replicates, n) sums over the drawn clusters, a bounded number of replicates at a time."""
-    cluster_count = len(of_clusters)
+    sums_and_counts: Sequence[NDArray[np.float64]], draws: NDArray[np.int64]
+) -> list[NDArray[np.float64]]:
+    """(n_replicates, 2) sums over the drawn clusters, for each of several (n_clusters, 2) columns.
+
+    Some replicates are counted at a time, once for all columns, which bounds the memory.
+    """
+    cluster_count = len(sums_and_counts[0])
     step = max(1, CELLS_AT_ONCE // max(draws.shape[1], cluster_count))
-    return np.concatenate(
-        [
-            multiplicities(draws[start : start + step], cluster_count) @ of_clusters
-            for start in range(0, len(draws), step)
-        ]
-    )
+    parts: list[list[NDArray[np.float64]]] = [[] for _ in sums_and_counts]
+    for start in range(0, len(draws), step):
+        drawn = multiplicities(draws[start : start + step], cluster_count)
+        for part, of_clusters in zip(parts, sums_and_counts, strict=True):
+            part.append(drawn @ of_clusters)
+    return [np.concatenate(part) for part in parts]
 
 
 def _quotient(above: ArrayLike, below: ArrayLike) -> NDArray[np.float64]:
