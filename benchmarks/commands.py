@@ -21,11 +21,11 @@ class Taken(NamedTuple):
     cpu: float
 
 
-def command(folder: Path, words: tuple[str, ...] = RUN) -> Taken:
+def command(folder: Path, words: tuple[str, ...] = RUN, code: int = 0) -> Taken:
     """Run a command in a folder, ``decaf run study.yaml`` unless said otherwise.
 
-    What it prints goes to ``run.log`` there; one that fails ends the benchmark with it. The
-    processor time is that of what outlives the command for a moment, too.
+    What it prints goes to ``run.log`` there; one that ends with another exit code ends the
+    benchmark with it. The processor time is that of what outlives the command for a moment, too.
     """
     # What it leaves behind becomes ours, so that it is waited for and counted.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -34,7 +34,7 @@ def command(folder: Path, words: tuple[str, ...] = RUN) -> Taken:
         run = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
         run.wait()
         wall = time.perf_counter() - started
-    if run.returncode:
+    if run.returncode != code:
         sys.exit((folder / "run.log").read_text())
     while True:
         try:

@@ -214,7 +214,8 @@ def init(folder: Path) -> dict[str, Any]:
             place = folder / name / kind
             place.parent.mkdir(exist_ok=True)
             begun = command(folder, (DECAF, "init", kind, str(place)))
-            taken.append(begun.wall + command(place, (DECAF, verb, *RUN[2:])).wall)
+            code = int(verb == "reaudit")  # a version of its registry fails its gates
+            taken.append(begun.wall + command(place, (DECAF, verb, *RUN[2:]), code).wall)
         seconds[kind] = dict(zip(("first", "second"), taken, strict=True))
     os.environ["PREFECT_HOME"] = home
     os.sched_setaffinity(0, CORES[:1])
