@@ -1,13 +1,14 @@
 """Runs of a study, as the warehouse has recorded them."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
+from decaf.foundation.digests import short
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
 from warehouse.storage import Root
-from warehouse.tables.declarations import RUNS
+from warehouse.tables.declarations import PAIRS, RUNS
 
 
 def newest_run(root: Root, study: str) -> str | None:
@@ -16,14 +17,29 @@ def newest_run(root: Root, study: str) -> str | None:
     return receipt.key if receipt else None
 
 
-def newest_config(root: Root, study: str) -> dict[str, Any]:
-    """Configuration of the run that was started last; empty where there is none."""
+class RecordedRun(NamedTuple):
+    """What a run was, as it was recorded when it began."""
+
+    config: dict[str, Any]
+    pair_count: int | None
+    """None where the pairs of the run are not there any more."""
+
+
+def read_newest_run(root: Root, study: str) -> RecordedRun | None:
+    """Configuration and number of pairs of the run that was started last; None without a run.
+
+    Raises WarehouseError when the rows of the run are damaged.
+    """
     receipt = _newest_receipt(root, study)
     files = [file for file in receipt.files if file.table == RUNS.name] if receipt else []
-    for file in files:
-        (config,) = read_file(root, file)["config"].to_pylist()
-        return json.loads(config)
-    return {}
+    if not files:
+        return None
+    (row,) = read_file(root, files[0]).select(["config", "pairs_digest"]).to_pylist()
+    key, pair_count = short(row["pairs_digest"]), None
+    if key in receipts.keys(root, PAIRS.name, study):
+        pairs = receipts.read_one(root, PAIRS.name, study, key)
+        pair_count = sum(file.row_count for file in pairs.files if file.table == PAIRS.name)
+    return RecordedRun(json.loads(row["config"]), pair_count)
 
 
 def _newest_receipt(root: Root, study: str) -> Receipt | None:

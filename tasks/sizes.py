@@ -1,7 +1,8 @@
 """Sizes of the work of a study that its configuration leaves open: workers, blocks, batches.
 
 Workers follow the machine (:func:`decaf.plan.cluster.choose_cluster`). The number of sources in a
-block is that of the last run of the study, so that a resumed run or a re-audit finds its units. A
+block is that of the last run of the study, so that a resumed run or a re-audit finds its units,
+unless the study has more than ten times the pairs now, as after a first try on a few rows. A
 first run chooses the number before anything is scored: from bytes, then, once the models were
 tried, from the seconds of a row (:func:`decaf.plan.sizes.block_size`). The number is then part of
 the configuration that the run records. Batches are chosen at every trial of a model; no key depends
@@ -24,8 +25,11 @@ from decaf.plan.study import Study
 from tasks.input_shape import sample
 from tasks.machine import read_machine
 from tasks.memory import FLOAT
-from tasks.runs import newest_config
+from tasks.runs import read_newest_run
 from warehouse import storage
+
+GROWN = 10
+"""A study with so many times the pairs of its last run chooses its block size anew."""
 
 
 class Pace(NamedTuple):
@@ -66,8 +70,7 @@ def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
     """
     is_open = study.sources_per_block is None
     if is_open:
-        config = newest_config(storage.resolved(study.warehouse), study.study)
-        recorded = config.get("sources_per_block")
+        recorded = _recorded_size(study, len(pairs.pairs))
         size = recorded or block_size(
             load_of(study, pairs), _worker_count(study), can_stop=study.stop is not None
         )
@@ -75,6 +78,14 @@ def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
         is_open = recorded is None
         study.check_span(pairs)
     return study, is_open
+
+
+def _recorded_size(study: Study, pair_count: int) -> int | None:
+    """Block size of the last run; None without a run, or if that run had far fewer pairs."""
+    run = read_newest_run(storage.resolved(study.warehouse), study.study)
+    if run is None or (run.pair_count and pair_count > GROWN * run.pair_count):
+        return None
+    return run.config.get("sources_per_block")
 
 
 def measured_block_size(

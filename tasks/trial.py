@@ -24,6 +24,7 @@ from decaf.models.sources.network import NetworkCard
 from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.batches import (
+    LEAST_ROWS,
     LONG_SECONDS,
     Call,
     TimedScorer,
@@ -180,6 +181,10 @@ def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
     """Batch sizes to try, the smallest first; no larger than the states of a block."""
     if trial.batch_size:
         return [min(trial.batch_size, trial.state_count)]
+    card = trial.model.card
+    if card.is_elsewhere:  # its requests may be paid for, and larger batches spare it none
+        rows = max(LEAST_ROWS, getattr(card, "rows_per_request", 0))
+        return [min(rows, trial.state_count)]
     is_on_gpu = inputs.device.type == "cuda"
     most = largest_batch(inputs[:1].nbytes, is_on_gpu=is_on_gpu)
     return [*growing_sizes(min(most, trial.state_count))]

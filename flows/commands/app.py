@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, QueryError, UnknownEntry
+from decaf.errors import BadInput, DecafError, QueryError, UnknownEntry
 from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -86,13 +86,15 @@ def plan(
     study = load_study(config)
     refuse_registry(study, "plan")
     planned = plan_audit(study, display.describe_pairs(console, study), force or ())
-    try:
-        if not skip_models:
-            from flows.commands.trials import try_models
+    if not skip_models:
+        from flows.commands.trials import try_models
 
+        try:
             planned = try_models(console, planned)
-    finally:  # models that cannot be used are part of the plan
-        display.show_plan(console, planned, explained=explain)
+        except DecafError:
+            display.show_plan(console, planned, explained=explain)
+            raise
+    display.show_plan(console, planned, explained=explain)
 
 
 @app.command()

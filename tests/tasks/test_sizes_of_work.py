@@ -9,6 +9,7 @@ from warehouse_answers import fetched
 from decaf.data.pairs import PairSet
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
+from decaf.studies.scenes.adapters import Shapes3D
 from tasks.inputs import store_pairs
 from tasks.order import order_of
 from tasks.plan import plan_audit, settle_blocks
@@ -49,6 +50,17 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
     assert not [unit for unit in again.pending if unit.kind == "score"]
     # A faster or slower model changes nothing from here on.
     assert sizes(settle_blocks(again, slow, worker_count=4)) == (3, False)
+
+
+def test_a_study_that_has_grown_tenfold_chooses_anew(study):
+    few, many = (
+        study.model_copy(update={"data": Shapes3D(adapter="shapes3d", sources=sources)})
+        for sources in (1, 16)
+    )
+    compute(few, few.pair_set())
+    assert sizes(plan_audit(few, few.pair_set())) == (1, False)
+    assert sizes(plan_audit(study, study.pair_set())) == (1, False)  # eight times the pairs
+    assert sizes(plan_audit(many, many.pair_set())) == (16, True)
 
 
 def test_what_is_set_by_hand_stays(study):
