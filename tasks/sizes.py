@@ -105,9 +105,8 @@ def measured_block_size(
     return min(size, study.sources_per_block or size)
 
 
-def block_seconds(study: Study, pairs: PairSet, pace: Pace) -> float:
+def block_seconds(study: Study, load: Load, pace: Pace) -> float:
     """Seconds that a model needs for the states of a block, about."""
-    load = load_of(study, pairs)
     sources = min(study.sources_per_block or load.source_count, load.source_count)
     return sources * load.states_per_source * pace.seconds_per_row
 

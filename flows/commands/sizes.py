@@ -6,7 +6,7 @@ from decaf.errors import number_of
 from decaf.plan.cluster import describe_cluster
 from flows.commands.terminal import say
 from tasks.plan import AuditPlan
-from tasks.sizes import block_seconds
+from tasks.sizes import block_seconds, load_of
 
 
 def say_sizes(console: Console, plan: AuditPlan) -> None:
@@ -20,8 +20,9 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
     blocks = f"{number_of(len(plan.blocks), 'block')} of {sources}"
     if not plan.paces:
         say(console, blocks)
+    load = load_of(plan.given, plan.pairs)
     for model_id, pace in plan.paces.items():
-        seconds = block_seconds(plan.given, plan.pairs, pace)
+        seconds = block_seconds(plan.given, load, pace)
         say(
             console,
             f"{model_id}: {blocks}, batches of {number_of(pace.batch_size, 'row')}, about "

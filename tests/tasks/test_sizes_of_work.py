@@ -41,7 +41,9 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
     slow = {"one": Pace(64, 10 / row_count / 3, is_reduced=False)}  # three sources in 10 s
     settled = settle_blocks(plan, slow, worker_count=1)
     assert sizes(settled) == (3, False)
-    assert block_seconds(settled.given, pairs, slow["one"]) == pytest.approx(10)
+    assert block_seconds(
+        settled.given, load_of(settled.given, pairs), slow["one"]
+    ) == pytest.approx(10)
     assert settled.batch_size("one") == 64
     compute(settled.given, pairs)
     again = plan_audit(study, pairs)
@@ -53,10 +55,8 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
 
 
 def test_a_study_that_has_grown_tenfold_chooses_anew(study):
-    few, many = (
-        study.model_copy(update={"data": Shapes3D(adapter="shapes3d", sources=sources)})
-        for sources in (1, 16)
-    )
+    scenes = [Shapes3D(adapter="shapes3d", sources=sources) for sources in (1, 16)]
+    few, many = (study.model_copy(update={"data": data}) for data in scenes)
     compute(few, few.pair_set())
     assert sizes(plan_audit(few, few.pair_set())) == (1, False)
     assert sizes(plan_audit(study, study.pair_set())) == (1, False)  # eight times the pairs
