@@ -18,11 +18,11 @@ def newest_run(root: Root, study: str) -> str | None:
 
 
 class RecordedRun(NamedTuple):
-    """What a run was, as it was recorded when it began."""
+    """Record of a run from the moment when it began."""
 
     config: dict[str, Any]
     pair_count: int | None
-    """None where the pairs of the run are not there any more."""
+    """None if the pairs of the run were withdrawn."""
 
 
 def read_newest_run(root: Root, study: str) -> RecordedRun | None:
