@@ -1,4 +1,4 @@
-"""How often replicates drew each cluster: as SQL draws them, and kept where that takes long."""
+"""How often replicates draw each cluster, as SQL draws them, and bunches of many clusters."""
 
 import duckdb
 import numpy as np
@@ -12,8 +12,8 @@ from warehouse.query import draws, functions
 @pytest.mark.parametrize("cells", [1 << 22, 20])
 def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", cells)
-    draws.drawn_counts.cache_clear()
-    counts = draws.drawn_counts(7, strata, 9, 5)
+    draws.draw_clusters.cache_clear()
+    counts = draws.draw_clusters(7, strata, 9, 5).counts
     with duckdb.connect() as connection:
         functions.register(connection)
         define(connection, "bootstrap_draws")
@@ -29,22 +29,32 @@ def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
     assert counts.tolist() == expected
 
 
-def test_many_draws_are_kept_and_made_again_where_they_cannot_be(monkeypatch, tmp_path):
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path))
-    monkeypatch.setattr(draws, "KEPT_CELLS", 40)
+def test_large_strata_are_drawn_in_bunches(monkeypatch):
+    """Of ten clusters, six lie in a stratum that draws four bunches, four in one that draws all."""
+    monkeypatch.setattr(draws, "MOST_DRAWN", 4)
+    draws.draw_clusters.cache_clear()
+    strata = ("a", "b", "a", "a", "b", "a", "b", "a", "b", "a")
+    with duckdb.connect() as connection:
+        define(connection, "drawn_word")
+        words = [
+            connection.execute("SELECT drawn_word(3, -1, $place)", {"place": place}).fetchone()[0]
+            for place in range(10)
+        ]
+    in_order = {1: 4, 4: 5, 6: 6, 8: 7}
+    expected = [in_order.get(place, words[place] % 4) for place in range(10)]
+    units, counts = draws.draw_clusters(10, strata, 20, 3)
+    assert units.tolist() == expected
+    assert counts.shape == (20, 8)
+    assert (counts[:, :4].sum(axis=1) == 4).all()
+    assert (counts[:, 4:].sum(axis=1) == 4).all()
 
-    def asked():
-        draws.drawn_counts.cache_clear()
-        return draws.drawn_counts(10, (), 4, 1).tolist()
 
-    first = asked()
-    (kept,) = (tmp_path / "draws").iterdir()
-    monkeypatch.setattr(draws, "_counts", lambda *_: pytest.fail("made again"))
-    assert asked() == first
-    monkeypatch.undo()
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path))
-    monkeypatch.setattr(draws, "KEPT_CELLS", 40)
-    kept.write_bytes(kept.read_bytes()[:-1])
-    assert asked() == first
-    monkeypatch.setenv("DECAF_CACHE", "/dev/null/nowhere")
-    assert asked() == first
+def test_bunches_keep_the_standard_error(monkeypatch):
+    """That of the mean of 50,000 values is their deviation over the root of their number."""
+    values = np.random.default_rng(5).normal(size=50_000)
+    draws.draw_clusters.cache_clear()
+    units, counts = draws.draw_clusters(50_000, (), 500, 11)
+    assert counts.shape == (500, draws.MOST_DRAWN)
+    sums = counts @ np.bincount(units, weights=values, minlength=draws.MOST_DRAWN)
+    sizes = counts @ np.bincount(units, minlength=draws.MOST_DRAWN)
+    assert (sums / sizes).std() == pytest.approx(values.std() / 50_000**0.5, rel=0.1)

@@ -14,7 +14,7 @@ from decaf.statistics.draws import multiplicities, named_draws
 from warehouse.commits.writer import open_root
 from warehouse.query import functions, resampling
 from warehouse.query.catalog import connect, run_query, stream_query
-from warehouse.query.draws import drawn_counts
+from warehouse.query.draws import Drawn, draw_clusters
 
 
 @pytest.fixture
@@ -36,8 +36,10 @@ def draw(monkeypatch):
     def these(*draws):
         monkeypatch.setattr(
             resampling,
-            "drawn_counts",
-            lambda count, *_: multiplicities(draws, count).astype(np.uint8),
+            "draw_clusters",
+            lambda count, *_: Drawn(
+                np.arange(count), multiplicities(draws, count).astype(np.uint8)
+            ),
         )
 
     return these
@@ -79,7 +81,7 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch, cells):
         columns = rng.normal(size=(width, size))
         columns[-1, -1:] = np.nan
         strata = [f"s{cluster % 2}" for cluster in range(count)] if count == 40 else []
-        counts = np.vstack([np.ones(count), drawn_counts(count, tuple(strata), 6, 9)])
+        counts = np.vstack([np.ones(count), draw_clusters(count, tuple(strata), 6, 9).counts])
         given = [[None if np.isnan(x) else x for x in column] for column in columns]
         rows.append((count, strata, clusters.tolist(), given))
         expected.append(columns @ counts[:, clusters].T)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from decaf.errors import ResponseError
 from warehouse.query import arrow_memory
 from warehouse.query.blas import one_blas_thread
-from warehouse.query.draws import drawn_counts
+from warehouse.query.draws import Drawn, draw_clusters
 
 CELLS_AT_ONCE = 1 << 23
 """Columns times clusters that are laid out together: bounds the memory."""
@@ -92,53 +92,50 @@ def resampled_sums(
         layouts.setdefault((count, tuple(of_clusters), *drawn), []).append(place)
     sums = [np.empty((1, 0, 0))] * len(groups)
     for layout, members in layouts.items():
-        counts = drawn_counts(*layout)
+        drawn = draw_clusters(*layout)
         for member, found in zip(
-            members, _sums([groups[member] for member in members], counts), strict=True
+            members, _sums([groups[member] for member in members], drawn), strict=True
         ):
             sums[member] = found[np.newaxis]
     return arrow_memory.nested(sums).values
 
 
-def _sums(
-    groups: Sequence[Group], counts: NDArray[np.unsignedinteger]
-) -> Iterator[NDArray[np.float64]]:
+def _sums(groups: Sequence[Group], drawn: Drawn) -> Iterator[NDArray[np.float64]]:
     """Sums of groups of one layout, each (n_columns, 1 + n_replicates)."""
-    cluster_count = counts.shape[1]
-    most = max(1, CELLS_AT_ONCE // max(1, cluster_count))
+    most = max(1, CELLS_AT_ONCE // max(1, drawn.counts.shape[1]))
     together: list[Group] = []
     for group in groups:
         if together and sum(len(one.columns) for one in (*together, group)) > most:
-            yield from _sums_at_once(together, counts)
+            yield from _sums_at_once(together, drawn)
             together = []
         together.append(group)
-    yield from _sums_at_once(together, counts)
+    yield from _sums_at_once(together, drawn)
 
 
-def _sums_at_once(
-    groups: Sequence[Group], counts: NDArray[np.unsignedinteger]
-) -> list[NDArray[np.float64]]:
-    replicates, cluster_count = counts.shape
+def _sums_at_once(groups: Sequence[Group], drawn: Drawn) -> list[NDArray[np.float64]]:
+    replicates, unit_count = drawn.counts.shape
+    cluster_count = len(drawn.unit_of_cluster)
     ends = np.cumsum([len(group.columns) for group in groups])
-    laid_out = np.empty((int(ends[-1]), cluster_count))
+    laid_out = np.empty((int(ends[-1]), unit_count))
     for (clusters, columns), end in zip(groups, ends, strict=True):
         if clusters.max(initial=-1) >= cluster_count:
             raise ResponseError(
                 f"resampled_sums: found the position {clusters.max()}; expected those of "
                 f"{cluster_count} clusters, from 0"
             )
+        units = drawn.unit_of_cluster[clusters]
         lines = laid_out[end - len(columns) : end]
         for line, column in zip(lines, columns, strict=True):
-            line[:] = np.bincount(clusters, weights=column, minlength=cluster_count)
+            line[:] = np.bincount(units, weights=column, minlength=unit_count)
     sums = np.zeros((len(laid_out), 1 + replicates))
     sums[:, 0] = laid_out.sum(axis=1)
-    step = min(max(1, DRAWS_AT_ONCE // replicates), cluster_count)
+    step = min(max(1, DRAWS_AT_ONCE // replicates), unit_count)
     # Memory that is new costs more than the sums: one array for all steps.
-    drawn = np.empty((replicates, step), order="F")
-    for first in range(0, cluster_count, step):
-        own = slice(first, min(first + step, cluster_count))
-        part = drawn[:, : own.stop - first]
-        part[:] = counts[:, own]
+    weights = np.empty((replicates, step), order="F")
+    for first in range(0, unit_count, step):
+        portion = slice(first, min(first + step, unit_count))
+        part = weights[:, : portion.stop - first]
+        part[:] = drawn.counts[:, portion]
         # What is missing in one cluster is missing in every sum: NaN stays NaN, whatever its count.
-        sums[:, 1:] += laid_out[:, own] @ part.T
+        sums[:, 1:] += laid_out[:, portion] @ part.T
     return np.split(sums, ends[:-1])
