@@ -47,6 +47,11 @@ def results(console: Console, study: Study) -> None:
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
+        remarks = [
+            *remark_chance(connection, study.study),
+            *remark_quarantine(connection, study.study),
+            *_remark_stops(connection, study.study),
+        ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
     for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
@@ -56,31 +61,29 @@ def results(console: Console, study: Study) -> None:
             means = (f"{d:+.4f}", *(f"{q:.4f}" for q in scores))
             table.add_row(model, str(count), f"{active:.2f}", *means)
     console.print(table)
-    below_chance(console, study.warehouse, study.study)
-    quarantined(console, study.warehouse, study.study)
-    _stopped(console, study.warehouse, study.study)
+    for remark in remarks:
+        say(console, remark)
     console.print("Ask further, for example:")
     say(console, f"  {asking(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
 
 
-def _stopped(console: Console, root: Root, study: str) -> None:
-    """How many models of the current run were not scored to the end, if any."""
-    with connect_whole(root, study) as connection:
-        count, least, most, planned, undecided = connection.execute(
-            "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
-            "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
-            {"study": study},
-        ).fetchone()
-    if count:
-        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        left = f", {undecided} of them with something undecided" if undecided else ""
-        say(
-            console,
-            f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} "
-            f"sources{left}; --to-the-end scores the rest",
-        )
+def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on models of the current run that were not scored to the end."""
+    count, least, most, planned, undecided = connection.execute(
+        "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
+        "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
+        {"study": study},
+    ).fetchone()
+    if not count:
+        return []
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    left = f", {undecided} of them with something undecided" if undecided else ""
+    return [
+        f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources{left}; "
+        "--to-the-end scores the rest"
+    ]
 
 
 def asking(study: Study, query: str) -> str:
@@ -89,31 +92,27 @@ def asking(study: Study, query: str) -> str:
     return f'decaf sql{place} "{query.format(study=study.study)}"'
 
 
-def below_chance(console: Console, root: Root, study: str) -> None:
-    """Print the models of the current run that are right no more often than a guess, if any."""
-    with connect_whole(root, study) as connection:
-        rows = connection.sql(
-            "SELECT model_id, detail FROM out_warnings "
-            "WHERE study = $study AND warning = 'below_chance' ORDER BY ALL",
-            params={"study": study},
-        ).fetchall()
-    for model_id, detail in rows:
-        say(console, f"{model_id}: {detail}")
+def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on models of the current run that are right no more often than a guess."""
+    rows = connection.sql(
+        "SELECT model_id, detail FROM out_warnings "
+        "WHERE study = $study AND warning = 'below_chance' ORDER BY ALL",
+        params={"study": study},
+    ).fetchall()
+    return [f"{model_id}: {detail}" for model_id, detail in rows]
 
 
-def quarantined(console: Console, root: Root, study: str) -> None:
-    """How many trajectories of each model of the current run are in no figure, if any are."""
-    with connect_whole(root, study) as connection:
-        rows = connection.sql(
-            "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
-            "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
-            params={"study": study},
-        ).fetchall()
-    for model_id, count in rows:
-        say(
-            console,
-            f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite",
-        )
+def remark_quarantine(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on trajectories of the current run that are in no figure, model by model."""
+    rows = connection.sql(
+        "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
+        "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
+        params={"study": study},
+    ).fetchall()
+    return [
+        f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite"
+        for model_id, count in rows
+    ]
 
 
 def describe_pairs(console: Console, study: Study) -> PairSet:

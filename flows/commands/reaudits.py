@@ -30,7 +30,13 @@ from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import finding, judged, place_of, returned, standing
 from decaf.registry.proposals import proposal_of
-from flows.commands.display import asking, below_chance, print_estimate, quarantined, table_of
+from flows.commands.display import (
+    asking,
+    print_estimate,
+    remark_chance,
+    remark_quarantine,
+    table_of,
+)
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -339,8 +345,13 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
     _say_verdicts_kept(console, summary["entries"])
-    below_chance(console, study.warehouse, study.study)
-    quarantined(console, study.warehouse, study.study)
+    with connect_whole(study.warehouse, study.study) as connection:
+        remarks = [
+            *remark_chance(connection, study.study),
+            *remark_quarantine(connection, study.study),
+        ]
+    for remark in remarks:
+        say(console, remark)
     for verdict in verdicts.unanswered(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
         for row in verdict["rows"]:

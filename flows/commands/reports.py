@@ -7,8 +7,10 @@ from rich.console import Console
 
 from decaf.errors import ConfigError
 from decaf.plan.study import load_study
-from flows.commands.display import below_chance
+from flows.commands.display import remark_chance
+from flows.commands.terminal import say
 from tasks.publish import publish, publish_comparison
+from warehouse.query.damage import connect_whole
 
 
 def write_report(console: Console, config: Path, against: Sequence[str] | None) -> None:
@@ -21,5 +23,8 @@ def write_report(console: Console, config: Path, against: Sequence[str] | None) 
         console.print(f"comparison: {page}")
         return
     page = publish(study.warehouse, study)
-    below_chance(console, study.warehouse, study.study)
+    with connect_whole(study.warehouse, study.study) as connection:
+        remarks = remark_chance(connection, study.study)
+    for remark in remarks:
+        say(console, remark)
     console.print(f"report: {page}")

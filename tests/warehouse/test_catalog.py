@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from small_warehouse import MODELS, PAIRS, commit_block, small_warehouse
 
-from decaf.errors import QueryError, WarehouseError
+from decaf.errors import BadInput, QueryError, WarehouseError
 from warehouse.commits import layout
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
@@ -205,6 +205,21 @@ def test_damaged_receipt(root):
 def test_impossible_setting(root):
     with pytest.raises(WarehouseError, match="Memory must have a number"):
         connect(root, memory_limit="much")
+
+
+@pytest.mark.parametrize(("gigabytes", "limit"), [("", "953.6 MiB"), ("0.5", "476.8 MiB")])
+def test_memory_of_the_environment(root, monkeypatch, gigabytes, limit):
+    monkeypatch.setenv("DECAF_MEMORY", gigabytes)
+    with connect(root) as connection:
+        setting = connection.sql("SELECT current_setting('memory_limit')").fetchall()
+    assert setting == [(limit,)]
+
+
+@pytest.mark.parametrize("gigabytes", ["much", "0", "-1", "nan", "inf"])
+def test_unusable_memory_of_the_environment(root, monkeypatch, gigabytes):
+    monkeypatch.setenv("DECAF_MEMORY", gigabytes)
+    with pytest.raises(BadInput, match="DECAF_MEMORY"):
+        connect(root)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 A connection sees the commits of the moment it was opened.
 """
 
+import math
+import os
 import re
 import shutil
 import tempfile
@@ -15,7 +17,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from decaf.errors import QueryError, WarehouseError
+from decaf.errors import BadInput, QueryError, WarehouseError
 from warehouse import storage
 from warehouse.commits.migrations import check_version
 from warehouse.commits.writer import open_root
@@ -35,12 +37,13 @@ BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
 
 
+DEFAULT_GIGABYTES = 1
 SPILLED_SHARE = 2
 """Of the room that is free in the temporary folder, queries of one connection may take a half."""
 TOO_LARGE = (
     "the query needs more memory than it may have, or more than half of the temporary folder's "
-    "free room; filter or aggregate earlier, or allow more with --memory GB (from Python: "
-    "memory_limit= of connect)"
+    "free room; filter or aggregate earlier, or allow more: --memory GB, DECAF_MEMORY=GB in the "
+    "environment, or memory_limit= of connect from Python"
 )
 
 
@@ -54,7 +57,7 @@ class Rows(NamedTuple):
 def connect(
     root: Root,
     *,
-    memory_limit: str = "4GB",
+    memory_limit: str | None = None,
     threads: int | None = None,
     without: Collection[str] = (),
 ) -> duckdb.DuckDBPyConnection:
@@ -68,7 +71,8 @@ def connect(
     ----------
     memory_limit
         Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder,
-        up to half of the room that is free there.
+        up to half of the room that is free there. Without it, ``DECAF_MEMORY`` of the environment
+        in GB, else ``DEFAULT_GIGABYTES``: the functions that queries call take as much again.
     threads
         DuckDB's threads; all cores if it is not given.
     without
@@ -84,7 +88,7 @@ def connect(
     check_version(root)
     spill = scratch_folder() / uuid4().hex
     settings = {
-        "memory_limit": memory_limit,
+        "memory_limit": memory_limit or _default_memory_limit(),
         "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -100,6 +104,18 @@ def connect(
     except duckdb.Error as error:
         raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
     return connection
+
+
+def _default_memory_limit() -> str:
+    """Read ``DECAF_MEMORY``; raises BadInput where it is no number of GB above 0."""
+    text = os.environ.get("DECAF_MEMORY") or str(DEFAULT_GIGABYTES)
+    try:
+        gigabytes = float(text)
+    except ValueError:
+        gigabytes = 0.0
+    if not 0 < gigabytes < math.inf:
+        raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a number of GB above 0")
+    return f"{gigabytes}GB"
 
 
 @contextmanager
