@@ -207,7 +207,7 @@ def test_impossible_setting(root):
         connect(root, memory_limit="much")
 
 
-@pytest.mark.parametrize(("gigabytes", "limit"), [("", "953.6 MiB"), ("0.5", "476.8 MiB")])
+@pytest.mark.parametrize(("gigabytes", "limit"), [("", "1.8 GiB"), ("0.5", "476.8 MiB")])
 def test_memory_of_the_environment(root, monkeypatch, gigabytes, limit):
     monkeypatch.setenv("DECAF_MEMORY", gigabytes)
     with connect(root) as connection:

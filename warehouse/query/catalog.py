@@ -37,7 +37,7 @@ BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
 
 
-DEFAULT_GIGABYTES = 1
+DEFAULT_GIGABYTES = 2
 SPILLED_SHARE = 2
 """Of the room that is free in the temporary folder, queries of one connection may take a half."""
 TOO_LARGE = (
@@ -72,7 +72,7 @@ def connect(
     memory_limit
         Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder,
         up to half of the room that is free there. Without it, ``DECAF_MEMORY`` of the environment
-        in GB, else ``DEFAULT_GIGABYTES``: the functions that queries call take as much again.
+        in GB, else ``DEFAULT_GIGABYTES``.
     threads
         DuckDB's threads; all cores if it is not given.
     without
