@@ -1,0 +1,15 @@
+-- purpose: role of a group of pairs by its mean components
+-- grain: scalar macro
+-- paper: section 3
+-- The largest of E, C and F where it is half of Abs or more; 'mixed' where none is, and
+-- 'no reaction' where Abs is below the smallest response that counts. Of equal components evidence
+-- comes first, then contradiction.
+CREATE OR REPLACE MACRO group_role(evidence, contradiction, fragility, smallest) AS
+    CASE
+        WHEN evidence + contradiction + fragility < smallest THEN 'no reaction'
+        WHEN 2 * greatest(evidence, contradiction, fragility)
+            < evidence + contradiction + fragility THEN 'mixed'
+        WHEN evidence >= greatest(contradiction, fragility) THEN 'evidence'
+        WHEN contradiction >= fragility THEN 'contradiction'
+        ELSE 'fragility'
+    END;
