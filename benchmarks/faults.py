@@ -4,8 +4,8 @@ Small studies are audited by real ``decaf run`` processes while parts of them ar
 that a seed decides: so many blocks or seconds after a start. What stopped is started again until
 the audit is finished. Then every table must be that of an audit which nothing disturbed, row for
 row, ``decaf check`` must pass, no receipt may have been written twice, nothing may outlive a flow,
-and the network, which notes every batch that it is asked for, may have seen no more rows again than
-those of the blocks that were in flight. Faults that are no kills come last: a scheduler that is
+and the network, which notes every batch that it is asked for, may have scored no more blocks again
+than were in flight. Faults that are no kills come last: a scheduler that is
 lost, a full disk, a warehouse that becomes read-only (these two need root).
 Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS]
 """
@@ -26,7 +26,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
+from faults_watch import BATCH_SECONDS, BLOCK_ROWS, DECAF, WORKERS, Audit, Life, prepare
 from same_tables import differences
 
 SEED, KILLS = 7, 20
@@ -169,9 +169,7 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
     checked = subprocess.run(
         [DECAF, "check", "-w", audit.warehouse], capture_output=True, text=True, check=False
     )
-    least = undisturbed.rows_seen()
-    again = sum(audit.rows_seen()) - sum(least)
-    bound = audit.in_flight * max(least)
+    again = audit.block_passes() - undisturbed.block_passes()
     result = {
         "lives": audit.lives,
         "kills": dict(sorted(audit.kills.items())),
@@ -185,12 +183,12 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
         "check_exit_code": checked.returncode,
         "receipts_written_again": len(audit.written_again),
         "temporary_files": len(list(audit.warehouse.rglob("*.tmp"))),
-        "rows_scored_again": again,
-        "rows_in_flight_at_most": bound,
+        "blocks_scored_again": again,
+        "blocks_in_flight_at_most": audit.in_flight,
         "longest_after_its_flow_seconds": round(audit.longest_end, 1),
     }
     print(json.dumps({audit.folder.name: result}), flush=True)
-    if result["differing_tables"] or checked.returncode or not 0 <= again <= bound:
+    if result["differing_tables"] or checked.returncode or not 0 <= again <= audit.in_flight:
         sys.exit(f"{audit.folder} is not what an undisturbed audit is\n{checked.stdout}")
     if result["receipts_written_again"] or result["temporary_files"]:
         sys.exit(f"{audit.folder} was written twice, or left something behind")
@@ -203,10 +201,11 @@ def main(folder: Path, results: Path, seed: int, kills: int) -> None:
     os.environ["PREFECT_HOME"] = str(folder / "prefect")
     undisturbed = prepare(folder / "undisturbed")
     finish(undisturbed)
+    if undisturbed.block_passes() != undisturbed.blocks:
+        sys.exit(f"{undisturbed.folder}: {undisturbed.block_passes()} passes of {BLOCK_ROWS} rows")
     about = {
         "seed": seed,
         "blocks": undisturbed.blocks,
-        "rows": sum(undisturbed.rows_seen()),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("prefect", "distributed", "duckdb")},

@@ -19,6 +19,8 @@ from small_study import card, write_study
 
 MODELS, SOURCES, WORKERS = 3, 12, 2
 BATCH_SECONDS = 0.5
+BLOCK_ROWS = 33
+"""Forward rows of each block of the study."""
 PATIENCE_SECONDS, GONE_SECONDS = 900, 60
 LOOK_SECONDS, LOOKS_PER_FAMILY = 0.02, 10
 READER = "+dac_read_search"
@@ -55,13 +57,13 @@ class Audit:
         """Root of the warehouse."""
         return self.folder / "warehouse"
 
-    def rows_seen(self) -> list[int]:
-        """Forward rows of every block over all lives; a block is one batch here.
+    def block_passes(self) -> int:
+        """Forward passes of blocks over all lives; a block is one batch here.
 
-        Before a model is audited it is shown one clean input: a batch of one row is no block's.
+        The trial of a model, before it is audited, has batches of other sizes.
         """
         lines = (self.folder / LOG).read_text().splitlines()
-        return [rows for line in lines if (rows := int(line.split()[1])) > 1]
+        return sum(int(line.split()[1]) == BLOCK_ROWS for line in lines)
 
     def look(self) -> None:
         """Note new receipts, and those that are not the file they were."""

@@ -11,7 +11,6 @@ Run: python benchmarks/host.py RESULTS.json [case …]
 
 import functools
 import json
-import os
 import platform
 import statistics
 import sys
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
+from scoring import keep_memory
 from small_study import card
 
 from decaf.models.precision import exact_float32
@@ -35,7 +35,6 @@ from decaf.reveal.gaussian.storage import save_reference
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder
-from tasks.cluster.fork_server import WORKER_MEMORY
 from tasks.cluster.worker import loaded_model
 from tasks.compute import fit
 from tasks.inputs import store_pairs
@@ -63,7 +62,7 @@ PIXELS = ("build", "normalise")
 """Steps that touch every pixel of every state."""
 BOOKS = ("plan", "gather", "rows", "route", "commit")
 """Steps that make rows of scores."""
-PARTS = ("together", "beside_pixels", "books", "plain")
+PARTS = ("beside_pixels", "books", "plain")
 """Figures that are shown beside those of the steps."""
 BLURRED = {
     "blend": {"kind": "blend"},
@@ -262,8 +261,7 @@ def main() -> None:
     torch.set_num_threads(1)
     watch()
     print(f"{platform.machine()}, torch {torch.__version__}, Python {platform.python_version()}")
-    columns = ("case", "rows", *STEPS, "other", "all", "all, together")
-    columns += ("beside pixels", "books", "plain")
+    columns = ("case", "rows", *STEPS, "other", "all", "beside pixels", "books", "plain")
     print(f"| {' | '.join(columns)} | build / plain |")
     print(f"|{'---|' * (len(columns) + 1)}")
     results, found = Path(sys.argv[1]), {}
@@ -280,7 +278,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if not WORKER_MEMORY.items() <= os.environ.items():
-        # An allocator reads its settings once, at the start of a process.
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
+    keep_memory()
     main()

@@ -1,11 +1,5 @@
-"""Whether two warehouses hold the same tables.
+"""Compare the tables of two warehouses."""
 
-Run: python benchmarks/same_tables.py WAREHOUSE OTHER [COLUMN …]: prints a JSON list of the tables
-that differ, the named columns left out.
-"""
-
-import json
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -43,9 +37,3 @@ def differences(
             if rows[0] != rows[1]:
                 found.append(name)
     return found
-
-
-if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    print(json.dumps(differences(*sys.argv[1:3], sys.argv[3:])))

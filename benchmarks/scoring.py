@@ -4,16 +4,14 @@ Both sides run the same network on the same number of rows in batches of the sam
 loop is given normalised tensors that lie on the device already, and fetches its outputs like the
 scorer does. Networks are untrained and images random: neither changes the work. Rounds alternate;
 the best of each side counts. Peak memory is the device's, or the process's on a CPU.
-Run: python benchmarks/scoring.py [--device cuda] [--results FILE.json] [network …]
+Run: python benchmarks/scoring.py [network …]; ``gpu.py`` does the same on a GPU
 """
 
-import argparse
-import json
 import os
 import platform
 import sys
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +32,14 @@ from tasks.cluster.worker import peak_memory, watch_memory
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)
-NETWORKS = {"cpu": ["resnet18"], "cuda": ["resnet50", "convnext_tiny", "swin_t", "vit_b_16"]}
+NETWORKS = ("resnet18",)
 SOURCES = {"cpu": 4, "cuda": 64}
 BATCH = {"cpu": 61, "cuda": 488}
 ROUNDS = 5
+HEAD = (
+    "| network | rows | batch | bare, rows/s | planned, rows/s | ratio | building, share "
+    "| foregrounds/s | peak, MB |\n|---|---|---|---|---|---|---|---|---|"
+)
 LINE = (
     "| {network} | {rows} | {batch} | {bare_rows_per_second:.1f} | {planned_rows_per_second:.1f} "
     "| {ratio:.3f} | {building_share:.3f} | {foregrounds_per_second:.2f} | {peak_mb:,.0f} |"
@@ -138,35 +140,31 @@ def compare(name: str, device: torch.device) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Print a table, one network a row, and write the figures where a file is named."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--device", choices=list(NETWORKS), default="cpu")
-    parser.add_argument("--results", type=Path)
-    parser.add_argument("networks", nargs="*")
-    given = parser.parse_args()
-    device = torch.device(given.device)
+def print_table(networks: Sequence[str], device: torch.device) -> dict[str, dict[str, Any]]:
+    """Print a table, one network a row; figures by network."""
     exact_float32()
     torch.set_num_threads(1)
-    name = torch.cuda.get_device_name() if given.device == "cuda" else platform.processor()
+    name = torch.cuda.get_device_name() if device.type == "cuda" else platform.processor()
     print(
         f"{name or 'CPU'}, torch {torch.__version__}, Python {platform.python_version()}, float32"
     )
-    print(
-        "| network | rows | batch | bare, rows/s | planned, rows/s | ratio | building, share "
-        "| foregrounds/s | peak, MB |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    found = {}
-    for network in given.networks or NETWORKS[given.device]:
-        found[network] = compare(network, device)
-        print(LINE.format(network=network, **found[network]), flush=True)
-        if given.results:
-            given.results.write_text(f"{json.dumps(found, indent=1)}\n")
+    print(HEAD)
+    figures = {}
+    for network in networks:
+        figures[network] = compare(network, device)
+        print(LINE.format(network=network, **figures[network]), flush=True)
+    return figures
+
+
+def keep_memory() -> None:
+    """Start this process again with the workers' allocator settings, unless it has them.
+
+    An allocator reads its settings once, at the start of a process.
+    """
+    if not WORKER_MEMORY.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
 
 
 if __name__ == "__main__":
-    if not WORKER_MEMORY.items() <= os.environ.items():
-        # An allocator reads its settings once, at the start of a process.
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
-    main()
+    keep_memory()
+    print_table(sys.argv[1:] or NETWORKS, torch.device("cpu"))

@@ -1,7 +1,4 @@
-"""A study on a scheduler at an address, whose workers come and go; the warehouse is on S3.
-
-The campaign with machines of a network of their own is ``benchmarks/cluster.py``.
-"""
+"""A study on a scheduler at an address, whose workers come and go; the warehouse is on S3."""
 
 import subprocess
 import sys

@@ -1,9 +1,9 @@
-"""Profiles against a plain transcription of the paper's formulas, in time and in memory.
+"""Measure the routing core: profiles against a plain transcription of the paper's formulas.
 
 The baseline writes e, c, f, Abs, Net, flips and opposed mass out at every stage and integrates
-each; both return the same columns, which is checked, and M and Net of ours are computed within its
-time. Times are the best of interleaved rounds, memory is what NumPy allocates, results included.
-Run: python benchmarks/profiles.py
+each. Both return the same columns, which is checked. Times are the best of interleaved rounds;
+memory is that allocated by NumPy, results included.
+Run: python benchmarks/core.py
 """
 
 import gc
@@ -16,13 +16,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.routing import integrals
 from decaf.routing.profiles import Profiles, profile
 
 GRID = np.linspace(0, 1, 9)
 EPSILON = 0.02
 PAIRS, ROUNDS = 1_000_000, 30
-SIZES = (100_000, 1_000_000, 10_000_000)
 MB = 1e6
 
 
@@ -68,26 +66,15 @@ def peak_bytes(function: Callable[..., Profiles], response: NDArray[np.float64])
     return peak, sum(column.nbytes for column in results)
 
 
-def one_thread(
-    response: NDArray[np.float64], grid: NDArray[np.float64], epsilon: float
-) -> Profiles:
-    """Profile without threads."""
-    most, integrals.MAX_THREADS = integrals.MAX_THREADS, 1
-    try:
-        return profile(response, grid, epsilon)
-    finally:
-        integrals.MAX_THREADS = most
-
-
 def main() -> None:
-    """Print a table of the three ways, and one of sizes."""
+    """Print a table of both ways."""
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, no GPU;", end=" ")
     print(f"Python {platform.python_version()}, NumPy {np.__version__}\n")
     response = trajectories(PAIRS)
     for one, other in zip(profile(response, GRID), plain(response, GRID, EPSILON), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-15)
 
-    ways = {"plain NumPy": plain, "`profile`, one thread": one_thread, "`profile`": profile}
+    ways = {"plain NumPy": plain, "`profile`": profile}
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
         for name, function in ways.items():
@@ -102,14 +89,6 @@ def main() -> None:
             f"| {name} | {best * 1e3:.1f} | {np.median(times[name]) * 1e3:.1f} "
             f"| {slow / best:.1f} | {peak / MB:.1f} | {(peak - held) / MB:.1f} |"
         )
-
-    print("\n| pairs | best, ms | ns per pair | beyond the results, MB |\n|---|---|---|---|")
-    for pairs in SIZES:
-        response = trajectories(pairs)
-        best = min(seconds(profile, response) for _ in range(ROUNDS))
-        peak, held = peak_bytes(profile, response)
-        beyond = (peak - held) / MB
-        print(f"| {pairs:,} | {best * 1e3:.1f} | {best / pairs * 1e9:.1f} | {beyond:.1f} |")
 
 
 if __name__ == "__main__":
