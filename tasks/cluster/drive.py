@@ -157,8 +157,8 @@ def _gathered(future: Future) -> Any:
 def _foreseen(error: BaseException) -> DecafError:
     if isinstance(error, KilledWorker):
         return ScoringFailed(
-            f"was in the hands of {error.allowed_failures + 1} worker processes when they ended, "
-            f"the last one {error.last_worker.address}: look into the logs of the workers"
+            f"{error.allowed_failures + 1} worker processes died while computing it, the last one "
+            f"{error.last_worker.address}: look into the logs of the workers"
         )
     return error if isinstance(error, DecafError) else plain_error(error)
 

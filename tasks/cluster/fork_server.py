@@ -1,23 +1,20 @@
-"""Workers of this machine as forks of one process that has imported what each of them needs.
+"""Start the fork server, from which Dask forks the workers of this machine.
 
-To import torch and the rest takes a worker seconds of a core. Python's fork server does so once,
-while the flow still starts: a fork of it is ready at once, and one that ended is replaced as soon.
-It has one thread and no context of CUDA, which no fork could use; a fork that needs a GPU makes its
-own. Where no such process can be had, each worker imports for itself.
+Importing torch and the rest takes seconds of a core. The standard library's fork server imports
+once (:mod:`tasks.cluster.preloaded`), while the flow still starts; a fork is ready at once. The
+server has one thread and no context of CUDA, which no fork could use; a fork that needs a GPU makes
+its own.
 """
 
-import ctypes
-import gc
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, get_context
 from pathlib import Path
-
-import numpy as np
 
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
 from decaf.plan.study import Study
@@ -26,38 +23,33 @@ from tasks.progress import announce
 from warehouse import storage
 from warehouse.commits.layout import lock
 
-METHOD = "distributed.worker.multiprocessing-method"
 FORKING, FRESH = "forkserver", "spawn"
-"""What Dask's setting is called, and how Python calls the two ways to start a process."""
-PRELOADED = (__name__, "distributed.nanny", "tasks.units.orders", "torch", "pandas")
-"""What a worker needs at its first block. Arrow asks for pandas where that is installed."""
-PATIENCE_SECONDS = 120.0
-"""For the first fork; a machine with other work to do takes long to import torch."""
+"""Python's names of the two ways to start a process."""
+PRELOADED = "tasks.cluster.preloaded"
+ATTEMPTS, PAUSE_SECONDS = 20, 0.5
 SLOWER = "workers start more slowly: each imports torch for itself"
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
-"""Of a command that is stopped, Python's tracker frees the semaphores, and warns that it did."""
+"""When a command is stopped, Python's tracker frees its semaphores, and would warn about them."""
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
     # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
-    # since a task runs in a thread and the arenas of threads ignore the other three
-    # (benchmarks/allocator.py).
+    # since a task runs in a thread and the arenas of threads ignore the other three.
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
-FORKING_ALONE = {
+SERVER_VARIABLES = {
     # The folder that a command is called in may have a torch.py, or packages of our names.
     "PYTHONSAFEPATH": "1",
     # Arrow's library starts a thread of its own otherwise.
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
 }
-LIBRARY, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
-FLAGS_FIELD, PF_EXITING = 6, 0x4
-"""Of proc_pid_stat(5), counted from what follows the name, and of Linux's sched.h."""
 
-_begun: list[LocalWorkers] = []
-"""Whose variables the process was started with: they cannot be others afterwards."""
+_begun: list[dict[str, str]] = []
+"""Variables of the fork server, and so of its forks; empty before it is started."""
+_environment_lock = threading.Lock()
+"""Nannies start workers in threads, and the environment is the whole process's."""
 
 
 def variables(settings: LocalWorkers | CudaWorkers) -> dict[str, str]:
@@ -67,28 +59,25 @@ def variables(settings: LocalWorkers | CudaWorkers) -> dict[str, str]:
 
 
 def begin(settings: Cluster) -> None:
-    """Start the process that forks workers of this machine; does not wait until it is ready.
+    """Start the fork server unless it runs; does not wait for its imports.
 
-    Nothing happens where it is there already, or on another system than Linux: Apple's libraries
-    promise nothing in a fork. Says so where it cannot be started.
+    Nothing happens for workers elsewhere, and on systems other than Linux, whose libraries promise
+    nothing in a fork. Prints a message where the server cannot be started.
     """
     if QUIET not in sys.warnoptions:
         sys.warnoptions.append(QUIET)  # which the tracker's process is started with
-    if not isinstance(settings, LocalWorkers) or sys.platform != "linux" or _begun:
+    if _begun or not isinstance(settings, LocalWorkers) or sys.platform != "linux":
         return
-    context = get_context(FORKING)
-    context.set_forkserver_preload([*PRELOADED])
-    with _environment(variables(settings) | FORKING_ALONE), _without_interrupts():
-        try:
-            forkserver.ensure_running()
-        except OSError as error:  # no file can be made where it would listen, or no process
-            announce(f"{SLOWER} ({error})")
-            return
-    _begun.append(settings)
+    _begun.append(variables(settings))
+    try:
+        _ensure_running()
+    except OSError as error:  # no file can be made where it would listen, or no process
+        _begun.clear()
+        announce(f"{SLOWER} ({error})")
 
 
 def begin_if_new(study: Study) -> None:
-    """Start that process before planning, for a study that the folder of its warehouse never had.
+    """Start the fork server before planning, for a study that its warehouse has never had.
 
     Any other study may have nothing left to compute, and its plan says so. A warehouse on an object
     store is first asked where its failures are handled.
@@ -105,74 +94,43 @@ def begin_if_new(study: Study) -> None:
         begin(study.cluster or LocalWorkers())
 
 
-def method(settings: LocalWorkers | CudaWorkers) -> str:
-    """How Dask is to start such workers: FORKING if a fork has come and gone, else FRESH.
+def start_method(settings: LocalWorkers | CudaWorkers) -> str:
+    """FORKING for workers with the variables of the fork server, FRESH for any others."""
+    is_forked = isinstance(settings, LocalWorkers) and _begun == [variables(settings)]
+    return FORKING if is_forked else FRESH
 
-    Says so where there should be forks, and none comes within PATIENCE_SECONDS.
+
+def is_forking() -> bool:
+    """Wait for a fork of the server; False, with a message, if none comes in ATTEMPTS.
+
+    Python starts another server for one that was killed, but not before Linux has taken the first
+    one down: until then forks fail.
     """
-    is_local = isinstance(settings, LocalWorkers)
-    if not (is_local and _begun) or is_lost() or variables(_begun[0]) != variables(settings):
-        return FRESH
-    trial = get_context(FORKING).Process(target=os.getpid, daemon=True)
-
-    def run() -> None:
-        try:
-            trial.start()
-            trial.join()
-        except (OSError, EOFError):  # it ended at its start
-            return
-
-    thread = threading.Thread(target=run, name="first fork", daemon=True)
-    thread.start()
-    thread.join(PATIENCE_SECONDS)
-    if not thread.is_alive() and trial.exitcode == 0:
-        return FORKING
-    announce(f"{SLOWER} (the process that was to fork them does not)")
-    return FRESH
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE_SECONDS * (attempt > 0))
+        fork = get_context(FORKING).Process(target=os.getpid, daemon=True)
+        with suppress(OSError, EOFError):
+            _ensure_running()
+            fork.start()
+            fork.join()
+            if fork.exitcode == 0:
+                return True
+    announce(f"{SLOWER} (the process that forks them does not)")
+    return False
 
 
-def is_lost() -> bool:
-    """Whether the process that forks was ended by something else, or is ending.
+def _ensure_running() -> None:
+    """Start the fork server if none runs, with what it imports and the variables of its forks.
 
-    Python would start another one, but without the variables of the first.
+    Ctrl-C is blocked for it: an interrupted import would print a traceback.
     """
-    return bool(_begun) and _is_ending(forkserver._forkserver._forkserver_pid)
-
-
-def _is_ending(process: int) -> bool:
-    """Whether a process has ended or begun to: its files close before it counts as a zombie.
-
-    Its workers are told to end, and what waits for them hears so, while Linux still takes it down.
-    """
+    get_context(FORKING).set_forkserver_preload([PRELOADED])  # Dask sets a list of its own
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        fields = Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    flags = fields.rpartition(")")[2].split()[FLAGS_FIELD]  # its name may have spaces
-    return bool(int(flags) & PF_EXITING)
-
-
-def _apart() -> None:
-    """Give a fork what is its own: its end, garbage, random numbers, and that it heeds Ctrl-C."""
-    if os.getppid() != _SERVER:  # a fork of a fork
-        return
-    # Nobody would know any more how it ends, and another worker would be started in its place.
-    LIBRARY.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    gc.enable()
-    np.random.seed()  # noqa: NPY002 - users' functions may draw from NumPy's global generator
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _freeze() -> None:
-    """Spare a fork looking for garbage among what was imported before it."""
-    if os.getpid() == _SERVER:
-        gc.freeze()
-
-
-if any("multiprocessing.forkserver" in word for word in sys.orig_argv):
-    _SERVER = os.getpid()
-    gc.disable()  # what is imported stays, and to look through it takes a fifth of the time
-    os.register_at_fork(before=_freeze, after_in_child=_apart)
+        with _environment_lock, _environment(_begun[0] | SERVER_VARIABLES):
+            forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -183,16 +141,6 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         for name in variables:
-            os.environ.pop(name)
+            os.environ.pop(name, None)
             if name in before:
                 os.environ[name] = before[name]
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Start a process that Ctrl-C is not for: it would print where it was when that came."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -15,7 +15,7 @@ from decaf.errors import BadInput
 from decaf.foundation.extras import optional
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import fork_server
-from tasks.cluster.nanny import PatientNanny
+from tasks.cluster.nanny import METHOD, PatientNanny
 from tasks.cluster.prints import Prints
 from tasks.cluster.user_code import UserCode, give
 from tasks.progress import LOG, announce
@@ -101,7 +101,8 @@ def _heard(client: Client) -> Iterator[None]:
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
     return {
-        fork_server.METHOD: fork_server.method(settings),
+        METHOD: fork_server.start_method(settings),
+        "distributed.worker.preload": [fork_server.PRELOADED],
         "distributed.nanny.pre-spawn-environ": fork_server.variables(settings),
         # With it the process that forks was started; the user's own processes are to be without.
         "distributed.nanny.environ": {"PYTHONSAFEPATH": ""},

@@ -7,7 +7,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import forkserver
 from pathlib import Path
 
 import numpy as np
@@ -235,7 +234,8 @@ def origin():
 def test_workers_are_forks_of_a_process_that_has_no_threads_and_not_used_cuda(client):
     found = client.run(origin).values()
     parents, threads, cuda, draws = zip(*found, strict=True)
-    assert {*parents} == {forkserver._forkserver._forkserver_pid}
+    (parent,) = {*parents}
+    assert parent != os.getpid()
     assert ({*threads}, {*cuda}) == ({1}, {False})
     assert len({*draws}) == 2
 

@@ -1,38 +1,36 @@
-"""Workers that are forks of one process: what happens where it cannot be had, or is lost."""
+"""Workers that are forks of one process: a lost fork server, and places without one."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
-from decaf.plan.cluster import CudaWorkers, LocalWorkers
+from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import fork_server
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only there are workers forked")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux alone")
 LOSES_ITS_SERVER = """
-import os, sys
-from multiprocessing import forkserver
+import os
 from psutil import Process, wait_procs
 from decaf.plan.cluster import LocalWorkers
-from tasks.cluster import fork_server
 from tasks.cluster.workers import connect
 
 if __name__ == "__main__":
     with connect(LocalWorkers(workers=1)) as client:
         worker = Process(client.submit(os.getpid, pure=False).result())
-        assert worker.ppid() == forkserver._forkserver._forkserver_pid, "no fork"
-        worker.parent().kill()
+        server = worker.parent()
+        assert server.pid != os.getpid(), "no fork"
+        server.kill()
         assert not wait_procs([worker], timeout=60)[1], "it outlives what forked it"
-        assert client.submit(os.getppid, pure=False).result() == os.getpid(), "not a fresh one"
-    assert fork_server.method(LocalWorkers(workers=1)) == fork_server.FRESH
+        parent = client.submit(os.getppid, pure=False).result()
+        assert parent not in (os.getpid(), server.pid), "no fork of another server"
 """
-HOLDS_FILES = """
-import os, time
-held = [os.pipe() for _ in range(500)]
-os.write({pipe}, b".")
-time.sleep(600)
-"""
+
+
+@pytest.fixture
+def no_server(monkeypatch):
+    """The state of a process that has no fork server yet."""
+    monkeypatch.setattr(fork_server, "_begun", [])
 
 
 @pytest.mark.slow
@@ -45,39 +43,39 @@ def test_a_worker_is_replaced_although_what_forked_it_is_gone(tmp_path):
 
 
 @linux
-def test_a_process_is_known_to_end_before_it_is_a_zombie(monkeypatch):
-    monkeypatch.setattr(fork_server, "_begun", [LocalWorkers()])
-    for _ in range(20):
-        reading, writing = os.pipe()
-        script = HOLDS_FILES.format(pipe=writing)
-        process = subprocess.Popen([sys.executable, "-c", script], pass_fds=[writing])
-        os.close(writing)
-        os.read(reading, 1)  # it is ready
-        monkeypatch.setattr(fork_server.forkserver._forkserver, "_forkserver_pid", process.pid)
-        assert not fork_server.is_lost()
-        process.kill()
-        os.read(reading, 1)  # what it held is closed, and often it is no zombie yet
-        assert fork_server.is_lost()
-        process.wait()
-        assert fork_server.is_lost()
-        os.close(reading)
-
-
-@linux
-def test_that_workers_cannot_be_forked_is_said(monkeypatch, capsys):
+@pytest.mark.usefixtures("no_server")
+def test_workers_are_fresh_where_no_fork_server_can_be_started(monkeypatch, capsys):
     def refuse():
         raise OSError("AF_UNIX path too long")
 
-    monkeypatch.setattr(fork_server, "_begun", [])
     monkeypatch.setattr(fork_server.forkserver, "ensure_running", refuse)
     fork_server.begin(LocalWorkers())
-    assert "each imports torch for itself (AF_UNIX path too long)" in capsys.readouterr().err
-    assert fork_server.method(LocalWorkers()) == fork_server.FRESH
+    assert "AF_UNIX path too long" in capsys.readouterr().err
+    assert fork_server.start_method(LocalWorkers()) == fork_server.FRESH
+
+
+@linux
+def test_a_server_that_does_not_fork_is_given_up_with_a_message(monkeypatch, capsys):
+    def refuse():
+        raise EOFError
+
+    monkeypatch.setattr(fork_server, "_ensure_running", refuse)
+    monkeypatch.setattr(fork_server, "PAUSE_SECONDS", 0)
+    assert not fork_server.is_forking()
+    assert fork_server.SLOWER in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "settings", [CudaWorkers(kind="cuda"), LocalWorkers(threads=3)], ids=["cuda", "other variables"]
+    "settings", [CudaWorkers(kind="cuda"), SchedulerAddress(kind="address", address="tcp://a:1")]
 )
-def test_workers_with_settings_of_their_own_are_not_forked(settings, monkeypatch):
-    monkeypatch.setattr(fork_server, "_begun", [LocalWorkers(threads=1)])
-    assert fork_server.method(settings) == fork_server.FRESH
+@pytest.mark.usefixtures("no_server")
+def test_no_server_is_started_for_workers_that_are_not_local(settings):
+    fork_server.begin(settings)
+    assert not fork_server._begun
+
+
+def test_only_workers_with_the_variables_of_the_server_are_forked(monkeypatch):
+    monkeypatch.setattr(fork_server, "_begun", [fork_server.variables(LocalWorkers(threads=1))])
+    assert fork_server.start_method(LocalWorkers(workers=9, threads=1)) == fork_server.FORKING
+    assert fork_server.start_method(LocalWorkers(threads=3)) == fork_server.FRESH
+    assert fork_server.start_method(CudaWorkers(kind="cuda")) == fork_server.FRESH
