@@ -19,7 +19,14 @@ from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.cluster import Demand, LocalWorkers, choose_cluster
+from decaf.plan.cluster import (
+    Cluster,
+    CudaWorkers,
+    Demand,
+    LocalWorkers,
+    choose_cluster,
+    workers_per_gpu,
+)
 from decaf.plan.sizes import Load, block_size
 from decaf.plan.study import Study
 from tasks.input_shape import sample
@@ -43,11 +50,14 @@ class Pace(NamedTuple):
 
 
 def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
-    """Choose workers and threads for the machine where the study has no `cluster:`.
+    """Choose workers for the machine where the study leaves them open.
 
-    Returns the study, and the reason of the choice; an empty reason where `cluster:` is set.
+    Without `cluster:` these are workers and threads, or workers of a GPU; of `kind: cuda` without
+    `workers_per_gpu:`, their number. Returns the study, and the reason of the choice; an empty
+    reason where nothing is open.
     """
-    if study.cluster is not None:
+    is_gpu_open = isinstance(study.cluster, CudaWorkers) and study.cluster.workers_per_gpu is None
+    if study.cluster is not None and not is_gpu_open:
         return study, ""
     machine, models = read_machine(), study.models
     demand = Demand(
@@ -58,7 +68,12 @@ def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
         uses_gpu=study.device != "cpu"
         and (not models or any(isinstance(card, NetworkCard) for card in models)),
     )
-    cluster, reason = choose_cluster(machine, demand)
+    if is_gpu_open:
+        count = workers_per_gpu(machine, demand)
+        reason = f"{machine.gpu_bytes / 1e9:.0f} GB a GPU"
+        cluster: Cluster = CudaWorkers(kind="cuda", workers_per_gpu=count)
+    else:
+        cluster, reason = choose_cluster(machine, demand)
     return study.model_copy(update={"cluster": cluster}), reason
 
 

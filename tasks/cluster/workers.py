@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, SpecCluster
 
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
@@ -137,7 +137,7 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
     with optional():
         from dask_cuda import LocalCUDACluster
     try:
-        return LocalCUDACluster(
+        cluster = LocalCUDACluster(
             threads_per_worker=1, device_memory_limit=None, memory_limit=0, silence_logs=50
         )
     except Exception as error:  # noqa: BLE001 - NVML raises its own types, one per driver problem
@@ -145,6 +145,20 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
             "'local', or repair the driver"
         ) from error
+    share_devices(cluster, settings.workers_per_gpu or 1)
+    return cluster
+
+
+def share_devices(cluster: SpecCluster, count: int) -> None:
+    """Start workers until ``count`` of them have the environment, and so the GPU, of each worker.
+
+    dask-cuda starts one worker for each GPU. Workers that share a GPU overlap: while one plans a
+    block or commits it, another computes.
+    """
+    for name, spec in list(cluster.worker_spec.items()):
+        for number in range(1, count):
+            cluster.worker_spec[f"{name}-{number}"] = spec
+    cluster.scale(len(cluster.worker_spec))
 
 
 def _require_files(needed: int) -> None:

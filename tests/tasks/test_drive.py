@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster, Nanny, Scheduler, SpecCluster
 
 from decaf.errors import (
     BadInput,
@@ -25,7 +25,7 @@ from decaf.errors import (
 from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.drive import WINDOW_PER_WORKER, drive
 from tasks.cluster.fork_server import WORKER_MEMORY
-from tasks.cluster.workers import connect
+from tasks.cluster.workers import connect, share_devices
 
 PATIENCE_SECONDS = 120
 HELD_BY_WORKER = 2
@@ -202,6 +202,27 @@ def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
 def test_a_machine_without_gpus_or_the_extra_says_so():
     with pytest.raises(BadInput, match="dask_cuda is not installed here"):
         connect(CudaWorkers(kind="cuda")).__enter__()
+
+
+def visible_device():
+    return os.environ["CUDA_VISIBLE_DEVICES"]
+
+
+def test_workers_of_one_device_have_its_environment():
+    def spec(device):
+        options = {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": device}}
+        return {"cls": Nanny, "options": options}
+
+    scheduler = {"cls": Scheduler, "options": {"dashboard": False, "host": "127.0.0.1", "port": 0}}
+    workers = {0: spec("0,1"), 1: spec("1,0")}
+    with (
+        SpecCluster(workers, scheduler, silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        share_devices(cluster, 2)
+        client.wait_for_workers(4, timeout=PATIENCE_SECONDS)
+        devices = client.run(visible_device)
+    assert sorted(devices.values()) == ["0,1", "0,1", "1,0", "1,0"]
 
 
 def wait_for(order):
