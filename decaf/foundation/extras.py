@@ -18,6 +18,7 @@ PACKAGES = {
     "baselines": ("captum", "lime", "numba", "shap", "xgboost"),
     "hdf5": ("h5py",),
     "cuda": ("dask_cuda",),
+    "s3": ("obstore",),
     "zarr": ("zarr",),
     "inpainting": ("cv2",),
     "view": ("streamlit",),

@@ -19,6 +19,7 @@ from warehouse.commits.lock import held_studies, is_held, study_lock
 from warehouse.commits.migrations import upgrade
 from warehouse.commits.writer import open_root
 from warehouse.storage import lease
+from warehouse.storage.objects import Objects
 
 HOLD = """
 import sys, time
@@ -44,15 +45,24 @@ def memory():
     return f"memory://{uuid4().hex}/warehouse"
 
 
-def claims(root):
-    store = storage.open(root)
-    return {entry.key: store.read(entry.key) for entry in store.entries("locks", ("",))}
+def leases(root):
+    """Leases of the study by number."""
+    store, folder = storage.open(root), layout.lock("s")
+    keys = [entry.key for entry in store.entries(folder, ("",))]
+    return {int(key[len(folder) + 1 : -len(".lease")]): store.read(key) for key in keys}
 
 
-def claim(root, host, until):
+def lease_of_another(number, host, until):
     content = {"process": 7, "host": host, "since": "2026-03-01T00:00:00+00:00"}
-    text = json.dumps(content | {"until": until.isoformat()})
-    storage.open(root).put(f"{layout.lock('s')}/theirs.json", text.encode())
+    return lease_key(number), json.dumps(content | {"until": until.isoformat()}).encode()
+
+
+def lease_key(number):
+    return f"{layout.lock('s')}/{number:09}.lease"
+
+
+def in_seconds(seconds):
+    return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
 def test_a_second_run_is_refused_until_the_first_has_died(root):
@@ -70,47 +80,77 @@ def test_a_second_run_is_refused_until_the_first_has_died(root):
         assert held_studies(root) == ["s"]
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-    # On a store its claim is still there, and counts no more on the machine where it died.
-    assert not is_store or len(claims(root)) == 1
+    # On a store its lease is still there, and counts no more on the machine where it died.
+    assert not is_store or list(leases(root)) == [1]
     assert not is_held(root, "s")
     with study_lock(root, "s"):
-        (content,) = (claims(root)[key] for key in claims(root) if key.startswith(layout.lock("s")))
-        assert json.loads(content)["process"] == os.getpid()
-    assert not is_store or claims(root) == {}
+        assert is_held(root, "s")
+        if is_store:
+            ((number, content),) = leases(root).items()
+            assert (number, json.loads(content)["process"]) == (2, os.getpid())
+    assert held_studies(root) == []
 
 
 @pytest.mark.parametrize(("seconds_left", "is_free"), [(30, False), (-1, True)])
 def test_the_lease_of_another_machine_ends_in_time(memory, seconds_left, is_free):
-    claim(memory, "elsewhere", datetime.now(UTC) + timedelta(seconds=seconds_left))
+    storage.open(memory).put(*lease_of_another(4, "elsewhere", in_seconds(seconds_left)))
     assert is_held(memory, "s") != is_free
     if is_free:
         with study_lock(memory, "s"):
-            assert len(claims(memory)) == 1
-        assert claims(memory) == {}
+            assert list(leases(memory)) == [5]
+        assert not is_held(memory, "s")
     else:
         with (
             pytest.raises(AlreadyRunning, match="process 7 on elsewhere since 2026-03-01"),
             study_lock(memory, "s"),
         ):
             pass
-        assert list(claims(memory)) == [f"{layout.lock('s')}/theirs.json"]
+        assert list(leases(memory)) == [4]
+
+
+@pytest.mark.parametrize(("number", "held_by"), [(1, "there"), (2, "here")])
+def test_another_machine_takes_the_lease_after_the_first_look(memory, monkeypatch, number, held_by):
+    """Of two that see no holder one gets the next number; a later number counts more."""
+    put_new = Objects.put_new
+
+    def put_after(store, key, content):
+        assert put_new(store, *lease_of_another(number, held_by, in_seconds(30)))
+        return put_new(store, key, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Objects, "put_new", put_after)
+        with (
+            pytest.raises(AlreadyRunning, match=f"process 7 on {held_by}"),
+            study_lock(memory, "s"),
+        ):
+            pass
+    assert list(leases(memory)) == [number]
+
+
+def test_a_lease_whose_put_got_no_answer_is_held(memory, monkeypatch):
+    """obstore puts again, and is told that there is an object already."""
+    put_new = Objects.put_new
+    monkeypatch.setattr(Objects, "put_new", lambda *given: put_new(*given) and False)
+    with study_lock(memory, "s"):
+        assert list(leases(memory)) == [1]
+    assert not is_held(memory, "s")
 
 
 def test_a_holder_renews_its_lease(memory, monkeypatch):
     monkeypatch.setattr(lease, "LEASE_SECONDS", 0.6)
     with study_lock(memory, "s"):
-        (first,) = claims(memory).values()
+        (first,) = leases(memory).values()
         stop = time.monotonic() + 30
-        while first in claims(memory).values():
+        while first in leases(memory).values():
             assert time.monotonic() < stop
             time.sleep(0.05)
-    assert claims(memory) == {}
+    assert not is_held(memory, "s")
 
 
 def test_the_lease_ends_with_an_error_too(memory):
     with pytest.raises(ZeroDivisionError), study_lock(memory, "s"):
         raise ZeroDivisionError
-    assert claims(memory) == {}
+    assert not is_held(memory, "s")
 
 
 def test_an_upgrade_waits_for_a_running_study(memory, monkeypatch):
@@ -153,4 +193,4 @@ def test_two_processes_never_hold_a_study_at_once(url):
     times.sort()
     for (_, end), (start, _) in zip(times, times[1:], strict=False):
         assert end <= start
-    assert claims(url) == {}
+    assert not is_held(url, "s")

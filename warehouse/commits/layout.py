@@ -48,7 +48,7 @@ def lock(study: str) -> str:
 
 def locked_studies(storage: Storage) -> list[str]:
     """Studies that were ever held, sorted."""
-    # An object store keeps a lock as a folder of claims.
+    # An object store keeps a lock as a folder of leases.
     names = {entry.key.split("/")[1] for entry in storage.entries(LOCKS, ("",))}
     return sorted(name.removesuffix(".lock") for name in names if ".lock" in name)
 

@@ -20,8 +20,8 @@ LOCAL = "file://"
 def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
     """Storage at a root; makes nothing and asks nobody.
 
-    Raises WarehouseError for an URL that cannot be used: its protocol, its parts, or a package that
-    is missing.
+    Raises WarehouseError for an URL that cannot be used: its protocol or its parts; MissingPackage
+    for an URL where obstore is not installed.
     """
     root = resolved(root)
     return LocalStorage(root) if isinstance(root, Path) else _object_store(root)
@@ -38,7 +38,9 @@ def resolved(root: Root) -> Root:
 @cache
 def _object_store(url: str) -> Storage:
     # One client keeps its connections; and who stays on local folders loads none of this.
-    from warehouse.storage.filesystems import reach
+    from warehouse.storage.urls import open_store
+
+    store = open_store(url)  # says what to install where obstore is missing
     from warehouse.storage.object_store import ObjectStore
 
-    return ObjectStore(url, *reach(url))
+    return ObjectStore(url, store)

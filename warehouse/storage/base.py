@@ -22,6 +22,8 @@ class Entry(NamedTuple):
     byte_count: int
     modified_at: datetime
     """Of the storage's own clock, UTC."""
+    version: str | None = None
+    """Another text for every content, where the storage lists one."""
 
 
 class Content(NamedTuple):
@@ -123,10 +125,7 @@ class Storage(ABC):
 
     @abstractmethod
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
-        """How DuckDB reads these objects; what is missing, or damaged at first sight, is left out.
-
-        ``wanted`` is in the sequence in which a reader goes through it.
-        """
+        """How DuckDB reads these objects, without the missing ones and those of another size."""
 
     @abstractmethod
     def hold(self, key: str) -> AbstractContextManager[None]:

@@ -1,42 +1,33 @@
 """Files of an object store as DuckDB opens them: it gets what a query reads, and nothing else.
 
-It gets a small file whole, and others of its folder with it, since a query that reads one reads
-most of them. Of a large file it gets the parts that the query reads. Both stay as local copies.
+A small file is got whole, compared with its digest, and stays as a local copy. Of a large file
+DuckDB gets the bytes that it asks for.
+
+obstore's own files for fsspec have one place for all threads. DuckDB seeks and reads in several
+threads at once, so a file has a place for each of them here.
 """
 
 import errno
+import hashlib
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import cached_property, partial
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import fsspec
 
 from decaf.errors import WarehouseError
 from warehouse.storage.base import Content
 from warehouse.storage.copies import Copies
-from warehouse.storage.partial import read_at
+from warehouse.storage.objects import Objects
 
 PROTOCOL = "store"
 SMALL_BYTES = 2**20
 """Up to this size one request for the whole takes no longer than one for its end."""
-AT_ONCE = 16
-"""Small files of a folder that are got together."""
 NEVER_CHANGED = datetime.fromtimestamp(0, UTC)
-"""What DuckDB is told of every file, so that it need not read one again."""
-
-
-class Far(NamedTuple):
-    """How objects are got: the whole of a key, or bytes from a place on."""
-
-    whole: Callable[[str], bytes]
-    part: Callable[[str, int, int], bytes]
+"""Moment of change of every file for DuckDB, which then reads no part twice."""
 
 
 class StoredFiles(fsspec.AbstractFileSystem):
@@ -44,27 +35,24 @@ class StoredFiles(fsspec.AbstractFileSystem):
 
     Parameters
     ----------
+    objects
+        The store.
     copies
-        Where they are kept.
+        Where small files are kept.
     contents
-        Sizes and digests by key, in the sequence in which neighbours are got.
-    far
-        How they are got.
+        Sizes and digests by key.
     """
 
     protocol = PROTOCOL
     cachable = False
 
-    def __init__(self, copies: Copies, contents: Mapping[str, Content], far: Far) -> None:
+    def __init__(self, objects: Objects, copies: Copies, contents: Mapping[str, Content]) -> None:
         super().__init__()
-        self._copies, self._contents, self._far = copies, contents, far
-        self._coming: dict[str, Future[Path | None]] = {}
-        self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._objects, self._copies, self._contents = objects, copies, contents
 
     @staticmethod
     def address(key: str) -> str:
-        """What DuckDB opens."""
+        """Address that DuckDB opens."""
         return f"{PROTOCOL}://{key}"
 
     def glob(self, path: str) -> list[str]:
@@ -83,14 +71,13 @@ class StoredFiles(fsspec.AbstractFileSystem):
         """Open a file for reading.
 
         Raises FileNotFoundError for one that the connection may not read, and WarehouseError for
-        one that is missing or is not what its receipt says, or of which no copy can be kept.
+        one that is missing or of which no copy can be kept, or a small one that is not what its
+        receipt says.
         """
         key, content = _key(path), self._content(path)
         if content.byte_count <= SMALL_BYTES:
-            return OpenedFile(partial(read_at, self._small(key)))
-        if kept := self._copies.kept(key, content):  # its last part was read meanwhile
-            return OpenedFile(partial(read_at, kept))
-        return OpenedFile(self._copies.partial(key, content, partial(self._part, key)).read)
+            return OpenedFile(partial(_read_at, self._copy(key, content)))
+        return OpenedFile(partial(self._part, key, content.byte_count))
 
     def _content(self, path: str) -> Content:
         key = _key(path)
@@ -98,48 +85,26 @@ class StoredFiles(fsspec.AbstractFileSystem):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return self._contents[key]
 
-    def _small(self, key: str) -> Path:
-        """Copy of a small file, got now with those that follow it in its folder."""
-        with self._lock:
-            if key not in self._coming:
-                files, place = self._small_files[_folder(key)], self._places[key]
-                following = (files[other] for other in range(place, len(files)))
-                wanted = (one for one in following if one not in self._coming)
-                for one in islice(wanted, AT_ONCE):
-                    self._coming[one] = self._pool.submit(self._copy, one)
-            coming = self._coming[key]
+    def _copy(self, key: str, content: Content) -> Path:
+        """Copy of a small file, got now if there is none."""
+        if path := self._copies.find(content.sha256, key, content.byte_count):
+            return path
         try:
-            path = coming.result()
-        except Exception:
-            with self._lock:
-                self._coming.pop(key, None)  # the store may be back when it is asked again
-            raise
-        if path is None:
-            raise WarehouseError(f"{key} is missing, or is not what its receipt says")
-        return path
-
-    def _part(self, key: str, start: int, byte_count: int) -> bytes:
-        try:
-            return self._far.part(key, start, byte_count)
+            data = self._objects.read(key)
         except FileNotFoundError as error:
             raise WarehouseError(f"{key} is missing") from error
+        if hashlib.sha256(data).hexdigest() != content.sha256:
+            raise WarehouseError(f"{key} is not what its receipt says")
+        return self._copies.keep(content.sha256, key, data)
 
-    def _copy(self, key: str) -> Path | None:
-        return self._copies.get(key, self._contents[key], partial(self._far.whole, key))
-
-    @cached_property
-    def _small_files(self) -> dict[str, list[str]]:
-        """Small files of every folder, in their sequence."""
-        found = defaultdict(list)
-        for key, content in self._contents.items():
-            if content.byte_count <= SMALL_BYTES:
-                found[_folder(key)].append(key)
-        return found
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """Place of every small file in its folder."""
-        return {key: n for own in self._small_files.values() for n, key in enumerate(own)}
+    def _part(self, key: str, size: int, start: int, byte_count: int) -> bytes:
+        length = min(byte_count, size - start)
+        if length <= 0:
+            return b""
+        try:
+            return self._objects.read_part(key, start, length)
+        except FileNotFoundError as error:
+            raise WarehouseError(f"{key} is missing") from error
 
 
 class OpenedFile:
@@ -182,5 +147,7 @@ def _key(path: str) -> str:
     return path.removeprefix(f"{PROTOCOL}://")
 
 
-def _folder(key: str) -> str:
-    return key.rpartition("/")[0]
+def _read_at(path: Path, start: int, byte_count: int) -> bytes:
+    """Bytes of a file from a place on, as many as there are."""
+    with path.open("rb", buffering=0) as file:
+        return os.pread(file.fileno(), byte_count, start)

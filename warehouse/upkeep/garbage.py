@@ -124,7 +124,7 @@ def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
     # A reader may have files of what was withdrawn lately open, however old they are.
     lately = [withdrawal for withdrawal in withdrawals if withdrawal not in expired]
     spared = {name.split("/")[1] for withdrawal in lately for name in withdrawal.inputs}
-    for key, size, modified_at in listed:
+    for key, size, modified_at, _ in listed:
         if modified_at >= before:
             continue
         if key.endswith(layout.TEMPORARY):
