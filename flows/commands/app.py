@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, DecafError, QueryError, UnknownEntry
+from decaf.errors import BadInput, DecafError, UnknownEntry
 from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -22,7 +22,7 @@ from flows.commands.options import (
     ToTheEnd,
     Warehouse,
 )
-from flows.commands.terminal import complain, console, say
+from flows.commands.terminal import console, say
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
@@ -144,7 +144,7 @@ def status(
 def sql(
     query: Annotated[
         str | None,
-        typer.Argument(help="a SELECT over the views and tables; piped in, or asked for, if none"),
+        typer.Argument(help="a SELECT over the views and tables; else --file, or piped in"),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="file with the query")] = None,
@@ -172,14 +172,7 @@ def sql(
     """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
     from flows.commands import questions
 
-    text = questions.asked(query, file)
-    if text is None:
-        from flows.commands.prompt import converse
-
-        if param or file_format or output:
-            raise QueryError("--param, --format and --output need a query")
-        converse(console, complain, warehouse, limit, memory)
-        return
+    text = questions.read_query(query, file)
     chosen = questions.chosen_format(file_format, output)
     values = questions.parameters(param or [])
     questions.answer(console, warehouse, text, values, chosen, output, limit, memory)

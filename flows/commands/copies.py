@@ -9,7 +9,7 @@ from decaf.errors import BadInput, number_of
 from flows.commands.terminal import say, warn
 from warehouse.query.database import ENDING, export_database
 from warehouse.query.export import export_views
-from warehouse.query.query_process import QueryProcess
+from warehouse.query.query_process import run_in_process
 from warehouse.storage import Root
 
 
@@ -20,7 +20,7 @@ def copy_views(
     warehouse: Root,
     study: str | None,
     file_format: str | None,
-    memory: float,
+    memory: int,
 ) -> None:
     """Write the files of a folder, or one DuckDB file, and say what is in them.
 
@@ -41,15 +41,8 @@ def copy_views(
         )
     )
     # Sums of several threads differ in their last bits from one time to another.
-    with QueryProcess(
-        warehouse,
-        lambda connection, _: write(connection),
-        memory,
-        warn,
-        threads=1,
-        folder=target.parent if is_database else target,
-    ) as process:
-        exported = process.ask()
+    folder = target.parent if is_database else target
+    exported = run_in_process(write, warehouse, memory, warn, threads=1, folder=folder)
     if exported is None:
         say(console, f"{target} is a copy of this warehouse as it is; nothing to do")
         return

@@ -12,16 +12,20 @@ from flows.commands.terminal import say, warn
 from tasks.terminal import Terminal
 from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
-from warehouse.query.query_process import QueryProcess
+from warehouse.query.query_process import run_in_process
 from warehouse.storage import Root
 
-NO_QUERY = 'no query; give one: decaf sql "FROM out_model_profiles"'
+NO_QUERY = (
+    'no query; give one, as in decaf sql "FROM out_model_profiles", or explore a copy: '
+    "decaf export results.duckdb, then DuckDB's own shell: duckdb results.duckdb"
+)
 
 
-def asked(query: str | None, file: Path | None) -> str | None:
-    """Text of the query: the argument, a file, or what is piped in; none at a terminal.
+def read_query(query: str | None, file: Path | None) -> str:
+    """Text of the query: the argument, a file, or what is piped in.
 
-    Raises QueryError when there are two queries or an empty one, or the file cannot be read.
+    Raises QueryError when there are two queries, an empty one, or none and a terminal as standard
+    input, and when the file cannot be read.
     """
     if query is not None and file is not None:
         raise QueryError(f"found a query and --file {file}; expected one of them")
@@ -29,9 +33,7 @@ def asked(query: str | None, file: Path | None) -> str | None:
         if file is not None:
             query = file.read_text(encoding="utf-8")
         elif query is None:
-            if sys.stdin.isatty():
-                return None
-            query = sys.stdin.read()
+            query = "" if sys.stdin.isatty() else sys.stdin.read()
         query.encode()  # what is no UTF-8 came as halves of letters
     except (OSError, UnicodeError) as error:
         raise QueryError(
@@ -101,7 +103,7 @@ def answer(
     if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise QueryError("Parquet is not for a terminal; add --output FILE.parquet")
 
-    def work(connection: duckdb.DuckDBPyConnection, _: None) -> None:
+    def work(connection: duckdb.DuckDBPyConnection) -> None:
         rows = stream_query(connection, query, values)
         if file_format == "table":
             print_rows(console, rows, ROWS_SHOWN if limit is None else limit)
@@ -113,8 +115,7 @@ def answer(
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
             say(console, f"{counted(count)}: {output}")
 
-    with QueryProcess(root, work, memory_gb, warn, folder=output and output.parent) as process:
-        process.ask()
+    run_in_process(work, root, memory_gb, warn, folder=output and output.parent)
 
 
 def _typed(value: str) -> object:

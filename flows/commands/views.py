@@ -1,6 +1,5 @@
 """What there is to query: all views, or one of them column by column."""
 
-import duckdb
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -28,17 +27,12 @@ def list_views(console: Console) -> None:
 
 
 def show_view(console: Console, name: str) -> None:
-    """Print the description of one view, macro or check; needs no warehouse."""
-    with connect_empty() as connection:
-        describe(console, connection, name)
+    """Print header, columns with types, and a query to start from; needs no warehouse.
 
-
-def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Print header, columns with types, and a query to start from.
-
-    Raises UnknownName when there is none of this name, with the nearest.
+    Raises UnknownName when no view, macro or check has this name, with the nearest name.
     """
-    description = described(connection, name)
+    with connect_empty() as connection:
+        description = described(connection, name)
     view = description.view
     console.print(Text.assemble((view.name, "bold"), f": {view.purpose}"), soft_wrap=True)
     lines = [view.grain, f"reads: {', '.join(view.inputs) or 'nothing'}", f"paper: {view.paper}"]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -303,6 +304,17 @@ def test_queries_are_piped_in_and_rows_out(root):
     cut = f"echo 'FROM range(3000000)' | {DECAF} sql -w '{root}' | head -n 1"
     done = subprocess.run(cut, shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ('"range"\n', "")
+
+
+def test_a_terminal_without_a_query_is_refused(root):
+    side, inner = pty.openpty()
+    command = [DECAF, "sql", "-w", str(root)]
+    done = subprocess.run(
+        command, stdin=inner, capture_output=True, text=True, timeout=60, check=False
+    )
+    os.close(inner)
+    os.close(side)
+    refused(done, "decaf export results.duckdb", "duckdb results.duckdb")
 
 
 def test_ctrl_c_ends_a_long_query(root):
