@@ -12,9 +12,6 @@ from decaf.foundation.files import open_file
 UNMAPPED = -1
 """Superclass of an output that belongs to none."""
 
-MOST_DIGITS = 9
-"""Of the number of an output."""
-
 STUDIES = Path(__file__).parents[1] / "studies"
 
 
@@ -122,7 +119,7 @@ def _entries(given: Any, path: Path) -> Iterator[tuple[int, int]]:
     for entry in given if isinstance(given, list) else [given]:
         output, superclass = entry if isinstance(entry, tuple) else (None, entry)
         # A number that has to be rounded, or true for 1, is another map than was meant.
-        is_number = output and output.isdecimal() and len(output) <= MOST_DIGITS
+        is_number = output and output.isdecimal()
         if not (is_number and type(superclass) is int):
             raise DataError(
                 f"class map {path} is not an object of whole numbers: it has "

@@ -14,8 +14,6 @@ EXPECTED = "a list of polygons [x, y, x, y, …], or a mapping of 'size' and 'co
 LARGEST = 1e6
 """Px, of a polygon's point: no picture is as wide."""
 FIRST_LETTER, LETTERS = ord("0"), 64
-MOST_GROUPS = 7
-"""Of a packed count: more than any picture has pixels."""
 BOX_NUMBERS = 4
 
 
@@ -137,7 +135,7 @@ def _unpacked(text: str) -> list[int]:
     value = shift = 0
     for letter in text:
         bits = ord(letter) - FIRST_LETTER
-        if not 0 <= bits < LETTERS or shift >= 5 * MOST_GROUPS:
+        if not 0 <= bits < LETTERS:
             raise ValueError(
                 f"its packed counts cannot be read from {letter!r} on; they are broken"
             )

@@ -8,7 +8,6 @@ bits, floats, CMYK, YCbCr and LAB, which have no one translation, and more pixel
 for harmless, as stored or once the shorter side is resized.
 """
 
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -133,16 +132,10 @@ def photo_sha256(path: Path) -> str:
     return digest
 
 
-def most_pixels() -> float:
-    """Pixels of the largest image that is opened: Pillow's bound, read when it is needed."""
-    return PillowImage.MAX_IMAGE_PIXELS or math.inf
-
-
 def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
     """Width and height of a photo, px, once its shorter side is resized, before it is cropped.
 
-    None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``, or has
-    more pixels than Pillow takes for harmless.
+    None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``.
     """
     scale = 1 if shorter is None else shorter / min(size)
     width, height = (round(edge * scale) for edge in size)
@@ -150,8 +143,6 @@ def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) ->
         raise DataError(
             f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
         )
-    if width * height > most_pixels():
-        raise DataError(f"it would have {width} x {height} pixels; set a smaller 'resize:'")
     return width, height
 
 
@@ -212,13 +203,9 @@ def _fault(file: PillowImage.Image) -> str:
     # Pillow before 13 calls it RGB, as it rightly does once a JPEG is decoded.
     is_ycbcr = meaning == YCBCR and file.info.get("compression") != "jpeg"
     mode = "YCbCr" if is_ycbcr else file.mode
-    short, long = sorted(file.size)
     # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
         return "it holds several pictures; save the one that is meant"
-    most = most_pixels()
-    if max(long * short, RESIZE_SHORTER**2 * long // short) > most:
-        return f"{file.width} x {file.height} pixels are more than {most:,}, as they are or resized"
     if mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):
         return f"its pixels are {mode} of {max(bits)} bits; convert it to RGB of 8 bits"
     if mode in SIXTEEN_BITS and meaning == WHITE_IS_ZERO:

@@ -21,9 +21,6 @@ from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.names import shown
 
-MOST_BYTES, MOST_ROWS, MOST_COLUMNS = 256 << 20, 1_000_000, 10_000
-"""Of a table; of a Parquet file also once it is unpacked."""
-ROWS_AT_ONCE = 1024
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 JSON_LINES = (".jsonl", ".ndjson")
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -38,15 +35,13 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
     A ``typed`` CSV has numbers in the columns whose cells are numbers without exception, whole ones
     where they are written as Python writes them (so that 007 stays a text); other formats have
     types of their own. Otherwise all values are texts, whole numbers without a point. Raises
-    DataError when the file cannot be read, is no such table, or holds no row or too much.
+    DataError when the file cannot be read, is no such table, or holds no row.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:
         raise DataError(f"table {path} has the suffix {path.suffix!r}; {EXPECTED}")
     with refusals_as(DataError, f"table {path} cannot be read", EXPECTED), open_file(path) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise DataError(f"table {path} is larger than {MOST_BYTES >> 20} MiB; split it")
+        content = file.read()
     try:
         columns = read(content)
     except ValueError as error:
@@ -122,7 +117,6 @@ def _csv(content: bytes) -> Columns:
         for number, cells in enumerate(filter(None, rows), 1):
             if len(cells) != len(names):
                 raise ValueError(f"row {number} has {len(cells)} cells; expected {len(names)}")
-            _check_count(number)
             table.append([cell or None for cell in cells])
     except csv.Error as error:
         raise ValueError(f"line {rows.line_num} is no CSV ({error})") from error
@@ -135,7 +129,6 @@ def _json_lines(content: bytes) -> Columns:
 
     table: list[dict[str, Any]] = []
     for number, line in enumerate(filter(str.strip, _decoded(content).splitlines()), 1):
-        _check_count(number)
         try:
             row = json.loads(line, parse_constant=constant)
         except (ValueError, RecursionError) as error:
@@ -154,19 +147,10 @@ def _parquet(content: bytes) -> Columns:
 
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
-        _check_names(names := file.schema_arrow.names)
-        _check_count(file.metadata.num_rows)
-        columns: Columns = {name: [] for name in names}
-        unpacked = 0
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            unpacked += batch.nbytes
-            if unpacked > MOST_BYTES:
-                raise ValueError(f"it unpacks to more than {MOST_BYTES >> 20} MiB; split it")
-            for name, values in zip(names, batch.columns, strict=True):
-                columns[name] += values.to_pylist()
+        _check_names(file.schema_arrow.names)
+        return file.read().to_pydict()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"it is no Parquet file ({error})") from error
-    return columns
 
 
 READERS: dict[str, Callable[[bytes], Columns]] = {
@@ -188,8 +172,6 @@ def _decoded(content: bytes) -> str:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    if len(names) > MOST_COLUMNS:
-        raise ValueError(f"it has {len(names):,} columns; expected {MOST_COLUMNS:,} at most")
     if not all(names):
         raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
     if twice := [shown(name) for name, count in Counter(names).items() if count > 1]:
@@ -204,11 +186,6 @@ def check_separator(header: Sequence[str]) -> None:
             f"its header is one column, {shown(header[0])}: the file seems to be separated by "
             f"{seen!r}; expected commas, and points in numbers"
         )
-
-
-def _check_count(rows: int) -> None:
-    if rows > MOST_ROWS:
-        raise ValueError(f"it has more than {MOST_ROWS:,} rows; split it")
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:

@@ -1,31 +1,14 @@
-"""HTTP calls that end: in so many seconds, and with so many bytes of a decoded answer.
-
-A time-out of httpx bounds one silence of a server, so one that sends a byte a second is waited for
-without end, and what it sends is held without limit. Here the whole call has a bound, from the look
-up of the name to the last byte.
-"""
+"""HTTP calls with a time-out for each silence of a server, and a deadline for the whole answer."""
 
 import io
 import json
-import threading
 import time
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, BinaryIO, NamedTuple
 
 from decaf.foundation.proxies import open_client
 
-if TYPE_CHECKING:
-    import httpx
-
-MOST_BYTES = 32 << 20
-"""Of one decoded answer that is held in memory."""
-DECODED_AT_ONCE = 1 << 20
-GZIP = 31
-"""What zlib calls the format."""
 SUCCESS, REDIRECT, REFUSAL = 200, 300, 400
-Result = TypeVar("Result")
 
 
 class NoAnswer(Exception):
@@ -67,11 +50,8 @@ class Answer(NamedTuple):
         return self.content.decode(errors="replace")
 
     def json(self) -> Any:
-        """The content as JSON; ValueError where it is none, or nested too deeply."""
-        try:
-            return json.loads(self.content)
-        except RecursionError:
-            raise ValueError("JSON that is nested too deeply") from None
+        """The content as JSON; ValueError where it is none."""
+        return json.loads(self.content)
 
 
 class Caller:
@@ -83,8 +63,8 @@ class Caller:
     """
 
     def __init__(self, silence_seconds: float, **options: Any) -> None:
-        self._options = {"timeout": silence_seconds, **options}
-        self._client = self._opened()
+        self._silence_seconds = silence_seconds
+        self._client = open_client(**options)
 
     def close(self) -> None:
         """Give back the connections."""
@@ -96,94 +76,36 @@ class Caller:
         url: str,
         seconds: float,
         into: BinaryIO | None = None,
-        most_bytes: int = MOST_BYTES,
+        most_bytes: int | None = None,
         **request: Any,
     ) -> Answer:
-        """Ask once; the content goes to the answer, or ``into`` a file.
+        """Ask once; the decoded content goes to the answer, or ``into`` a file.
 
-        With ``most_bytes`` 0 the content is not read. Raises NoAnswer when there is no connection,
-        the answer is not whole after ``seconds``, has more bytes, or is not HTTP.
+        With ``most_bytes`` 0 the content is not read; None is no limit. Raises NoAnswer when there
+        is no connection, the content is not whole after ``seconds``, has more bytes, or is not
+        HTTP.
         """
-        client, deadline = self._client, time.monotonic() + seconds
+        import httpx
+
+        if seconds <= 0:
+            raise NoAnswer("no time is left for it")
+        deadline = time.monotonic() + seconds
+        request["timeout"] = min(self._silence_seconds, seconds)
+        content = io.BytesIO()
+        sink = into or content
         try:
-            return _within(
-                seconds, lambda: _read(client, method, url, deadline, into, most_bytes, request)
-            )
-        except TimeoutError:
-            client.close()  # which ends the thread that waits for the next byte
-            self._client = self._opened()
-            raise NoAnswer(f"no whole answer within {max(seconds, 0):.3g} s") from None
-
-    def _opened(self) -> "httpx.Client":
-        client = open_client(**self._options)
-        client.headers["Accept-Encoding"] = "gzip"  # the one that is decoded within bounds here
-        return client
-
-
-def _within(seconds: float, work: Callable[[], Result]) -> Result:
-    """Result of some work in a thread; TimeoutError, and the work goes on, after so long."""
-    outcome: Future[Result] = Future()
-    threading.Thread(target=_do, args=(work, outcome), name="call", daemon=True).start()
-    try:
-        return outcome.result(max(seconds, 0.0))
-    finally:
-        del outcome  # it holds the error, whose traceback holds this frame
-
-
-def _do(work: Callable[[], Result], outcome: "Future[Result]") -> None:
-    try:
-        outcome.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - it is raised where the work is waited for
-        outcome.set_exception(error)
-    finally:
-        del outcome
-
-
-def _read(
-    client: "httpx.Client",
-    method: str,
-    url: str,
-    deadline: float,
-    into: BinaryIO | None,
-    most_bytes: int,
-    request: Mapping[str, Any],
-) -> Answer:
-    import httpx
-
-    read = io.BytesIO()
-    sink = into or read
-    try:
-        with client.stream(method, url, **request) as response:
-            left = most_bytes
-            for part in _decoded(response) if most_bytes else ():
-                left -= len(part)
-                if left < 0:
-                    raise NoAnswer(f"an answer of more than {most_bytes:,} bytes", may_pass=False)
-                if time.monotonic() > deadline:
-                    raise TimeoutError
-                sink.write(part)
-            return Answer(response.status_code, response.headers, read.getvalue())
-    except (httpx.HTTPError, httpx.StreamError) as error:
-        raise NoAnswer(f"{type(error).__name__}: {error}") from error
-    except zlib.error as error:
-        raise NoAnswer("gzip that is damaged", may_pass=False) from error
-    except (httpx.InvalidURL, UnicodeError) as error:
-        raise NoAnswer(f"{type(error).__name__}: {error}", may_pass=False) from error
-
-
-def _decoded(response: "httpx.Response") -> Iterator[bytes]:
-    """Parts of the content; gzip in small ones, however much a few bytes stand for."""
-    encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    if encoding in ("", "identity"):
-        yield from response.iter_raw()
-        return
-    if encoding != "gzip":
-        raise NoAnswer(f"an answer encoded as {encoding[:50]!r}; expected gzip", may_pass=False)
-    inflater = zlib.decompressobj(wbits=GZIP)
-    for part in response.iter_raw():
-        decoded = inflater.decompress(part, DECODED_AT_ONCE)
-        while decoded:
-            yield decoded
-            decoded = inflater.decompress(inflater.unconsumed_tail, DECODED_AT_ONCE)
-    if not inflater.eof:
-        raise NoAnswer("gzip that is cut short")
+            with self._client.stream(method, url, **request) as response:
+                byte_count = 0
+                for part in response.iter_bytes() if most_bytes != 0 else ():
+                    byte_count += len(part)
+                    if most_bytes is not None and byte_count > most_bytes:
+                        reason = f"an answer of more than {most_bytes:,} bytes"
+                        raise NoAnswer(reason, may_pass=False)
+                    if time.monotonic() > deadline:
+                        raise NoAnswer(f"no whole answer within {seconds:.3g} s")
+                    sink.write(part)
+                return Answer(response.status_code, response.headers, content.getvalue())
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}", may_pass=False) from error

@@ -9,7 +9,6 @@ from email.utils import parsedate_to_datetime
 from decaf.foundation.calls import Answer, NoAnswer
 
 TIMEOUT, TOO_EARLY, TOO_MANY_REQUESTS, FIRST_SERVER_ERROR = 408, 425, 429, 500
-MOST_DOUBLINGS = 60
 
 
 def is_transient(answer: Answer) -> bool:
@@ -42,7 +41,7 @@ def last_answer(
             wished = _retry_after(answer)
         except NoAnswer as error:
             failure = error
-        doubled = math.ldexp(backoff_seconds, min(attempt, MOST_DOUBLINGS))
+        doubled = math.ldexp(backoff_seconds, attempt)
         pause = min(max(doubled, wished), longest_backoff_seconds)
         may_pass = failure.may_pass if failure else is_transient(answer)
         if not may_pass or attempt == retries or time.monotonic() + pause >= deadline:

@@ -3,8 +3,7 @@
 Two additions to plain YAML: ``!file other.yaml`` puts the content of another file (relative to the
 one that names it) in its place, all items of it where both are lists, and ``${NAME}`` in a text is
 the environment variable ``NAME``.
-Only values that JSON has are built, and no more of them than a file of settings can mean: bytes,
-depth, digits and values, anchors filled in, are bounded before anything is made of them.
+Only values that JSON has are built.
 """
 
 import math
@@ -41,8 +40,11 @@ KEYS = (TEXT_TAG, f"{YAML}merge")
 SCALARS = (TEXT_TAG, *NUMBERS, f"{YAML}bool", f"{YAML}null")
 MERGE_KEY = "<<"
 DEEPEST_INCLUSION = 8
-MOST_BYTES, MOST_VALUES, DEEPEST, MOST_DIGITS = 1 << 20, 200_000, 40, 60
-"""Of one file; values count once for every place that an anchor puts them in."""
+MOST_BYTES, MOST_VALUES, DEEPEST = 1 << 20, 200_000, 40
+"""Limits of one file, which a stranger may have written: the card of a registry, for example.
+
+A value counts once for every place that an anchor puts it in.
+"""
 CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 EXPANDED = "holds_environment_variable"
 EXPECTED = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), WORDS[MAPPING])
@@ -124,8 +126,6 @@ def _given(source: Source, overrides: Overrides) -> yaml.Node:
         node = _resolve(_parsed_text(_written(source), MAPPING_NAME), Path(), 0)
     for key, text in _assignments(overrides):
         value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
-        if key.count(".") >= DEEPEST:
-            raise ConfigError(f"override {shorten_value(key)}: expected {DEEPEST} keys at most")
         node = _with(node, key.split("."), value)
     return node
 
@@ -191,23 +191,6 @@ def _compose(path: Path, depth: int) -> yaml.Node:
     return _resolve(_parsed(path), path, depth)
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
-    """PyYAML's own, bounded in depth: its composer calls itself for every level."""
-
-    depth = 0
-
-    def compose_node(self, parent: Any, index: Any) -> yaml.Node:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(
-                problem=f"values are nested more than {DEEPEST} deep",
-                problem_mark=self.peek_event().start_mark,
-            )
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-
 def _parsed(path: Path) -> yaml.Node:
     remedy = "give the path of a YAML file"
     try:
@@ -226,7 +209,7 @@ def _parsed(path: Path) -> yaml.Node:
 def _parsed_text(content: bytes, name: str) -> yaml.Node:
     """The node of a text that messages call by a name."""
     try:
-        loader = _Loader(text := content.decode())
+        loader = yaml.SafeLoader(text := content.decode())
         loader.name = name
         node = loader.get_single_node()
     except UnicodeDecodeError as error:
@@ -240,6 +223,10 @@ def _parsed_text(content: bytes, name: str) -> yaml.Node:
         line = (error.problem_mark or error.context_mark).line + 1
         said = "; ".join(filter(None, (error.context, error.problem)))
         raise ConfigError(f"{name}:{line}: it is not YAML: {said}") from None
+    except RecursionError:
+        raise ConfigError(
+            f"{name}: found values nested too deep; expected {DEEPEST} levels at most"
+        ) from None
     except ValueError as error:  # a number of a character that there is not
         raise ConfigError(f"{name} is not YAML: {error}") from None
     if node is None:
@@ -289,10 +276,6 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
     if node.tag not in SCALARS:
         found = f"{type_of(node)} {shorten_value(node.value)}"
         raise node_fault(node, keys, found, "a number, or text: put it in quotes")
-    if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
-        raise node_fault(
-            node, keys, f"{len(node.value)} digits", f"a number of {MOST_DIGITS} at most"
-        )
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
         is_finite = not isinstance(value, float) or math.isfinite(value)

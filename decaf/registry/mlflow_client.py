@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,8 +22,6 @@ from decaf.foundation.retries import last_answer
 API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
 PAGE = 200
-MOST_PAGES, MOST_LISTED_BYTES = 1000, 256 << 20
-"""Of one search."""
 SLOWEST_BYTES_PER_SECOND = 1e6
 """With which a file may arrive, beside the time for an answer."""
 SHOWN = 3
@@ -39,10 +37,6 @@ TOKEN, USER, PASSWORD = (
 """Where MLflow itself looks for credentials."""
 
 
-Text = Annotated[str, Field(max_length=4096)]
-"""Of a name or an address; MLflow allows fewer characters."""
-
-
 class Unfit(RegistryError):
     """What the server says of one thing cannot be used; of others it may."""
 
@@ -56,31 +50,31 @@ class Said(BaseModel):
 class Alias(Said):
     """A name of one version of a model."""
 
-    alias: Text
-    version: Text
+    alias: str
+    version: str
 
 
 class RegisteredModel(Said):
     """A name under which versions are registered."""
 
-    name: Text
+    name: str
     aliases: list[Alias] = []
 
 
 class Tag(Said):
     """A word that people or programs have put on something, and its meaning."""
 
-    key: Text
+    key: str
     value: str = ""
 
 
 class ModelVersion(Said):
     """One version of a registered model; its moment is in ms."""
 
-    name: Text
-    version: Text
-    status: Text = READY
-    creation_timestamp: int | Text | None = None
+    name: str
+    version: str
+    status: str = READY
+    creation_timestamp: int | str | None = None
     tags: list[Tag] = []
 
 
@@ -107,7 +101,7 @@ class OneVersion(Said):
 class Artefact(Said):
     """A file or a folder, and the bytes of a file."""
 
-    path: Text
+    path: str
     is_dir: bool = False
     file_size: int | None = Field(None, ge=0)
 
@@ -121,7 +115,7 @@ class Artefacts(Said):
 class Place(Said):
     """Where the files of a version are, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
 
-    artifact_uri: Text
+    artifact_uri: str
 
 
 Read = TypeVar("Read", bound=Said)
@@ -159,12 +153,12 @@ class MlflowServer:
     def artefacts_of(self, name: str, version: str) -> str:
         """Address of the files of a version, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
         asked = {"name": name, "version": version}
-        return self._get(f"{API}/model-versions/get-download-uri", asked, Place)[0].artifact_uri
+        return self._get(f"{API}/model-versions/get-download-uri", asked, Place).artifact_uri
 
     def tags(self, name: str, version: str) -> dict[str, str]:
         """Tags of a version."""
         asked = {"name": name, "version": version}
-        found = self._get(f"{API}/model-versions/get", asked, OneVersion)[0].model_version
+        found = self._get(f"{API}/model-versions/get", asked, OneVersion).model_version
         return {tag.key: tag.value for tag in found.tags}
 
     def ask(
@@ -187,7 +181,7 @@ class MlflowServer:
 
             return last_answer(send, left, retries, backoff)
 
-        return self._read(f"{API}/{what}", kind, send_to)[0]
+        return self._read(f"{API}/{what}", kind, send_to)
 
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
@@ -204,7 +198,7 @@ class MlflowServer:
                 }
         path = str(PurePosixPath(self._path(artefacts)) / folder)
         found = {}
-        for file in self._get(ARTEFACTS, {"path": path}, Artefacts)[0].files:
+        for file in self._get(ARTEFACTS, {"path": path}, Artefacts).files:
             name = PurePosixPath(file.path).name
             if name in ("", "..") or file.path.startswith(("/", "..")):
                 raise Unfit(f"{self._uri} lists {file.path!r}, which is no name")
@@ -237,34 +231,24 @@ class MlflowServer:
             self._answer(path, lambda url: self._caller.call("GET", url, seconds, **limits))
 
     def _pages(self, what: str, kind: Any) -> Iterator[Any]:
-        token, left = "", MOST_LISTED_BYTES
-        for _ in range(MOST_PAGES):
+        token: str | None = ""
+        while token is not None:
             asked = {"max_results": PAGE} | ({"page_token": token} if token else {})
-            page, size = self._get(f"{API}/{what}", asked, kind)
+            page = self._get(f"{API}/{what}", asked, kind)
             yield from page.items
-            token, left = page.next_page_token, left - size
-            if not token:
-                return
-            if left < 0:
-                break
-        raise RegistryError(
-            f"{self._uri}{API}/{what} lists without end: more than {MOST_PAGES} pages of {PAGE}, "
-            f"or {MOST_LISTED_BYTES >> 20} MiB; correct 'uri:', or repair the server"
-        )
+            token = page.next_page_token or None
 
-    def _get(self, path: str, asked: dict[str, Any], kind: type[Read]) -> tuple[Read, int]:
+    def _get(self, path: str, asked: dict[str, Any], kind: type[Read]) -> Read:
         def get(url: str, left: float) -> Answer:
             return self._caller.call("GET", url, left, params=asked)
 
         return self._read(path, kind, get)
 
-    def _read(
-        self, path: str, kind: type[Read], call: Callable[[str, float], Answer]
-    ) -> tuple[Read, int]:
-        """What a path answers to a call in the time that is left, and of how many bytes."""
+    def _read(self, path: str, kind: type[Read], call: Callable[[str, float], Answer]) -> Read:
+        """What a path answers to a call in the time that is left."""
         answer = self._answer(path, lambda url: call(url, self._deadline - time.monotonic()))
         try:
-            return kind.model_validate_json(answer.content), len(answer.content)
+            return kind.model_validate_json(answer.content)
         except ValidationError as error:
             wrong = "; ".join(
                 f"{'.'.join(map(str, problem['loc'])) or 'all of it'}: {problem['msg']}"

@@ -43,17 +43,10 @@ main()
     ("moment", "arguments"),
     [
         ("typer", ["views"]),
-        ("pydantic", ["plan", "study.yaml"]),
-        ("rich.console", ["--help"]),
         ("flows.commands.app", ["status"]),
-        ("tasks.terminal", ["gc"]),
         ("duckdb", ["sql", "SELECT 1"]),
-        ("warehouse.query.views", ["views", "out_runs"]),
-        ("decaf.plan.study", ["plan", "study.yaml"]),
         ("tasks.cluster.fork_server", ["run", "study.yaml"]),
         ("yaml", ["reaudit", "study.yaml"]),
-        ("tasks.verify", ["check"]),
-        ("flows.commands.upkeep", ["compact"]),
     ],
 )
 def test_ctrl_c_while_a_module_is_imported(moment, arguments, tmp_path):
@@ -309,10 +302,6 @@ SHOWN = "[red]:smile:\\x9b31m\\u2028é"
         ("views", EVIL),
         ("run", EVIL),
         ("sql", f"SELECT 1 AS a FROM {EVIL}"),
-        ("export", "folder", EVIL),
-        ("history", EVIL),
-        ("check-plugin", EVIL),
-        ("compact", EVIL),
         (EVIL,),
     ],
 )

@@ -6,17 +6,19 @@ import subprocess
 import time
 
 import pytest
-from ended_commands import refused, succeeded
+from ended_commands import refused
 from psutil import STATUS_ZOMBIE, Process
 from running_command import wait_for
 from warm_command import DECAF
 
+from decaf.errors import QueryError
 from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect, run_query
 
 SECONDS_TO_END = 10
 READ_ONLY, NO_FILES = "expected one SELECT that writes nothing", "file system operations"
 UNKNOWN = "does not exist"
-MOST_DEPTH, TOO_LARGE = "Max expression depth", "needs more memory than it may have"
+MOST_DEPTH = "Max expression depth"
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,6 @@ REFUSED = [
     ("SELECT getenv('HOME')", UNKNOWN),
     ("FROM connection", UNKNOWN),
     ("FROM sqlite_scan('x.db', 't')", "not in the catalog"),
-    ("  ", "no query"),
     ("/* open", "unterminated"),
     (nested("(", "1", ")"), MOST_DEPTH),
     (nested("[", "1", "]"), MOST_DEPTH),
@@ -72,29 +73,48 @@ REFUSED = [
     (subqueries(1_010), MOST_DEPTH),
     ("SELECT '" + "x" * 100_000, "unterminated"),
     ("SELECT error('late') FROM range(3)", "late"),
-    ("SELECT max(list_sort(x)) FROM (SELECT range(3000000000) AS x)", TOO_LARGE),
-    ("SELECT length(repeat('x', 4000000000))", TOO_LARGE),
-    ("SELECT len(list(i)) FROM range(3000000000) AS t(i)", TOO_LARGE),
+]
+TOO_LARGE = [
+    "SELECT max(list_sort(x)) FROM (SELECT range(3000000000) AS x)",
+    "SELECT length(repeat('x', 4000000000))",
+    "SELECT len(list(i)) FROM range(3000000000) AS t(i)",
 ]
 ANSWERED = [
-    ("SELECT 6 * 7 AS n", "42"),
-    (subqueries(900), "1"),
-    ("FROM query('SELECT 42 AS n')", "42"),
-    ("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 9) FROM t", "9"),
-    ("SELECT i, hash(i) AS h FROM range(100000) AS t(i) ORDER BY h LIMIT 1", '"i","h"'),
-    ("SELECT 1 AS n WHERE " + " AND ".join(["1 = 1"] * 900), "1"),
+    (subqueries(900), 1),
+    ("FROM query('SELECT 42 AS n')", 42),
+    ("SELECT 1 AS n WHERE " + " AND ".join(["1 = 1"] * 900), 1),
 ]
+
+
+@pytest.fixture(scope="module")
+def connection(root):
+    with connect(root) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(("query", "words"), REFUSED, ids=lambda text: text[:48])
-def test_a_hostile_query_is_refused(root, decaf, query, words, tmp_path):
-    refused(decaf("sql", "-w", root, "--memory", 1, query), words)
+def test_a_hostile_query_is_refused(connection, query, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(QueryError) as refusal:
+        run_query(connection, query)
+    assert words in str(refusal.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("query", "value"), ANSWERED, ids=str)
+def test_a_harmless_query_is_answered(connection, query, value):
+    assert run_query(connection, query).to_pylist() == [{"n": value}]
+
+
+@pytest.mark.parametrize("query", TOO_LARGE)
+def test_a_query_that_would_take_all_memory_ends(root, decaf, query):
+    refused(decaf("sql", "-w", root, "--memory", 1, query))
+
+
+@pytest.mark.parametrize("query", [nested("(", "1", ")"), "COPY (SELECT 1) TO 'stolen.csv'"])
+def test_a_refusal_of_the_command_has_its_exit_code(root, decaf, query, tmp_path):
+    refused(decaf("sql", "-w", root, query))
     assert not list(tmp_path.glob("stolen*"))
-
-
-@pytest.mark.parametrize(("query", "words"), ANSWERED, ids=lambda text: text[:48])
-def test_a_harmless_query_is_answered(root, decaf, query, words):
-    assert words in succeeded(decaf("sql", "-w", root, "--memory", 1, query))
 
 
 @pytest.mark.parametrize(
@@ -127,9 +147,7 @@ def test_an_odd_bound_is_refused(root, decaf, arguments):
     "query",
     [
         "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b",
-        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
         "SELECT length(repeat('x', 2000000000))",
-        "FROM range(1000000000000000)",
     ],
 )
 def test_ctrl_c_ends_any_query_and_leaves_nothing(root, query, tmp_path):

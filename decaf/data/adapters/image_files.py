@@ -85,7 +85,7 @@ class ImageFiles(Adapter, ABC):
     def fitted(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
         """Width and height that an image of a size comes out with, px.
 
-        Raises DataError, naming the file, where it is too small for the crop, or too large.
+        Raises DataError, naming the file, where it is too small for the crop.
         """
         try:
             fitted = fitted_size(size, self.resize, self.crop)

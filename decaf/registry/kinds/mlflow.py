@@ -28,9 +28,6 @@ from decaf.registry.entries import (
 from decaf.registry.mlflow_client import READY, MlflowServer, ModelVersion, Unfit
 from decaf.registry.write_back import WriteBack
 
-MOST_FILES = 10_000
-"""Of one version."""
-
 
 class Mlflow(CardRegistry):
     """Registered models of an MLflow server; a version holds the files that its card names.
@@ -187,11 +184,10 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[st
     A folder that it names, as `.`, means everything in it.
     """
     words = set(texts_in(card))
-    found, folders, seen = {}, [""], 0
+    found, folders = {}, [""]
     while folders:
         folder = folders.pop()
         for name, size in server.listed(place, folder).items():
-            seen += 1
             path = PurePosixPath(folder, name)
             is_named = not words.isdisjoint(map(str, (path, *path.parents)))
             if size is None:
@@ -199,6 +195,4 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[st
                     folders.append(str(path))
             elif is_named and str(path) != CARD_FILE:
                 found[str(path)] = size
-        if seen > MOST_FILES:
-            raise Unfit(f"{place} lists more than {MOST_FILES:,} files; name those that are needed")
     return found

@@ -1,12 +1,14 @@
-"""Masks that do not fit, of every image: commands refuse them by name before anything is scored."""
+"""Masks that fit no image: they are refused by name."""
 
 import featured_images
 import funny_birds
 import pytest
-from ended_commands import refused
 from featured_images import SIZE
 from PIL import Image
 from small_studies import untrained
+
+from decaf.errors import DataError
+from decaf.plan.study import load_study
 
 
 def masks(spoil):
@@ -69,16 +71,23 @@ WRONG = {
 """What all files of a study are, and words of the message."""
 
 
-@pytest.mark.parametrize("command", ["plan", "run"])
+def read_masks(data):
+    """Compare the sizes of all masks and images, then read every mask."""
+    pairs = data.pair_set()
+    data.verify(pairs)
+    return [data.read_mask(mask) for mask in pairs.masks]
+
+
 @pytest.mark.parametrize("name", WRONG)
-def test_masks_that_fit_no_image_are_refused_by_name(
-    name, command, decaf, write, tmp_path, workers, prefect_server
-):
+def test_masks_that_fit_no_image_are_refused_by_name(name, write, tmp_path):
     make, *words = WRONG[name]
     data = make(tmp_path)
     given = featured_images.settings(tmp_path, {}, [untrained(tmp_path, "cnn")])
     given["data"] = data if "adapter" in data else given["data"] | data
     if "adapter" in data:
         given["score"] = {"kind": "target_logit", "classes": 50}
-    given["cluster"] = workers
-    refused(decaf(command, write(given), **prefect_server), *words)
+    study = load_study(write(given))
+    with pytest.raises(DataError) as refusal:
+        read_masks(study.data)
+    for word in words:
+        assert word in str(refusal.value)

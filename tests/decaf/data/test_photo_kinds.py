@@ -1,16 +1,14 @@
-"""Image files of every kind, most of them hostile: each is read right, or refused by its name."""
+"""Image files of every kind: each is read right, or refused by its name."""
 
 import os
 import re
 import shutil
-from itertools import islice
 
 import numpy as np
 import pytest
 from ended_commands import refused, succeeded
 from picture_files import BODIES, HEADERS, READ, png
 
-from decaf.data.input_store import open_inputs
 from decaf.data.photo_files import central_crop, read_photo, upright_size
 from decaf.errors import DataError
 
@@ -20,11 +18,6 @@ pytestmark = [*map(pytest.mark.filterwarnings, IGNORED)]
 REFUSED = HEADERS | BODIES
 AT_ONCE = 9
 """Foregrounds of the small study; one message has room for ten photos."""
-
-
-def groups(files):
-    names = iter(files)
-    return [group for _ in files if (group := list(islice(names, AT_ONCE)))]
 
 
 def photos(photo_root, variant):
@@ -61,18 +54,15 @@ def test_one_pixel_becomes_a_picture_of_its_colour(tmp_path):
     assert set(map(tuple, pixels.reshape(-1, 3))) == {(10, 20, 30)}
 
 
-@pytest.mark.parametrize("names", [*groups(HEADERS), *groups(BODIES)], ids=lambda names: names[0])
 def test_a_run_names_every_photo_that_it_refuses(
-    names, photo_study, photo_root, write, decaf, prefect_server, tmp_path
+    photo_study, photo_root, write, decaf, prefect_server, tmp_path
 ):
-    files = photos(photo_root, "mixed_rand")
-    for file, name in zip(files, names, strict=False):
+    names = [*HEADERS][:AT_ONCE]
+    files = photos(photo_root, "mixed_rand")[:AT_ONCE]
+    for file, name in zip(files, names, strict=True):
         file.write_bytes(REFUSED[name][0])
-    done = decaf("run", write(photo_study), **prefect_server)
-    complaint = refused(
-        done, f"that cannot be used: {len(names)}", *(REFUSED[name][1] for name in names)
-    )
-    assert all(str(file) in complaint for file, _ in zip(files, names, strict=False))
+    complaint = refused(decaf("run", write(photo_study), **prefect_server), *map(str, files))
+    assert all(REFUSED[name][1] in complaint for name in names)
     assert not list((tmp_path / "workspace").rglob("*.npy"))
     assert not list((tmp_path / "warehouse" / "receipts" / "units").rglob("*.json"))
 
@@ -87,23 +77,6 @@ def test_a_message_names_ten_and_counts_the_others(
     complaint = refused(decaf("run", write(photo_study), **prefect_server), words)
     assert complaint.count("cannot be decoded") == 10
     assert "and 8 more" in complaint
-
-
-@pytest.mark.slow
-def test_photos_of_all_kinds_are_audited_as_their_pixels(
-    photo_study, photo_root, write, decaf, prefect_server, tmp_path
-):
-    kinds = iter(READ.items())
-    expected = {}
-    for variant in ("mixed_same", "mixed_rand", "mixed_next"):
-        for file, (_, (content, pixels)) in zip(photos(photo_root, variant), kinds, strict=False):
-            file.write_bytes(content)
-            expected[file] = pixels
-    succeeded(decaf("run", write(photo_study), **prefect_server))
-    (stored,) = (tmp_path / "workspace" / "inputs").glob("*.npy")
-    found = {pixels.tobytes() for pixels in open_inputs(stored)}
-    assert found == {central_crop(read_photo(file)).tobytes() for file in expected}
-    assert len(expected) == 27 == len(READ)
 
 
 def replaced(photo_root, make):
