@@ -34,25 +34,7 @@ def _centred_ranks(
     side: NDArray[np.float64], missing: NDArray[np.bool_], counts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Ranks minus their mean, which is exact; 0 where an entry is missing."""
-    ranks = _average_ranks(np.where(missing, np.nan, side))
+    from scipy.stats import rankdata  # takes longer to load than a warehouse to open
+
+    ranks = rankdata(np.where(missing, np.nan, side), axis=1, nan_policy="omit")
     return np.where(missing, 0.0, ranks - (counts[:, np.newaxis] + 1) / 2)
-
-
-def _average_ranks(side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ranks from 1 inside every row; ties share their average, and NaN come last in any order.
-
-    As ``scipy.stats.rankdata``, whose import takes longer than to open a warehouse.
-    """
-    order = np.argsort(side, axis=1)
-    ascending = np.take_along_axis(side, order, axis=1)
-    places = np.arange(side.shape[1])
-    is_new = np.ones(side.shape, dtype=np.bool_)
-    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=is_new[:, 1:])
-    firsts = np.maximum.accumulate(np.where(is_new, places, 0), axis=1)
-    is_last = np.ones(side.shape, dtype=np.bool_)
-    is_last[:, :-1] = is_new[:, 1:]
-    lasts = np.where(is_last, places, side.shape[1])[:, ::-1]
-    lasts = np.minimum.accumulate(lasts, axis=1)[:, ::-1]
-    ranks = np.empty(side.shape)
-    np.put_along_axis(ranks, order, (firsts + lasts) / 2 + 1, axis=1)
-    return ranks

@@ -17,7 +17,7 @@ from decaf.errors import ResponseError
 from decaf.statistics.cluster_discrimination import auprc_of_clusters, auroc_of_clusters
 from decaf.statistics.draws import multiplicities, named_draws
 from decaf.statistics.ranks import spearman_rows
-from warehouse.query import arrow_memory
+from warehouse.query import arrow_lists
 from warehouse.query.blas import one_blas_thread
 from warehouse.query.resampling import resampled_sums
 
@@ -80,7 +80,7 @@ def named_means(
     given = zip(*(side.to_pylist() for side in (names, seeds, replicates)), strict=True)
     lists = (columns[row].values for row in range(len(columns)))
     means = [_means_of_name(*of, own) for of, own in zip(given, lists, strict=True)]
-    return arrow_memory.nested(means).values
+    return arrow_lists.nested(means).values
 
 
 @one_blas_thread
@@ -117,7 +117,7 @@ def resampled_discrimination(
         itself. NULL is undefined: fewer than two classes were drawn.
     """
     columns = (draws, positions, labels, scores)
-    return arrow_memory.nested(
+    return arrow_lists.nested(
         [
             _judged_layout(*(column[row].values for column in columns), measures[row].as_py())
             for row in range(len(draws))
@@ -134,12 +134,12 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
     an entry is NULL or negative.
     """
     lists = entries.combine_chunks()
-    lengths, ranks = arrow_memory.lengths(lists), arrow_memory.positions(lists.flatten()).copy()
+    lengths, ranks = arrow_lists.lengths(lists), arrow_lists.positions(lists.flatten()).copy()
     for inside in np.split(ranks, np.cumsum(lengths)[:-1]):
         is_there = np.zeros(1 + inside.max(initial=0), bool)
         is_there[inside] = True
         inside[:] = (np.cumsum(is_there) - 1)[inside]
-    return arrow_memory.lists(arrow_memory.given(ranks), lengths.tolist())
+    return arrow_lists.lists(pa.array(ranks), lengths.tolist())
 
 
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
@@ -150,19 +150,19 @@ def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     Raises ResponseError for two lists of different lengths.
     """
     a, b = (side.combine_chunks() for side in (x, y))
-    lengths, others = (arrow_memory.lengths(side) for side in (a, b))
+    lengths, others = (arrow_lists.lengths(side) for side in (a, b))
     if not np.array_equal(lengths, others):
         raise ResponseError(
             "rank_correlation: found lists of different lengths; expected two equal"
         )
-    entries = [arrow_memory.numbers(side.flatten()) for side in (a, b)]
+    entries = [arrow_lists.numbers(side.flatten()) for side in (a, b)]
     starts = np.cumsum(lengths) - lengths
     found = np.full(len(lengths), np.nan)
     for length in np.unique(lengths[lengths > 1]):
         rows = np.flatnonzero(lengths == length)
         places = starts[rows, np.newaxis] + np.arange(length)
         found[rows] = spearman_rows(*(side[places] for side in entries))
-    return arrow_memory.doubles(found)
+    return arrow_lists.doubles(found)
 
 
 FUNCTIONS = (
@@ -196,12 +196,12 @@ def _means_of_name(
     name: str, seed: int, replicates: int, columns: pa.ListArray
 ) -> NDArray[np.float64]:
     """Means of the columns of one name, (1, n_columns, 1 + n_replicates)."""
-    lengths = np.unique(arrow_memory.lengths(columns))
+    lengths = np.unique(arrow_lists.lengths(columns))
     if lengths.size != 1:
         raise ResponseError(
             f"named_means: found columns of {lengths} numbers; expected one number for each cluster"
         )
-    values = arrow_memory.numbers(columns.flatten()).reshape(len(columns), -1).T
+    values = arrow_lists.numbers(columns.flatten()).reshape(len(columns), -1).T
     is_known = ~np.isnan(values)
     both = np.hstack([np.where(is_known, values, 0), is_known])
     count = len(values)
@@ -229,15 +229,15 @@ def _judged_layout(
             f"resampled_discrimination: found {sorted(unknown)} among the measures; expected "
             f"{sorted(MEASURES)}, or one of them"
         )
-    clusters = arrow_memory.positions(positions.flatten())
+    clusters = arrow_lists.positions(positions.flatten())
     counts = _counts(draws, clusters)
-    lengths = [arrow_memory.lengths(side) for side in (positions, labels, scores)]
+    lengths = [arrow_lists.lengths(side) for side in (positions, labels, scores)]
     if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
         raise ResponseError(
             "resampled_discrimination: found groups whose positions, labels and scores are not of "
             "one length; expected one of each for every unit"
         )
-    columns = [arrow_memory.numbers(side.flatten()) for side in (labels, scores)]
+    columns = [arrow_lists.numbers(side.flatten()) for side in (labels, scores)]
     ends = np.cumsum(lengths[0])
     found = np.empty((len(positions), len(measures), len(counts)))
     for group, (end, length) in enumerate(zip(ends, lengths[0], strict=True)):
@@ -250,8 +250,8 @@ def _judged_layout(
 
 def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.float64]:
     """How often every replicate drew each cluster, (1 + n_replicates, n_clusters): sample first."""
-    drawn = arrow_memory.positions(draws.flatten())
-    sizes = np.unique(arrow_memory.lengths(draws))
+    drawn = arrow_lists.positions(draws.flatten())
+    sizes = np.unique(arrow_lists.lengths(draws))
     if sizes.size != 1:
         raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected one size")
     cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError
-from warehouse.query import arrow_memory
+from warehouse.query import arrow_lists
 from warehouse.query.blas import one_blas_thread
 from warehouse.query.draws import Drawn, draw_clusters
 
@@ -68,17 +68,15 @@ def resampled_sums(
         which each cluster is drawn once.
     """
     places, lists = positions.combine_chunks(), columns.combine_chunks()
-    rows, widths = arrow_memory.lengths(places), arrow_memory.lengths(lists)
+    rows, widths = arrow_lists.lengths(places), arrow_lists.lengths(lists)
     cells = lists.flatten()
-    if not np.array_equal(arrow_memory.lengths(cells), np.repeat(rows, widths)):
+    if not np.array_equal(arrow_lists.lengths(cells), np.repeat(rows, widths)):
         raise ResponseError(
             "resampled_sums: found columns that have not one number for every row; expected lists "
             "as long as that of positions"
         )
-    clusters = arrow_memory.positions(places.flatten())
-    values, is_there = arrow_memory.stored(cells.flatten())
-    if not is_there.all():
-        values = np.where(is_there, values, np.nan)
+    clusters = arrow_lists.positions(places.flatten())
+    values = arrow_lists.numbers(cells.flatten())
     ends, cell_ends = np.cumsum(rows), np.cumsum(rows.astype(np.int64) * widths)
     groups = [
         Group(
@@ -97,7 +95,7 @@ def resampled_sums(
             members, _sums([groups[member] for member in members], drawn), strict=True
         ):
             sums[member] = found[np.newaxis]
-    return arrow_memory.nested(sums).values
+    return arrow_lists.nested(sums).values
 
 
 def _sums(groups: Sequence[Group], drawn: Drawn) -> Iterator[NDArray[np.float64]]:

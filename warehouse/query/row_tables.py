@@ -1,14 +1,11 @@
 """Tables of a connection that are made of rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 
-from warehouse.query.arrow_memory import given, texts
-
-NUMBERS = {"BIGINT": np.int64, "BOOLEAN": np.uint8}
+TYPES = {"VARCHAR": np.object_, "BIGINT": np.int64, "BOOLEAN": np.bool_}
 
 
 def create_table(
@@ -29,16 +26,12 @@ def insert(
     columns: Mapping[str, str],
     rows: Sequence[tuple],
 ) -> None:
-    """Insert rows as columns of Arrow, which takes a fifth of what parameters do."""
+    """Insert rows as arrays by column, which takes a fifth of what parameters do."""
     if rows:
-        arrays = [
-            _array(type_, values)
-            for type_, values in zip(columns.values(), zip(*rows, strict=True), strict=True)
-        ]
-        connection.from_arrow(pa.Table.from_arrays(arrays, names=[*columns])).insert_into(table)
-
-
-def _array(type_: str, values: Iterable) -> pa.Array:
-    if type_ == "VARCHAR":
-        return texts(values)
-    return given(np.array(values, NUMBERS[type_]))
+        arrays = {
+            name: np.array(values, TYPES[type_])
+            for (name, type_), values in zip(columns.items(), zip(*rows, strict=True), strict=True)
+        }
+        connection.register("inserted_rows", arrays)
+        connection.execute(f"INSERT INTO {table} FROM inserted_rows")
+        connection.unregister("inserted_rows")
