@@ -276,7 +276,7 @@ HOSTILE = {
     ),
     "a huge image": (
         spoilt(lambda said: said["images"][0].update(width=10**9)),
-        "image 0 has 1000000000 x 32 pixels",
+        "expected [32, 1000000000]",
     ),
     "an image of another size": (
         spoilt(lambda said: said["images"][0].update(width=31)),
