@@ -44,7 +44,7 @@ from tasks.cluster.worker import (
     loaded_model,
     peak_memory,
 )
-from tasks.cluster.worker_deaths import limited
+from tasks.cluster.worker_deaths import limit_seconds
 from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
 from tasks.input_shape import sample
@@ -112,7 +112,7 @@ def try_model(trial: Trial) -> TriedModel:
 
     card = trial.model.card
     if isinstance(card, NetworkCard) and card.is_untrained:
-        with limited(card.timeout):
+        with limit_seconds(card.timeout):
             model: Model = card.load_untrained(choose_device(trial.model.device))
     else:
         model = loaded_model(trial.model).model

@@ -17,11 +17,10 @@ from decaf.errors import (
     ScoringFailed,
     WriteFailed,
 )
-from tasks.cluster.worker_deaths import noted
+from tasks.cluster.worker_deaths import note_work
 from tasks.cluster.worker_errors import plain_error
 
 WINDOW_PER_WORKER = 4
-LOOK_SECONDS = 0.2
 SHOWN = 5
 OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 """Why one file cannot be written where others can."""
@@ -92,7 +91,7 @@ def attempt(
             # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
             key = _key(work, name, client)
-            call = unless_refused, work, order, client.id, key
+            call = run_unless_refused, work, order, client.id, key
             future = client.submit(*call, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
@@ -102,9 +101,9 @@ def attempt(
         for future in running:
             error = future.exception()
             if error is None:
-                on_done(_gathered(future))
+                on_done(_fetch_result(future))
             else:
-                error = failures[called[future.key]] = _foreseen(error)
+                error = failures[called[future.key]] = _as_decaf_error(error)
             future.release()
             if isinstance(error, final):
                 client.cancel(list(running.futures))
@@ -122,7 +121,9 @@ def _key(work: Callable[..., Any], name: str, client: Client) -> str:
     return f"{work.__name__}-{name}-{client.id}"
 
 
-def unless_refused(work: Callable[[Order], Result], order: Order, client: str, key: str) -> Result:
+def run_unless_refused(
+    work: Callable[[Order], Result], order: Order, client: str, key: str
+) -> Result:
     """What a worker does of an order: nothing, once the disk has refused it a result.
 
     The worker knows at once; until the client has heard of it, and taken back what it had sent, the
@@ -133,7 +134,7 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str, k
     if client in _refused:
         raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")
     try:
-        with noted(key):
+        with note_work(key):
             return work(order)
     except BaseException as error:  # noqa: BLE001 - a model may raise SystemExit
         failed = plain_error(error)
@@ -146,7 +147,7 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str, k
     raise failed
 
 
-def _gathered(future: Future) -> Any:
+def _fetch_result(future: Future) -> Any:
     """Result of an order that has succeeded; the scheduler hands it over."""
     try:
         return future.result()
@@ -154,7 +155,7 @@ def _gathered(future: Future) -> Any:
         raise CommClosedError(str(error)) from error
 
 
-def _foreseen(error: BaseException) -> DecafError:
+def _as_decaf_error(error: BaseException) -> DecafError:
     if isinstance(error, KilledWorker):
         return ScoringFailed(
             f"{error.allowed_failures + 1} worker processes died while computing it, the last one "

@@ -13,7 +13,7 @@ LOGGER = logging.getLogger("distributed.worker")
 Result = TypeVar("Result")
 
 
-def patiently(ask: Callable[[], Result]) -> Result:
+def retry_while_away(ask: Callable[[], Result]) -> Result:
     """What ``ask`` returns, asked again for five minutes while the warehouse does not answer.
 
     It must be idempotent, as a commit is. Raises what it raises: at once if an answer came, and

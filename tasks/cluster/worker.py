@@ -18,7 +18,7 @@ from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
-from tasks.cluster.worker_deaths import Limited, limited
+from tasks.cluster.worker_deaths import LimitedModel, limit_seconds
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def loaded_model(order: ModelOrder) -> Loaded:
         if held == order:
             return Loaded(model, 0.0)
     started = time.perf_counter()
-    with limited(order.card.timeout):
+    with limit_seconds(order.card.timeout):
         loaded = order.card.load_for(choose_device(order.device), order.columns)
-        model = Limited(loaded, order.card.timeout)
+        model = LimitedModel(loaded, order.card.timeout)
     # Asked after loading: what changed before or meanwhile is noticed.
     if order.card.weights_digest() != order.weights:
         raise ModelError(

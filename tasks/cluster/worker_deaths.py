@@ -35,14 +35,14 @@ _notes: list[TextIO] = []
 
 
 @contextmanager
-def noted(work: str) -> Iterator[None]:
+def note_work(work: str) -> Iterator[None]:
     """Note that work of a unique name has begun, until it ends.
 
     Raises WorkerEnded instead when it has ended one process of this machine before, by a fatal
     error or a forward pass that took too long, or MOST_DEATHS without a word.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
-    with _opened(path) as notes:
+    with _open_notes(path) as notes:
         notes.seek(0)
         earlier = notes.read()
         deaths = earlier.count(BEGUN)
@@ -60,14 +60,14 @@ def noted(work: str) -> Iterator[None]:
                 )
             notes.write(f"{BEGUN} {threading.get_ident():x}\n")
             notes.flush()
-            with _under_way(notes):
+            with _watch_faults(notes):
                 yield
         finally:
             path.unlink(missing_ok=True)
 
 
 @contextmanager
-def _under_way(notes: TextIO) -> Iterator[None]:
+def _watch_faults(notes: TextIO) -> Iterator[None]:
     """Have a fatal error noted of this work, and then again of the work that was begun before."""
     _notes.append(notes)
     faulthandler.enable(notes)
@@ -81,7 +81,7 @@ def _under_way(notes: TextIO) -> Iterator[None]:
             faulthandler.disable()
 
 
-def _opened(path: Path) -> TextIO:
+def _open_notes(path: Path) -> TextIO:
     """A file for notes; one that keeps none where the disk has no room: the work needs none."""
     try:
         with path.open("ab", buffering=0) as room:
@@ -93,7 +93,7 @@ def _opened(path: Path) -> TextIO:
 
 
 @contextmanager
-def limited(seconds: float | None) -> Iterator[None]:
+def limit_seconds(seconds: float | None) -> Iterator[None]:
     """End this process when the block takes longer, which its notes then say.
 
     No limit without seconds, and where no work is noted: beside the flow.
@@ -108,7 +108,7 @@ def limited(seconds: float | None) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-class Limited:
+class LimitedModel:
     """A model whose forward passes have a limit; apart from that it is the model."""
 
     def __init__(self, model: Model, seconds: float | None) -> None:
@@ -116,7 +116,7 @@ class Limited:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._model, name)
-        return limited(self._seconds)(value) if name.endswith("outputs") else value
+        return limit_seconds(self._seconds)(value) if name.endswith("outputs") else value
 
 
 def _reason(notes: str) -> str:

@@ -42,7 +42,7 @@ def connect(
     # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
-        with let_go(_reach(settings)) as client, _heard(client):
+        with close_at_end(_reach(settings)) as client, _forward_warnings(client):
             give(client, code)
             yield client
         return
@@ -51,9 +51,9 @@ def connect(
     scratch = tempfile.gettempdir()
     with (
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
-        let_go(_start(settings)) as cluster,
-        let_go(Client(cluster, set_as_default=False)) as client,
-        _heard(client),
+        close_at_end(_start(settings)) as cluster,
+        close_at_end(Client(cluster, set_as_default=False)) as client,
+        _forward_warnings(client),
     ):
         if prints is not None:
             client.register_plugin(Prints(prints))
@@ -62,7 +62,7 @@ def connect(
 
 
 @contextmanager
-def let_go(opened: Closable) -> Iterator[Closable]:
+def close_at_end(opened: Closable) -> Iterator[Closable]:
     """Close a client or a cluster at the end; one that does not close in time is no failure.
 
     By then the work is committed, and workers end with the process that started them: where that is
@@ -87,7 +87,7 @@ def let_go(opened: Closable) -> Iterator[Closable]:
 
 
 @contextmanager
-def _heard(client: Client) -> Iterator[None]:
+def _forward_warnings(client: Client) -> Iterator[None]:
     """Have what workers warn of logged here, too, where somebody keeps what is announced."""
     if not LOG.handlers:
         yield

@@ -10,7 +10,7 @@ import pyarrow as pa
 from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.cluster.patience import patiently
+from tasks.cluster.patience import retry_while_away
 from tasks.units.bench import Bench, Order, Stored, summed
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
@@ -75,7 +75,7 @@ def run_order(order: Order) -> Done:
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    is_committed = patiently(lambda: receipts.exists(*_place(order)))
+    is_committed = retry_while_away(lambda: receipts.exists(*_place(order)))
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     stored: Stored = {}
@@ -136,4 +136,4 @@ def _place(order: Order) -> tuple[Root, str, str, str]:
 def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
     model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
     put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
-    patiently(partial(put, software=order.software))
+    retry_while_away(partial(put, software=order.software))

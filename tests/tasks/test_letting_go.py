@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from decaf.plan.cluster import SchedulerAddress
-from tasks.cluster.workers import connect, let_go
+from tasks.cluster.workers import close_at_end, connect
 from tasks.progress import LOG
 
 
@@ -20,19 +20,19 @@ class Stuck:
 
 
 def test_what_does_not_close_in_time_is_no_failure(capsys):
-    with let_go(Slow()) as opened:
+    with close_at_end(Slow()) as opened:
         assert isinstance(opened, Slow)
     assert "slow to end" in capsys.readouterr().err
 
 
 def test_a_failure_of_the_audit_is_not_hidden_behind_a_slow_end(capsys):
-    with pytest.raises(ZeroDivisionError), let_go(Slow()):
+    with pytest.raises(ZeroDivisionError), close_at_end(Slow()):
         raise ZeroDivisionError
     assert "slow to end" in capsys.readouterr().err
 
 
 def test_what_fails_to_close_for_another_reason_is_a_failure():
-    with pytest.raises(OSError, match="not a matter of time"), let_go(Stuck()):
+    with pytest.raises(OSError, match="not a matter of time"), close_at_end(Stuck()):
         pass
 
 

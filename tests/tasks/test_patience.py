@@ -7,8 +7,8 @@ import pytest
 from decaf.errors import OutOfReach, StoreAway, WriteFailed
 from decaf.foundation.digests import json_sha256, short
 from tasks.cluster import patience
-from tasks.cluster.patience import patiently
-from tasks.cluster.worker_deaths import LOGGER, noted
+from tasks.cluster.patience import retry_while_away
+from tasks.cluster.worker_deaths import LOGGER, note_work
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def answering(failures, fail):
 
 def test_a_store_that_is_away_is_asked_again():
     ask, asked = answering(2, failed_commit)
-    assert patiently(ask) == "answer"
+    assert retry_while_away(ask) == "answer"
     assert len(asked) == 3
 
 
@@ -48,7 +48,7 @@ def test_who_refuses_is_asked_once():
 
     ask, asked = answering(1, refuse)
     with pytest.raises(OutOfReach, match="denied"):
-        patiently(ask)
+        retry_while_away(ask)
     assert len(asked) == 1
 
 
@@ -56,7 +56,7 @@ def test_patience_ends(monkeypatch):
     monkeypatch.setattr(patience, "PATIENCE_SECONDS", -1)
     ask, asked = answering(9, failed_commit)
     with pytest.raises(WriteFailed):
-        patiently(ask)
+        retry_while_away(ask)
     assert len(asked) == 1
 
 
@@ -67,7 +67,7 @@ def test_work_is_done_where_the_disk_has_no_room_to_note_it(monkeypatch, caplog,
     # A cluster that ran in this process before has silenced Dask's loggers and those above.
     caplog.set_level("WARNING", LOGGER.name)
     monkeypatch.setattr(LOGGER, "handlers", [caplog.handler])
-    with noted("work"):
+    with note_work("work"):
         done = True
     assert done
     assert "No space left on device" in caplog.text
