@@ -1,4 +1,4 @@
-"""The flows that are deployed to a Prefect server of one's own: ``prefect.yaml`` names them.
+"""The flows that Prefect's workers run: of ``prefect.yaml``, and of the schedules.
 
 Their parameters are what Prefect's page asks for, described by the docstrings.
 """
@@ -17,12 +17,13 @@ from prefect import flow, get_run_logger
 from prefect.exceptions import FailedRun
 from prefect.states import State
 
-from decaf.errors import DecafError
+from decaf.errors import DecafError, UnknownEntry
 from decaf.foundation.yaml_source import Source
+from decaf.plan.study import load_study
 from flows.commands import reaudits, runs
 from flows.commands.terminal import console
 from flows.final_state import final_state
-from tasks.progress import LOG
+from tasks.progress import LOG, announce
 
 END_SECONDS = 5.0
 """For what is told to the server when a run is cancelled; its process ends in any case."""
@@ -61,6 +62,28 @@ def reaudit(
     how = {"overrides": overrides or (), "only": entries or ()}
     source = _given(config)
     return _ended(lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, **how))
+
+
+@flow
+def scheduled(config: str, entries: list[str] | None = None) -> State | None:
+    """Run what a schedule is for: decaf reaudit if the study has a registry, else decaf run.
+
+    Args:
+        config: Path of the study's YAML file
+        entries: Entries of the registry that are audited where not all are
+    """
+    source = Path(config)
+
+    def work() -> None:
+        if load_study(source).registry is None:
+            runs.run(console, source, ())
+            return
+        try:
+            reaudits.reaudit(console, source, is_plan=False, is_json=False, only=entries or ())
+        except UnknownEntry as unknown:  # a registry has more models than are followed
+            announce(f"nothing to do: {unknown}")
+
+    return _ended(work)
 
 
 def _given(config: str | dict[str, Any]) -> Source:

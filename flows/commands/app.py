@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, DecafError, UnknownEntry
+from decaf.errors import BadInput, DecafError
 from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -14,7 +14,6 @@ from flows.commands.options import (
     DEFAULT_WAREHOUSE,
     Against,
     Config,
-    Entries,
     Force,
     Memory,
     SkipModels,
@@ -113,20 +112,6 @@ def data(
 
 for command in (registries.reaudit, registries.accept, registries.card, registries.history):
     app.command()(command)
-
-
-@schedule_commands.schedules.command(hidden=True)
-def execute(config: Config, entry: Entries = None) -> None:
-    """Do what a schedule is for; ``decaf serve`` calls this."""
-    from decaf.plan.study import load_study
-
-    if load_study(config).registry is None:
-        run(config)
-        return
-    try:
-        registries.reaudit(config, entry=entry)
-    except UnknownEntry as unknown:  # a registry has more models than are followed
-        say(console, f"nothing to do: {unknown}")
 
 
 @app.command()

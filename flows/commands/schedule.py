@@ -12,7 +12,9 @@ from flows.commands.options import Config
 from flows.commands.terminal import console, say
 
 if TYPE_CHECKING:
-    from flows.scheduling.schedules import Run, Schedule, Schedules
+    from prefect.client.schemas.objects import FlowRun
+
+    from flows.scheduling.schedules import Schedule, Schedules
 
 schedules = typer.Typer(
     help="Run configurations on a schedule, while decaf serve is running.", no_args_is_help=True
@@ -36,7 +38,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Run a Prefect server and what is scheduled, until Ctrl-C; both are restarted if they die."""
+    """Run a Prefect server and a worker of the schedules until Ctrl-C; restart both if one dies."""
     from flows.scheduling import serving
 
     serving.serve(host, port, listen)
@@ -63,8 +65,9 @@ def show(
     table = table_of(None, names, len(names))
     for schedule, following, last in rows:
         local = zone(schedule.timezone)
-        coming = "paused" if schedule.is_paused else _at(following and following.due, local)
-        begun, state = _at(last and last.started, local), last.state_name if last else ""
+        due = following and following.next_scheduled_start_time
+        coming = "paused" if schedule.is_paused else _at(due, local)
+        begun, state = _at(last and last.start_time, local), last and last.state_name or ""
         config = f"{schedule.config}{'' if schedule.config.exists() else ' (gone)'}"
         cells = (schedule.name, schedule.cron, schedule.timezone, coming, begun, state, config)
         table.add_row(*map(Text, cells))
@@ -118,7 +121,8 @@ def add(
             f"in {other.folder}; decaf schedule remove {name}, or give this one another --name"
         )
     first = server.add(name, *wanted)
-    say(console, f"{name}: first run {_at(first and first.due, zone(timezone))}")
+    due = first and first.next_scheduled_start_time
+    say(console, f"{name}: first run {_at(due, zone(timezone))}")
 
 
 @schedules.command()
@@ -138,7 +142,8 @@ def resume(name: Name) -> None:
     schedule = server.named(name)
     server.resume(schedule.id)
     following = server.next_run(schedule.id)
-    say(console, f"{name}: next run {_at(following and following.due, zone(schedule.timezone))}")
+    due = following and following.next_scheduled_start_time
+    say(console, f"{name}: next run {_at(due, zone(schedule.timezone))}")
 
 
 @schedules.command()
@@ -156,9 +161,8 @@ def run_now(name: Name) -> None:
 
     server = _server()
     schedule = server.named(name)
-    last = server.last_run(schedule.id)
-    if last is not None and last.ended is None:
-        raise ScheduleError(f"a run of {name} is under way already ({last.message}); wait for it")
+    if schedule.id in {run.deployment_id for run in [*server.under_way(), *server.due()]}:
+        raise ScheduleError(f"a run of {name} is under way already; wait for it")
     server.run_now(schedule.id)
     say(console, f"{name} begins within seconds; decaf schedule list says what becomes of it")
 
@@ -190,7 +194,10 @@ def _at(moment: datetime | None, zone: tzinfo) -> str:
     return "" if moment is None else f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def _as_json(schedule: "Schedule", following: "Run | None", last: "Run | None") -> dict[str, Any]:
+def _as_json(
+    schedule: "Schedule", following: "FlowRun | None", last: "FlowRun | None"
+) -> dict[str, Any]:
+    due = following and following.next_scheduled_start_time
     return {
         "name": schedule.name,
         "cron": schedule.cron,
@@ -199,12 +206,12 @@ def _as_json(schedule: "Schedule", following: "Run | None", last: "Run | None") 
         "folder": str(schedule.folder),
         "paused": schedule.is_paused,
         "served": schedule.is_served,
-        "next_run": following and following.due.isoformat(),
+        "next_run": due and due.isoformat(),
         "last_run": last
         and {
             "state": last.state_name,
-            "message": last.message,
-            "started": last.started and last.started.isoformat(),
-            "ended": last.ended and last.ended.isoformat(),
+            "message": last.state and last.state.message or "",
+            "started": last.start_time and last.start_time.isoformat(),
+            "ended": last.end_time and last.end_time.isoformat(),
         },
     }

@@ -8,7 +8,6 @@ import os
 import socket
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
@@ -17,13 +16,13 @@ from typing import NamedTuple
 
 from decaf.errors import BadInput, ConfigError
 
-LISTEN, SECRET = "DECAF_SERVE_LISTEN", "DECAF_MLFLOW_SECRET"
-"""Variables of the environment: where the runner listens, and what MLflow signs with."""
+SECRET = "DECAF_MLFLOW_SECRET"
+"""Variable of the environment: what MLflow signs with."""
 SIGNATURE, DELIVERY = "X-MLflow-Signature", "X-MLflow-Delivery-Id"
 TIMESTAMP = "X-MLflow-Timestamp"
 WINDOW_SECONDS = 300
-"""How far a signed moment may be from now; a delivery within it counts once."""
-MOST_BYTES, MOST_DELIVERIES = 1 << 16, 10_000
+"""How far a signed moment may be from now."""
+MOST_BYTES = 1 << 16
 REQUEST_SECONDS = 10
 ACTIONS = (
     ("model_version", "created"),
@@ -33,61 +32,47 @@ ACTIONS = (
 """Entities and actions after which a registry may list another version."""
 
 
-class Heard(NamedTuple):
-    """What is answered, and the model that has changed, if one has."""
+class Judgement(NamedTuple):
+    """The answer to a request, and the model that has changed, if one has."""
 
     status: HTTPStatus
     model: str | None = None
 
 
-class Ear:
-    """Judges requests by a secret; remembers deliveries for as long as they could be repeated."""
+def judge(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> Judgement:
+    """Judge a request at a moment (seconds since 1970).
 
-    def __init__(self, secret: str) -> None:
-        self._secret = secret.encode()
-        self._known: OrderedDict[str, float] = OrderedDict()
-
-    def hear(self, headers: Mapping[str, str], body: bytes, now: float) -> Heard:
-        """Judge a request at a moment (seconds since 1970).
-
-        401 without the signature of this body, delivery and moment, or when the moment is not
-        within the window; 400 when what is signed is no event; 503 when more deliveries are
-        remembered than may be. Else 200, with the model where an event is about a version or an
-        alias; a delivery that is repeated has none.
-        """
-        delivery, moment = headers.get(DELIVERY, ""), headers.get(TIMESTAMP, "")
-        signed = f"{delivery}.{moment}.".encode(errors="surrogateescape") + body
-        digest = hmac.new(self._secret, signed, hashlib.sha256).digest()
-        expected = f"v1,{base64.b64encode(digest).decode()}"
-        given = headers.get(SIGNATURE, "").encode(errors="surrogateescape")
-        if not (delivery and hmac.compare_digest(given, expected.encode())):
-            return Heard(HTTPStatus.UNAUTHORIZED)
-        if not (moment.isascii() and moment.isdecimal()) or len(moment) > 12:
-            return Heard(HTTPStatus.UNAUTHORIZED)
-        if abs(now - int(moment)) > WINDOW_SECONDS:
-            return Heard(HTTPStatus.UNAUTHORIZED)
-        for old in [one for one, until in self._known.items() if until < now]:
-            del self._known[old]
-        if delivery in self._known:
-            return Heard(HTTPStatus.OK)
-        if len(self._known) >= MOST_DELIVERIES:
-            return Heard(HTTPStatus.SERVICE_UNAVAILABLE)
-        self._known[delivery] = int(moment) + WINDOW_SECONDS
-        try:
-            event = json.loads(body)
-            kind, model = (event["entity"], event["action"]), event["data"].get("name")
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            return Heard(HTTPStatus.BAD_REQUEST)
-        return Heard(HTTPStatus.OK, model if kind in ACTIONS and isinstance(model, str) else None)
+    401 without the signature of this body, delivery and moment, or when the moment is not within
+    the window; 400 when what is signed is no event. Else 200, with the model where an event is
+    about a version or an alias. A request that is repeated within the window counts again: a
+    re-audit of what has not changed costs seconds.
+    """
+    delivery, moment = headers.get(DELIVERY, ""), headers.get(TIMESTAMP, "")
+    content = f"{delivery}.{moment}.".encode(errors="surrogateescape") + body
+    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
+    expected = f"v1,{base64.b64encode(digest).decode()}"
+    signature = headers.get(SIGNATURE, "").encode(errors="surrogateescape")
+    if not (delivery and hmac.compare_digest(signature, expected.encode())):
+        return Judgement(HTTPStatus.UNAUTHORIZED)
+    if not (moment.isascii() and moment.isdecimal()) or len(moment) > 12:
+        return Judgement(HTTPStatus.UNAUTHORIZED)
+    if abs(now - int(moment)) > WINDOW_SECONDS:
+        return Judgement(HTTPStatus.UNAUTHORIZED)
+    try:
+        event = json.loads(body)
+        kind, model = (event["entity"], event["action"]), event["data"].get("name")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return Judgement(HTTPStatus.BAD_REQUEST)
+    return Judgement(HTTPStatus.OK, model if kind in ACTIONS and isinstance(model, str) else None)
 
 
-def secret() -> str:
-    """What MLflow signs with.
+def load_secret() -> str:
+    """Secret that MLflow signs with.
 
     Raises ConfigError when the variable is not set.
     """
-    if found := os.environ.get(SECRET):
-        return found
+    if secret := os.environ.get(SECRET):
+        return secret
     raise ConfigError(
         f"--listen needs the secret of MLflow's webhook in {SECRET}, which is not set; set it, "
         "since whoever reaches the address could have registries audited"
@@ -111,7 +96,7 @@ def listening_at(place: str | None, tell: Callable[[str], None]) -> Iterator[Non
     if not place:
         yield
         return
-    with listening(*address(place), Ear(secret()), tell):
+    with listening(*address(place), load_secret(), tell):
         yield
 
 
@@ -144,13 +129,12 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def listening(host: str, port: int, ear: Ear, tell: Callable[[str], None]) -> Iterator[int]:
+def listening(host: str, port: int, secret: str, tell: Callable[[str], None]) -> Iterator[int]:
     """Listen until the block ends, and tell the names of models; yields the port."""
-    lock = threading.Lock()
 
     class Handler(_Request):
         def do_POST(self) -> None:
-            status, model = self._heard()
+            status, model = self._judge()
             self.send_response(status)
             self.send_header("Content-Length", "0")
             self.send_header("Connection", "close")
@@ -158,17 +142,16 @@ def listening(host: str, port: int, ear: Ear, tell: Callable[[str], None]) -> It
             if model is not None:
                 tell(model)
 
-        def _heard(self) -> Heard:
+        def _judge(self) -> Judgement:
             length = self.headers.get("Content-Length", "")
             if not (length.isascii() and length.isdecimal()):
-                return Heard(HTTPStatus.LENGTH_REQUIRED)
+                return Judgement(HTTPStatus.LENGTH_REQUIRED)
             if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
-                return Heard(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+                return Judgement(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             body = self.rfile.read(int(length))
             if len(body) < int(length):
-                return Heard(HTTPStatus.REQUEST_TIMEOUT)
-            with lock:
-                return ear.hear(self.headers, body, time.time())
+                return Judgement(HTTPStatus.REQUEST_TIMEOUT)
+            return judge(self.headers, body, secret, time.time())
 
         def log_message(self, *_: object) -> None:
             """Nothing: who asks may ask as often as they like."""

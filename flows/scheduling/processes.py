@@ -17,8 +17,8 @@ import psutil
 
 SERVE = "DECAF_SERVE"
 """Folder of the service that a process belongs to."""
-RUN = "DECAF_SCHEDULED_RUN"
-"""Scheduled run that a process belongs to."""
+RUN = "PREFECT__FLOW_RUN_ID"
+"""Run that a process belongs to: Prefect's worker sets it."""
 GRACE_SECONDS = 10
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None

@@ -1,35 +1,43 @@
-"""Schedules and their runs: deployments of a Prefect server, over its REST interface.
+"""Schedules: deployments of the flow ``scheduled`` in a process work pool of a Prefect server.
 
-Each schedule is a deployment of the flow ``scheduled``, so Prefect's page shows, pauses and starts
-it as any other. Its own client takes seconds to import; a dozen requests need none of it.
+Prefect makes the runs, shows, pauses and cancels them, and its limit of one run per deployment
+cancels a run that is due while another is under way.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from httpx import HTTPError, HTTPStatusError, codes
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas import filters
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
+from prefect.client.schemas.objects import (
+    ConcurrencyLimitStrategy,
+    ConcurrencyOptions,
+    FlowRun,
+    StateType,
+)
+from prefect.client.schemas.responses import DeploymentResponse
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.context import get_settings_context
+from prefect.exceptions import ObjectAlreadyExists, PrefectException
+from prefect.states import AwaitingRetry, Cancelled
 
 from decaf.errors import ServerUnreachable, UnknownName
-from decaf.foundation.calls import Answer, Caller, NoAnswer
-from decaf.foundation.retries import last_answer
 
-FLOW = "scheduled"
-AUDITS = ["audit", "reaudit"]
-"""Flows that a run of a schedule may begin."""
-SCHEDULED, PENDING, RUNNING, CANCELLING = "SCHEDULED", "PENDING", "RUNNING", "CANCELLING"
-COMPLETED, FAILED, CRASHED, CANCELLED = "COMPLETED", "FAILED", "CRASHED", "CANCELLED"
-UNDER_WAY = [PENDING, RUNNING, "PAUSED", CANCELLING]
-SKIPPED = "Skipped"
-AGAIN = "AwaitingRetry"
-TIMEOUT_SECONDS = 30
-PAGE = 200
-REFUSED, NOT_FOUND = (401, 403), 404
-BUSY = (429, 502, 503)
-"""What is answered while the database is locked; nothing has happened then."""
-RETRIES, PAUSE_SECONDS = 4, 0.5
+FLOW, ENTRYPOINT, POOL = "scheduled", "flows.deployed.scheduled", "decaf"
+ON_CHANGE = "on-change"
+"""Tag of a schedule that also runs when something changes in its registry."""
+WAITING = {"type": {"any_": [StateType.SCHEDULED]}}
+UNDER_WAY = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
+ENDED = [StateType.COMPLETED, StateType.FAILED, StateType.CANCELLED]
+PAGE, MOST_RETRIES = 200, 2
 CREDENTIALS = "PREFECT_API_AUTH_STRING"
 """Where Prefect itself looks for them, as ``user:password``."""
 
@@ -37,7 +45,7 @@ CREDENTIALS = "PREFECT_API_AUTH_STRING"
 class Schedule(NamedTuple):
     """When a configuration is run."""
 
-    id: str
+    id: UUID
     name: str
     cron: str
     timezone: str
@@ -46,57 +54,37 @@ class Schedule(NamedTuple):
     """Where it runs: relative paths of the configuration start here."""
     is_paused: bool
     is_served: bool
-    """Whether a runner has asked for its runs within the last minute."""
+    """Whether a worker has asked for its runs within the last minute."""
     is_watched: bool = False
     """Whether it also runs when something changes in its registry."""
 
 
-class Run(NamedTuple):
-    """One run of a schedule, as the server knows it."""
-
-    id: str
-    schedule_id: str | None
-    state: str
-    """Type of Prefect's state: ``SCHEDULED``, ``RUNNING``, …"""
-    state_name: str
-    message: str
-    due: datetime
-    started: datetime | None
-    ended: datetime | None
-    entries: tuple[str, ...] = ()
-    """Entries of the registry that it is about; all where none is named."""
-
-
 class Schedules:
-    """What one server knows; every method raises ServerUnreachable when it does not answer."""
+    """The schedules of one server; every method raises ServerUnreachable if it does not answer."""
 
     def __init__(self, address: str) -> None:
         self._address = address
-        user, _, password = os.environ.get(CREDENTIALS, "").partition(":")
-        is_local = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
-        self._caller = Caller(
-            TIMEOUT_SECONDS,
-            auth=(user, password) if user else None,
-            trust_env=not is_local,  # no proxy leads to this machine
-        )
+        self._client = SyncPrefectClient(address, auth_string=os.environ.get(CREDENTIALS))
 
-    def close(self) -> None:
-        """Give back the connections."""
-        self._caller.close()
+    def __enter__(self) -> Self:
+        self._client.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._client.__exit__(*error)
 
     def is_up(self) -> bool:
         """Whether the server answers."""
-        try:
-            self._request("GET", "health")
-        except ServerUnreachable:
-            return False
-        return True
+        with _retries(0):
+            return self._client.api_healthcheck() is None
 
     def all(self) -> list[Schedule]:
         """Every schedule, by name."""
-        filters = {"flows": {"name": {"any_": [FLOW]}}}
-        schedules = map(_schedule, self._pages("deployments/filter", filters))
-        return sorted(filter(None, schedules), key=lambda schedule: schedule.name)
+        return [schedule for each in self._deployments() if (schedule := _schedule(each))]
+
+    def former(self) -> list[str]:
+        """Names of schedules of former versions of decaf, which no worker runs."""
+        return [each.name for each in self._deployments() if each.work_pool_name != POOL]
 
     def named(self, name: str) -> Schedule:
         """One schedule.
@@ -108,213 +96,165 @@ class Schedules:
             raise UnknownName.among("schedule", name, by_name)
         return by_name[name]
 
+    def make_pool(self) -> None:
+        """Make the work pool of the schedules, unless it is there."""
+        with self._errors():
+            try:
+                self._client.create_work_pool(WorkPoolCreate(name=POOL, type="process"))
+            except ObjectAlreadyExists:
+                return
+
     def add(
         self, name: str, cron: str, timezone: str, config: Path, folder: Path, is_watched: bool
-    ) -> Run | None:
+    ) -> FlowRun | None:
         """Make a schedule; returns its first run."""
-        when = {"cron": cron, "timezone": timezone}
-        deployment = {
-            "name": name,
-            "flow_id": self._request("POST", "flows/", {"name": FLOW})["id"],
-            "schedules": [{"schedule": when, "active": True, "slug": name}],
-            "parameters": {"config": str(config), "folder": str(folder), "watched": is_watched},
-            "enforce_parameter_schema": False,
-            "description": f"{config}, at {cron} {timezone}",
-            "tags": ["decaf"],
-        }
-        schedule_id = self._request("POST", "deployments/", deployment)["id"]
+        when = CronSchedule(cron=cron, timezone=timezone)
+        step = {"prefect.deployments.steps.set_working_directory": {"directory": str(folder)}}
+        with self._errors():
+            schedule_id = self._client.create_deployment(
+                self._client.create_flow_from_name(FLOW),
+                name,
+                schedules=[DeploymentScheduleCreate(schedule=when, active=True)],
+                concurrency_limit=1,
+                concurrency_options=ConcurrencyOptions(
+                    collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW
+                ),
+                parameters={"config": str(config)},
+                description=f"{config}, at {cron} {timezone}",
+                work_pool_name=POOL,
+                tags=["decaf", ON_CHANGE] if is_watched else ["decaf"],
+                entrypoint=ENTRYPOINT,
+                pull_steps=[step],
+                job_variables={"working_dir": str(folder)},
+                enforce_parameter_schema=False,
+            )
         self._plan(schedule_id)
         return self.next_run(schedule_id)
 
-    def pause(self, schedule_id: str) -> None:
+    def pause(self, schedule_id: UUID) -> None:
         """Make no more runs; one that is under way goes on."""
-        self._request("POST", f"deployments/{schedule_id}/pause_deployment")
+        with self._errors():
+            self._client.pause_deployment(schedule_id)
 
-    def resume(self, schedule_id: str) -> None:
+    def resume(self, schedule_id: UUID) -> None:
         """Make runs again, from now on."""
-        self._request("POST", f"deployments/{schedule_id}/resume_deployment")
+        with self._errors():
+            self._client.resume_deployment(schedule_id)
         self._plan(schedule_id)
 
-    def remove(self, schedule_id: str) -> None:
+    def remove(self, schedule_id: UUID) -> None:
         """Forget a schedule; one of its runs that is under way goes on."""
-        self._request("DELETE", f"deployments/{schedule_id}")
+        with self._errors():
+            self._client.delete_deployment(schedule_id)
 
-    def run_now(self, schedule_id: str, entries: Sequence[str] = ()) -> Run:
-        """Have it run as soon as a runner looks, for some entries of its registry or for all."""
-        wanted = {"parameters": {"entries": list(entries)}} if entries else {}
-        return _run(self._request("POST", f"deployments/{schedule_id}/create_flow_run", wanted))
+    def run_now(self, schedule_id: UUID, entries: Sequence[str] = ()) -> None:
+        """Have it run as soon as a worker looks, for some entries of its registry or for all."""
+        parameters = {"entries": list(entries)} if entries else {}
+        with self._errors():
+            self._client.create_flow_run_from_deployment(schedule_id, parameters=parameters)
 
-    def next_run(self, schedule_id: str) -> Run | None:
+    def next_run(self, schedule_id: UUID) -> FlowRun | None:
         """The run that is due next."""
-        state = {"type": {"any_": [SCHEDULED]}}
-        return self._first(schedule_id, state, "NEXT_SCHEDULED_START_TIME_ASC")
+        sort = FlowRunSort.NEXT_SCHEDULED_START_TIME_ASC
+        runs = self._runs(sort, 1, deployment_id={"any_": [schedule_id]}, state=WAITING)
+        return runs[0] if runs else None
 
-    def last_run(self, schedule_id: str) -> Run | None:
-        """The run that began last, whatever became of it; those that were skipped do not count."""
-        state = {"type": {"not_any_": [SCHEDULED]}, "name": {"not_any_": [SKIPPED]}}
-        return self._first(schedule_id, state, "START_TIME_DESC")
+    def last_run(self, schedule_id: UUID) -> FlowRun | None:
+        """The run that began last; those that were skipped or cancelled do not count."""
+        state = {"type": {"not_any_": [StateType.SCHEDULED, StateType.CANCELLED]}}
+        sort = FlowRunSort.START_TIME_DESC
+        runs = self._runs(sort, 1, deployment_id={"any_": [schedule_id]}, state=state)
+        return runs[0] if runs else None
 
-    def due(self, schedules: list[Schedule]) -> list[Run]:
-        """Runs of these schedules that should have begun by now, oldest first.
+    def under_way(self) -> list[FlowRun]:
+        """Runs of all schedules, those that were removed included, that have begun, not ended."""
+        return self._runs(state={"type": {"any_": UNDER_WAY}})
 
-        Tells the server that somebody serves them.
+    def due(self) -> list[FlowRun]:
+        """Runs of all schedules that should have begun by now."""
+        return self._runs(state=WAITING, next_scheduled_start_time={"before_": datetime.now(UTC)})
+
+    def begin_again(self, runs: Iterable[FlowRun]) -> None:
+        """Have runs begin again whose processes were killed; those that have ended stay ended.
+
+        This frees their places under the limit, which expire after five minutes otherwise.
         """
-        if not schedules:
-            return []
-        which = {
-            "deployment_ids": [schedule.id for schedule in schedules],
-            "scheduled_before": _now(),
-            "limit": PAGE,
-        }
-        due = self._request("POST", "deployments/get_scheduled_flow_runs", which)
-        return [_run(run) for run in due]
+        with self._errors():
+            for run in runs:
+                state = self._client.read_flow_run(run.id).state
+                if state is None or state.type in ENDED:
+                    continue
+                is_cancelled = state.type == StateType.CANCELLING or run.deployment_id is None
+                message = "its process was killed"
+                after = Cancelled(message=message) if is_cancelled else AwaitingRetry()
+                self._client.set_flow_run_state(run.id, after, force=True)
 
-    def under_way(self) -> list[Run]:
-        """Runs of all schedules, those that were removed included, that have not ended."""
-        state = {"type": {"any_": UNDER_WAY}}
-        filters = {"flows": {"name": {"any_": [FLOW]}}, "flow_runs": {"state": state}}
-        return [_run(run) for run in self._pages("flow_runs/filter", filters)]
+    def _deployments(self) -> list[DeploymentResponse]:
+        with self._errors():
+            deployments = self._client.read_deployments(
+                flow_filter=filters.FlowFilter(name={"any_": [FLOW]}), limit=PAGE
+            )
+        return sorted(deployments, key=lambda deployment: deployment.name)
 
-    def begin(self, run: Run, message: str) -> bool:
-        """Let a run begin; False when the server says no, as when somebody has cancelled it."""
-        return self._set(run.id, RUNNING, "Running", message, is_forced=False)
+    def _runs(
+        self, sort: FlowRunSort | None = None, limit: int = PAGE, **which: Any
+    ) -> list[FlowRun]:
+        with self._errors():
+            return self._client.read_flow_runs(
+                flow_filter=filters.FlowFilter(name={"any_": [FLOW]}),
+                flow_run_filter=filters.FlowRunFilter(**which),
+                sort=sort,
+                limit=limit,
+            )
 
-    def end(self, run: Run, state: str, name: str, message: str) -> None:
-        """Record how a run ended."""
-        self._set(run.id, state, name, message)
-
-    def run_again(self, run: Run, message: str) -> None:
-        """Have a run that was interrupted begin again, now."""
-        self._set(run.id, SCHEDULED, AGAIN, message)
-
-    def bury_audits(self, config: Path, since: datetime) -> int:
-        """End, on the server, audits of a configuration whose process is gone; how many."""
-        state = {"type": {"any_": UNDER_WAY}}
-        filters = {
-            "flows": {"name": {"any_": AUDITS}},
-            "flow_runs": {"state": state, "start_time": {"after_": since.isoformat()}},
-        }
-        dead = [
-            run["id"]
-            for run in self._pages("flow_runs/filter", filters)
-            if run["parameters"].get("config") == str(config)
-        ]
-        for run_id in dead:
-            self._set(run_id, CRASHED, "Crashed", "its process was killed; the next run resumes")
-        return len(dead)
-
-    def _plan(self, schedule_id: str) -> None:
+    def _plan(self, schedule_id: UUID) -> None:
         """Make the next runs at once; the server's own scheduler looks every few seconds."""
-        self._request("POST", f"deployments/{schedule_id}/schedule", {})
+        with self._errors():
+            self._client.request("POST", f"/deployments/{schedule_id}/schedule", json={})
 
-    def _first(self, schedule_id: str, state: dict[str, Any], sort: str) -> Run | None:
-        which = {"deployment_id": {"any_": [schedule_id]}, "state": state}
-        filters = {"flow_runs": which, "sort": sort, "limit": 1}
-        runs = self._request("POST", "flow_runs/filter", filters)
-        return _run(runs[0]) if runs else None
-
-    def _pages(self, path: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for offset in count(0, PAGE):
-            page = self._request("POST", path, filters | {"limit": PAGE, "offset": offset})
-            yield from page
-            if len(page) < PAGE:
-                return
-
-    def _set(
-        self, run_id: str, state: str, name: str, message: str, *, is_forced: bool = True
-    ) -> bool:
-        details = {"scheduled_time": _now()} if state == SCHEDULED else {}
-        content = {"type": state, "name": name, "message": message, "state_details": details}
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
         try:
-            answer = self._request(
-                "POST", f"flow_runs/{run_id}/set_state", {"state": content, "force": is_forced}
-            )
-        except Refused as error:
-            if error.status != NOT_FOUND:
-                raise
-            return False  # somebody has deleted it
-        is_accepted = answer["status"] == "ACCEPT"
-        if is_forced and not is_accepted:  # as when its database is locked
-            raise ServerUnreachable(
-                f"the Prefect server at {self._address} did not take state {name!r} of run "
-                f"{run_id}: {answer['details'].get('reason')}"
-            )
-        return is_accepted
-
-    def _request(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
-        def send(seconds: float) -> Answer:
-            url = f"{self._address}/{path}"
-            try:
-                return self._caller.call(method, url, seconds, json=content)
-            except NoAnswer as error:
-                raise ServerUnreachable(
-                    f"no Prefect server at {self._address} ({error}); is decaf serve running?"
-                ) from error
-
-        limits = TIMEOUT_SECONDS, RETRIES, PAUSE_SECONDS
-        answer = last_answer(send, *limits, is_transient=_is_busy)
-        if answer.status in REFUSED:
-            raise ServerUnreachable(
-                f"the Prefect server at {self._address} refuses ({answer.status}); expected "
-                f"its user:password in {CREDENTIALS}"
-            )
-        if not answer.is_success:
-            raise Refused(self._address, path, answer)
-        try:
-            return answer.json() if answer.content else None
-        except ValueError as error:
-            raise Refused(self._address, path, answer) from error
+            with _retries(MOST_RETRIES):
+                yield
+        except (HTTPError, PrefectException) as error:
+            status = error.response.status_code if isinstance(error, HTTPStatusError) else None
+            if status in (codes.UNAUTHORIZED, codes.FORBIDDEN):
+                message = (
+                    f"the Prefect server at {self._address} refuses ({status}); expected its "
+                    f"user:password in {CREDENTIALS}"
+                )
+            else:
+                message = (
+                    f"no Prefect server at {self._address} did this ({error}); is decaf serve "
+                    "running?"
+                )
+            raise ServerUnreachable(message) from error
 
 
-class Refused(ServerUnreachable):
-    """A request that a server did not take, or could not do at this moment."""
-
-    def __init__(self, address: str, path: str, answer: Answer) -> None:
-        super().__init__(
-            f"the Prefect server at {address} did not take {path} ({answer.said}): "
-            f"{answer.text[:500]}"
-        )
-        self.status = answer.status
-
-
-def _is_busy(answer: Answer) -> bool:
-    return answer.status in BUSY
+@contextmanager
+def _retries(count: int) -> Iterator[None]:
+    """Have Prefect's client ask so often again; by default it waits a minute for a server."""
+    context = get_settings_context()
+    client = context.settings.client.model_copy(update={"max_retries": count})
+    settings = context.settings.model_copy(update={"client": client})
+    with context.model_copy(update={"settings": settings}):
+        yield
 
 
-def _schedule(deployment: dict[str, Any]) -> Schedule | None:
-    """A deployment as a schedule; None for one that was not made by ``decaf schedule add``."""
-    parameters = deployment["parameters"]
-    whens = [entry["schedule"] for entry in deployment["schedules"] if "cron" in entry["schedule"]]
-    if not whens or not {"config", "folder"} <= parameters.keys():
+def _schedule(deployment: DeploymentResponse) -> Schedule | None:
+    """A deployment as a schedule; None for one that ``decaf schedule add`` did not make."""
+    whens = [each.schedule for each in deployment.schedules]
+    if deployment.work_pool_name != POOL or not whens or not isinstance(whens[0], CronSchedule):
         return None
     return Schedule(
-        id=deployment["id"],
-        name=deployment["name"],
-        cron=whens[0]["cron"],
-        timezone=whens[0].get("timezone") or "UTC",
-        config=Path(parameters["config"]),
-        folder=Path(parameters["folder"]),
-        is_paused=deployment["paused"],
-        is_served=deployment["status"] == "READY",
-        is_watched=parameters.get("watched", False),
+        id=deployment.id,
+        name=deployment.name,
+        cron=whens[0].cron,
+        timezone=whens[0].timezone or "UTC",
+        config=Path(deployment.parameters["config"]),
+        folder=Path(deployment.job_variables["working_dir"]),
+        is_paused=deployment.paused,
+        is_served=deployment.status == "READY",
+        is_watched=ON_CHANGE in deployment.tags,
     )
-
-
-def _run(flow_run: dict[str, Any]) -> Run:
-    started, ended = flow_run["start_time"], flow_run["end_time"]
-    due = flow_run["next_scheduled_start_time"] or flow_run["expected_start_time"]
-    return Run(
-        id=flow_run["id"],
-        schedule_id=flow_run["deployment_id"],
-        state=flow_run["state_type"],
-        state_name=flow_run["state_name"],
-        message=(flow_run.get("state") or {}).get("message") or "",
-        due=datetime.fromisoformat(due),
-        started=started and datetime.fromisoformat(started),
-        ended=ended and datetime.fromisoformat(ended),
-        entries=tuple(flow_run["parameters"].get("entries", ())),
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()

@@ -1,4 +1,4 @@
-"""``decaf serve``: a Prefect server and a runner of its schedules, kept alive, ended as one."""
+"""``decaf serve``: a Prefect server and a process worker of its schedules, ended as one."""
 
 import os
 import signal
@@ -8,74 +8,45 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from ipaddress import ip_address
 
-from decaf.errors import BadInput, DecafError
+from decaf.errors import BadInput, DecafError, ServerUnreachable, listed
 from decaf.foundation.proxies import LOOPBACK, bypass_proxies
 from flows.scheduling import listening, processes, service
-from flows.scheduling.schedules import CREDENTIALS, Schedules
+from flows.scheduling.schedules import CREDENTIALS, POOL, Schedules
+from flows.scheduling.watching import LOOK_SECONDS, Watch
 from tasks.progress import announce
 
-POLL_SECONDS = 0.5
-STEADY_SECONDS = 60
-"""A process that has lived so long is started again at once when it ends."""
-LONGEST_PAUSE_SECONDS = 60
-RUNNER_GRACE_SECONDS = 60
+POLL_SECONDS, PAUSE_SECONDS = 0.5, 10
 SERVER_GRACE_SECONDS = 15
 EVERYWHERE = ("0.0.0.0", "::")
+LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 SERVER_DEFAULTS = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
-    # Calling a run late is one more writer to SQLite, at the moment when the runner takes it up.
+    # In memory they are lost with the server, and the place of a killed run stays taken for good.
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
+    # Calling a run late is one more writer to SQLite, at the moment when the worker takes it up.
     "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
     # Runs are forgotten after ninety days, and not events alone: one a minute is half a million.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
 }
+WORKER = ("worker", "start", "--pool", POOL, "--type", "process", "--name", "decaf")
+WORKER_SETTINGS = {
+    "PREFECT_WORKER_QUERY_SECONDS": "2",
+    # Taken up before it is due, a run would be cancelled for one that ends in time.
+    "PREFECT_WORKER_PREFETCH_SECONDS": "0",
+    "PREFECT_LOGGING_LEVEL": "INFO",
+    "PREFECT_LOGGING_TO_API_ENABLED": "true",
+}
 SERVER_CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"
-
-
-class Kept:
-    """A process that is started again whenever it ends, with growing pauses if that is soon."""
-
-    def __init__(self, name: str, command: list[str], variables: dict[str, str]) -> None:
-        self._name, self._command, self._variables = name, command, variables
-        self._failures = 0
-        self._process: subprocess.Popen[bytes] | None = None
-        self._started = self._next = 0.0
-
-    def start(self) -> None:
-        """Start it."""
-        self._process = processes.start(self._command, self._variables)
-        self._started = time.monotonic()
-
-    def status(self) -> int | None:
-        """How it ended; None while it is there."""
-        return self._process.poll() if self._process is not None else None
-
-    def keep(self) -> None:
-        """Start it again if it has ended and its pause is over."""
-        now = time.monotonic()
-        if self._process is None:
-            if now >= self._next:
-                self.start()
-            return
-        status = self._process.poll()
-        if status is None:
-            return
-        self._failures = 1 if now - self._started >= STEADY_SECONDS else self._failures + 1
-        pause = min(2 ** (self._failures - 1), LONGEST_PAUSE_SECONDS)
-        announce(f"the {self._name} ended with status {status}; it is started again in {pause} s")
-        self._process, self._next = None, now + pause
-
-    def stop(self, grace_seconds: float) -> None:
-        """End it for good."""
-        if self._process is not None:
-            processes.stop(self._process, grace_seconds)
 
 
 def serve(host: str, port: int, listen: str | None = None) -> None:
     """Serve until a signal comes; no process of it is left then, runs under way included.
 
-    ``listen`` is ``HOST:PORT`` for MLflow's webhooks; nobody listens where it is None.
+    ``listen`` is ``HOST:PORT`` for MLflow's webhooks; nobody listens where it is None. If the
+    server or the worker ends by itself, both are started again.
 
     Raises AlreadyRunning when this folder is served by another process; BadInput when the address
     cannot be used; DecafError when the server does not start.
@@ -85,39 +56,100 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
     address = f"http://{_reachable(host)}:{port}/api"
     if (other := os.environ.get(service.ADDRESS, address)) != address:
         announce(f"{service.ADDRESS} is {other}: decaf schedule asks there, not this server")
+    marks = {processes.SERVE: str(home)}
     with service.held(home, address), signals() as stopping:
-        if processes.end({processes.SERVE: str(home)}):
+        if processes.end(marks):
             announce("ended what a decaf serve that was killed had left behind")
         refuse_taken(host, port, "--port")
         if listen is not None:
             refuse_taken(*listening.address(listen), "--listen")
-            listening.secret()  # missed now, not in the runner
-        if not _is_loopback(host) and SERVER_CREDENTIALS not in os.environ:
-            announce(
-                f"warning: whoever reaches {host}:{port} can run configurations, hence code, as "
-                f"this user; set {SERVER_CREDENTIALS} to user:password"
-            )
-        if SERVER_CREDENTIALS in os.environ:
-            os.environ.setdefault(CREDENTIALS, os.environ[SERVER_CREDENTIALS])
-        marks = {processes.SERVE: str(home)}
-        own = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
-        own[listening.LISTEN] = listen or ""
-        server = Kept("Prefect server", server_command(host, port), own | _server_settings())
-        runner = Kept("runner", processes.python("flows.scheduling.runner"), own)
+            listening.load_secret()  # missed now, not after the server's start
+        _settle_credentials(host, port)
+        variables = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
+        watch = Watch()
+        with listening.listening_at(listen, watch.told.put), Schedules(address) as schedules:
+            while True:
+                _serve_once(server_command(host, port), variables, schedules, watch, stopping)
+                if stopping.wait(PAUSE_SECONDS):
+                    return
+
+
+def _serve_once(
+    command: list[str],
+    variables: dict[str, str],
+    schedules: Schedules,
+    watch: Watch,
+    stopping: threading.Event,
+) -> None:
+    """Start the server and the worker; end both when a signal comes or one of them has ended."""
+    running = {"Prefect server": processes.start(command, variables | _server_settings())}
+    try:
+        _await(running["Prefect server"], schedules, stopping)
+        if stopping.is_set():
+            return
+        schedules.make_pool()
+        schedules.begin_again(schedules.under_way())  # no process of them is left
+        for name in schedules.former():
+            announce(f"schedule {name} is of a former decaf and does not run: add it again")
+        worker = processes.python("prefect", *WORKER)
+        running["worker"] = processes.start(worker, variables | WORKER_SETTINGS)
+        announce(f"serving at {variables[service.ADDRESS].removesuffix('/api')}")
+        _look(running, schedules, watch, stopping)
+    finally:
+        _stop(running, schedules, {processes.SERVE: variables[processes.SERVE]})
+
+
+def _look(
+    running: dict[str, subprocess.Popen[bytes]],
+    schedules: Schedules,
+    watch: Watch,
+    stopping: threading.Event,
+) -> None:
+    """Begin runs of what changes, until a signal comes or a process has ended."""
+    next_look = 0.0
+    while not stopping.wait(POLL_SECONDS):
+        for name, process in running.items():
+            if (status := process.poll()) is not None:
+                announce(f"the {name} ended with status {status}; starting again")
+                return
+        if time.monotonic() < next_look:
+            continue
+        next_look = time.monotonic() + LOOK_SECONDS
         try:
-            server.start()
-            _await(server, Schedules(address), stopping)
-            if not stopping.is_set():
-                announce(f"serving at {address.removesuffix('/api')}; schedules in {home}")
-                runner.start()
-            while not stopping.wait(POLL_SECONDS):
-                server.keep()
-                runner.keep()
-        finally:
-            runner.stop(RUNNER_GRACE_SECONDS)
-            processes.end(marks | {processes.RUN: None})
-            server.stop(SERVER_GRACE_SECONDS)
-            processes.end(marks)
+            begin_changed(schedules, watch, datetime.now(UTC))
+        except ServerUnreachable as error:
+            announce(f"{error}; looking again in {LOOK_SECONDS:g} s")
+
+
+def begin_changed(schedules: Schedules, watch: Watch, now: datetime) -> None:
+    """Begin a run of each schedule whose registry has changed, unless one is due or under way.
+
+    The limit of one run would cancel a second one, and what it was for would be forgotten.
+    """
+    watched = [schedule for schedule in schedules.all() if schedule.is_watched]
+    runs = [*schedules.under_way(), *schedules.due()] if watched else []
+    changed = watch.due(watched, now, {run.deployment_id for run in runs})
+    for schedule in watched:
+        if schedule.id in changed:
+            announce(f"{schedule.name}: {listed(changed[schedule.id])} changed")
+            schedules.run_now(schedule.id, changed[schedule.id])
+
+
+def _stop(
+    running: dict[str, subprocess.Popen[bytes]], schedules: Schedules, marks: dict[str, str]
+) -> None:
+    """End the worker, its runs, and the server; runs under way begin again at the next start."""
+    server = running["Prefect server"]
+    try:
+        interrupted = [] if server.poll() is not None else schedules.under_way()
+        if worker := running.get("worker"):
+            worker.kill()  # asked to end, it waits for its runs
+        processes.end(marks | {processes.RUN: None})
+        schedules.begin_again(interrupted)
+    except ServerUnreachable as error:
+        announce(f"{error}; what was under way begins again at the next start")
+    processes.stop(server, SERVER_GRACE_SECONDS)
+    processes.end(marks)
 
 
 def server_command(host: str, port: int) -> list[str]:
@@ -146,18 +178,31 @@ def signals() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
+def _settle_credentials(host: str, port: int) -> None:
+    """Have the worker and this process use the server's credentials; warn if it has none."""
+    if SERVER_CREDENTIALS in os.environ:
+        os.environ.setdefault(CREDENTIALS, os.environ[SERVER_CREDENTIALS])
+    elif not _is_loopback(host):
+        announce(
+            f"warning: whoever reaches {host}:{port} can run configurations, hence code, as "
+            f"this user; set {SERVER_CREDENTIALS} to user:password"
+        )
+
+
 def _server_settings() -> dict[str, str]:
     """Settings of the server alone, which lives for weeks, unless the user has set them."""
     return {name: os.environ.get(name, default) for name, default in SERVER_DEFAULTS.items()}
 
 
-def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> None:
+def _await(
+    server: subprocess.Popen[bytes], schedules: Schedules, stopping: threading.Event
+) -> None:
     announce("starting Prefect's server")
     while not (stopping.is_set() or schedules.is_up()):
-        if server.status() is not None:
+        if (status := server.poll()) is not None:
             raise DecafError(
-                f"Prefect's server ended with status {server.status()} before it answered; what "
-                "it said is above"
+                f"Prefect's server ended with status {status} before it answered; what it said is "
+                "above"
             )
         stopping.wait(POLL_SECONDS)
 

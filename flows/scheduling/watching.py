@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel
 
@@ -16,7 +17,7 @@ from flows.scheduling.schedules import Schedule
 
 LOOK_SECONDS = 5.0
 """Between two looks at the folders."""
-QUIET_SECONDS, LONGEST_SECONDS = 6.0, 30.0
+QUIET_SECONDS, LONGEST_SECONDS = 5.0, 30.0
 """A run begins when nothing more has happened for so long, or so long after the first change."""
 FOLDER, MLFLOW = "folder", "mlflow"
 
@@ -40,18 +41,17 @@ class Watch:
     def __init__(self) -> None:
         self.told: SimpleQueue[str] = SimpleQueue()
         """Names of models of which MLflow has told, by any thread."""
-        self._seen: dict[str, dict[str, str]] = {}
-        self._looked: datetime | None = None
-        self._waiting: dict[str, _Waiting] = {}
+        self._seen: dict[UUID, dict[str, str]] = {}
+        self._waiting: dict[UUID, _Waiting] = {}
 
     def due(
-        self, schedules: Iterable[Schedule], now: datetime, busy: Collection[str]
-    ) -> dict[str, list[str]]:
-        """Entries to re-audit now, by the id of their schedule; each is given once.
+        self, schedules: Iterable[Schedule], now: datetime, busy: Collection[UUID | None]
+    ) -> dict[UUID, list[str]]:
+        """Look at folders; return entries to re-audit now, by the id of their schedule, once each.
 
         A schedule that is busy waits, however much happens meanwhile, and is due once afterwards.
         """
-        watched = {one.id: one for one in schedules if one.is_watched and not one.is_paused}
+        watched = {each.id: each for each in schedules if each.is_watched and not each.is_paused}
         self._collect(watched, now)
         due = {
             schedule_id: sorted(waiting.entries)
@@ -67,37 +67,32 @@ class Watch:
         }
         return {schedule_id: due[schedule_id] for schedule_id in due.keys() & watched.keys()}
 
-    def _collect(self, watched: dict[str, Schedule], now: datetime) -> None:
+    def _collect(self, watched: dict[UUID, Schedule], now: datetime) -> None:
         told = set()
         while True:
             try:
                 told.add(self.told.get_nowait())
             except Empty:
                 break
-        is_time = self._looked is None or (now - self._looked).total_seconds() >= LOOK_SECONDS
-        if not (told or is_time):
-            return
         for schedule in watched.values():
             registry = _registry(schedule)
             changed = told if registry.get("kind") == MLFLOW else set()
-            if registry.get("kind") == FOLDER and is_time:
+            if registry.get("kind") == FOLDER:
                 changed = self._changed(schedule, registry)
             if changed:
                 waiting = self._waiting.setdefault(schedule.id, _Waiting(now, now))
                 waiting.last = now
                 waiting.entries |= changed
-        if is_time:
-            self._looked = now
-            self._seen = {key: seen for key, seen in self._seen.items() if key in watched}
+        self._seen = {key: seen for key, seen in self._seen.items() if key in watched}
 
     def _changed(self, schedule: Schedule, registry: dict[str, Any]) -> set[str]:
         try:
-            found = look(schedule.folder / str(registry.get("root")))
+            digests = look(schedule.folder / str(registry.get("root")))
         except OSError:  # gone, or changed while it was read: the next look sees it
             return set()
-        before = self._seen.get(schedule.id, found)
-        self._seen[schedule.id] = found
-        return {name for name in found if before.get(name) != found[name]}
+        before = self._seen.get(schedule.id, digests)
+        self._seen[schedule.id] = digests
+        return {name for name in digests if before.get(name) != digests[name]}
 
 
 def look(root: Path) -> dict[str, str]:

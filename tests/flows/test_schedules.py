@@ -1,15 +1,19 @@
-"""Which runs begin, and what becomes of them, under a clock and a server that tests move."""
+"""Schedules on a real Prefect server: what its limit of one run does, and what decaf adds to it."""
 
-import signal
-from contextlib import closing
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+from uuid import uuid4
 
 import pytest
 import typer
-from hypothesis import given
-from hypothesis import strategies as st
 from model_server import serving
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.states import Cancelling, Pending, Running, Scheduled
 
 from decaf.errors import (
     AlreadyRunning,
@@ -19,294 +23,172 @@ from decaf.errors import (
     UnknownName,
 )
 from flows.commands import schedule as schedule_commands
-from flows.scheduling import runner as running
 from flows.scheduling import schedules, service
-from flows.scheduling.runner import Ended, Runner, choose, ended
-from flows.scheduling.schedules import (
-    AGAIN,
-    CANCELLING,
-    RUNNING,
-    SCHEDULED,
-    SKIPPED,
-    Refused,
-    Run,
-    Schedule,
-    Schedules,
-)
+from flows.scheduling.schedules import Schedule, Schedules
+from flows.scheduling.serving import WORKER, begin_changed
+from flows.scheduling.watching import Watch
 
 MONDAY = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
+WORKER_SECONDS = 600
+FLOW = """
+import time
+from pathlib import Path
+from prefect import flow
+
+@flow
+def scheduled(config, entries=()):
+    with Path("begun").open("a") as file:
+        file.write(f"{config} {list(entries)}\\n")
+    time.sleep(2)
+"""
+"""Stands for the flow of the schedules: it notes what it was begun for."""
 
 
-def run(number, minutes=0, state=SCHEDULED, schedule="nightly"):
-    due = MONDAY + timedelta(minutes=minutes)
-    return Run(str(number), schedule, state, state, "", due, None, None)
+class Place(NamedTuple):
+    """A server with one schedule, and what tests do with it."""
 
+    schedules: Schedules
+    schedule: Schedule
+    client: SyncPrefectClient
+    environment: dict
+    folder: Path
 
-class Server:
-    """What a server would say, and what it was told."""
+    def work(self):
+        """Have a real worker begin what is due, and wait for its end; what was begun so far."""
+        command = [sys.executable, "-m", "prefect", *WORKER, "--run-once"]
+        variables = self.environment | {"PREFECT_WORKER_PREFETCH_SECONDS": "0"}
+        given = {"env": variables, "cwd": self.folder, "timeout": WORKER_SECONDS}
+        subprocess.run(command, **given, check=True, capture_output=True)
+        begun = self.folder / "begun"
+        return begun.read_text().splitlines() if begun.exists() else []
 
-    def __init__(self, folder, runs=()):
-        self.schedules = []
-        self.add("nightly", "* * * * *", "UTC", folder / "a.yaml", folder)
-        self.runs = {one.id: one for one in runs}
-        self.names = {}
-        self.is_away = self.loses_answers = False
-        self.buried = []
+    def due(self, minutes_ago, **parameters):
+        """Make a run that should have begun; its id."""
+        state = Scheduled(scheduled_time=datetime.now(UTC) - timedelta(minutes=minutes_ago))
+        given = {"state": state, "parameters": parameters}
+        return self.client.create_flow_run_from_deployment(self.schedule.id, **given).id
 
-    def _answer(self):
-        if self.is_away:
-            raise ServerUnreachable("no server")
-
-    def all(self):
-        self._answer()
-        return self.schedules
-
-    def due(self, schedules):
-        known = {one.id for one in schedules}
-        now = self.now
-        waiting = [one for one in self.runs.values() if one.state == SCHEDULED]
-        return [one for one in waiting if one.schedule_id in known and one.due <= now]
-
-    def under_way(self):
-        self._answer()
-        return [one for one in self.runs.values() if one.state in (RUNNING, CANCELLING)]
-
-    def begin(self, one, message):
-        self._set(one, RUNNING, "Running")
-        if self.loses_answers:
-            raise ServerUnreachable("the answer was lost")
-        return True
-
-    def end(self, one, state, name, message):
-        self._set(one, state, name)
-
-    def run_again(self, one, message):
-        self._set(one._replace(due=self.now), SCHEDULED, AGAIN)
-
-    def named(self, name):
-        return Schedules.named(self, name)
-
-    def add(self, name, cron, timezone, config, folder, is_watched=False):
-        states = False, True, is_watched
-        self.schedules.append(Schedule(name, name, cron, timezone, config, folder, *states))
-        return run(0)
-
-    def last_run(self, schedule_id):
-        return self.last
-
-    def bury_audits(self, config, since):
-        self.buried.append(config.name)
-
-    def _set(self, one, state, name):
-        self._answer()
-        self.runs[one.id] = one._replace(state=state)
-        self.names[one.id] = name
-        return True
-
-
-class Process:
-    """A process that ends when it is told how."""
-
-    def __init__(self):
-        self.status = None
-
-    def poll(self):
-        return self.status
-
-    def terminate(self):
-        self.status = -signal.SIGTERM
-
-    def wait(self, _):
-        return self.status
+    def states(self, runs):
+        return [self.client.read_flow_run(run).state.type for run in runs]
 
 
 @pytest.fixture
-def place(tmp_path):
-    """A server, a runner of it, the processes that it started, and a look at a minute."""
-
-    class Place:
-        server = Server(tmp_path)
-        started = []
-
-        def runner(self):
-            def start(command, marks, folder, output):
-                assert folder.exists() or folder == self.gone
-                if folder == self.gone:
-                    raise FileNotFoundError(2, "No such file or directory")
-                assert command[-1] == str(tmp_path / "a.yaml")
-                output.write(b"starting workers\nerror: gate failed\n")
-                self.started.append(Process())
-                return self.started[-1]
-
-            return Runner(self.server, tmp_path / "home", start)
-
-        def look(self, runner, minutes):
-            self.server.now = MONDAY + timedelta(minutes=minutes)
-            runner.poll(self.server.now)
-            return dict(self.server.names)
-
-        gone = tmp_path / "gone"
-
-    return Place()
+def server(prefect_server, tmp_path, monkeypatch):
+    """A real server with one schedule, whose runs note what they are for; it names its client."""
+    (tmp_path / "stand_in.py").write_text(FLOW)
+    monkeypatch.setattr(schedules, "ENTRYPOINT", "stand_in.py:scheduled")
+    address = prefect_server["PREFECT_API_URL"]
+    when = ("nightly", "0 2 * * *", "Europe/Berlin", Path("a.yaml"), tmp_path)
+    with Schedules(address) as server, SyncPrefectClient(address) as client:
+        server.make_pool()
+        server.make_pool()
+        server.add(*when, is_watched=True)
+        (schedule,) = server.all()
+        yield Place(server, schedule, client, {**os.environ, **prefect_server}, tmp_path)
+        for left in [*server.under_way(), *server.due()]:
+            client.delete_flow_run(left.id)
+        for left in client.read_deployments():
+            client.delete_deployment(left.id)
 
 
-def test_one_run_stands_for_all_that_were_missed():
-    assert choose([], is_active=False)[:2] == (None, ())
-    due = [run(number, minutes=number) for number in (3, 1, 2)]
-    begun, skipped, _ = choose(due, is_active=False)
-    assert (begun.id, [one.id for one in skipped]) == ("3", ["1", "2"])
+@pytest.mark.slow
+def test_one_run_at_a_time_and_one_for_all_that_were_missed(server):
+    """A worker that was away for a night; then a run without a process, whose place is taken."""
+    missed = [server.due(minutes) for minutes in (300, 200, 100)]
+    assert len(server.work()) == 1
+    assert sorted(server.states(missed)) == ["CANCELLED", "CANCELLED", "COMPLETED"]
+
+    killed = server.due(2, entries=["net"])
+    for state in (Pending(), Running()):
+        server.client.set_flow_run_state(killed, state)
+    assert [run.id for run in server.schedules.under_way()] == [killed]
+    # Prefect alone skips a run as long as the killed one holds its place.
+    skipped = server.due(1)
+    assert len(server.work()) == 1
+    assert server.states([killed, skipped]) == ["RUNNING", "CANCELLED"]
+
+    server.schedules.begin_again(server.schedules.under_way())
+    assert [run.id for run in server.schedules.due()] == [killed]
+    assert server.work() == ["a.yaml []", "a.yaml ['net']"]
+    assert server.states([killed]) == ["COMPLETED"]
+    assert server.schedules.last_run(server.schedule.id).id == killed
 
 
-def test_no_run_begins_while_one_is_under_way():
-    begun, skipped, reason = choose([run(1), run(2)], is_active=True)
-    assert (begun, len(skipped), reason) == (None, 2, "the run before was still under way")
+def test_what_has_ended_or_is_being_cancelled_does_not_begin_again(server):
+    cancelled, ended = server.due(2), server.due(1)
+    for state in (Running(), Cancelling()):
+        server.client.set_flow_run_state(cancelled, state, force=True)
+    server.client.set_flow_run_state(ended, Running(), force=True)
+    interrupted = server.schedules.under_way()
+    server.client.set_flow_run_state(ended, schedules.Cancelled(), force=True)
+    assert {run.id for run in interrupted} == {cancelled, ended}
+    server.schedules.begin_again(interrupted)
+    assert server.states([cancelled, ended]) == ["CANCELLED", "CANCELLED"]
+    assert server.schedules.due() == []
 
 
-@given(st.lists(st.integers(0, 10_000), unique=True), st.booleans())
-def test_whatever_is_due_one_begins_at_most_and_nothing_is_left(minutes, is_active):
-    due = [run(number, minutes=at) for number, at in enumerate(minutes)]
-    begun, skipped, _ = choose(due, is_active=is_active)
-    assert sorted([*skipped, *([begun] if begun else [])]) == sorted(due)
-    assert (begun is None) == (is_active or not due)
-    assert begun is None or all(one.due < begun.due for one in skipped)
+def test_a_schedule_is_paused_resumed_and_run_now(server):
+    asked, nightly = server.schedules, server.schedule
+    assert nightly == asked.named("nightly")
+    assert (nightly.cron, nightly.timezone) == ("0 2 * * *", "Europe/Berlin")
+    assert (nightly.is_paused, nightly.is_watched) == (False, True)
+    assert asked.next_run(nightly.id).next_scheduled_start_time > datetime.now(UTC)
+    asked.pause(nightly.id)
+    assert asked.named("nightly").is_paused
+    assert asked.next_run(nightly.id) is None
+    asked.resume(nightly.id)
+    assert asked.next_run(nightly.id) is not None
+    assert asked.last_run(nightly.id) is None
+    asked.run_now(nightly.id, ["net"])
+    (due,) = asked.due()
+    assert due.parameters == {"config": "a.yaml", "entries": ["net"]}
+    with pytest.raises(UnknownName):
+        asked.named("nightl")
 
 
-def test_runs_that_are_due_meanwhile_are_skipped_and_the_next_one_begins(place):
-    place.server.runs = {str(n): run(n, minutes=n) for n in range(4)}
-    runner = place.runner()
-    assert place.look(runner, 0) == {"0": "Running"}
-    assert place.look(runner, 2) == {"0": "Running", "1": SKIPPED, "2": SKIPPED}
-    place.started[0].status = 0
-    assert place.look(runner, 2.5) == {"0": "Completed", "1": SKIPPED, "2": SKIPPED}
-    assert place.look(runner, 3)["3"] == "Running"
-    assert len(place.started) == 2
+def test_a_change_begins_a_run_when_none_is_due_or_under_way(server, tmp_path):
+    (tmp_path / "a.yaml").write_text("registry: {kind: mlflow}")
+    server.schedules.remove(server.schedule.id)
+    config = tmp_path / "a.yaml"
+    server.schedules.add("nightly", "0 2 * * *", "UTC", config, tmp_path, is_watched=True)
+    watch = Watch()
+
+    def look(seconds):
+        begin_changed(server.schedules, watch, MONDAY + timedelta(seconds=seconds))
+        return [run.parameters.get("entries") for run in server.schedules.due()]
+
+    watch.told.put("net")
+    assert look(0) == []
+    assert look(10) == [["net"]]
+    watch.told.put("other")
+    assert look(20) == [["net"]]
+    assert look(30) == [["net"]]
+    (due,) = server.schedules.due()
+    server.client.set_flow_run_state(due.id, schedules.Cancelled(), force=True)
+    assert look(40) == [["other"]]
 
 
-def test_after_a_night_off_exactly_one_run_follows(place):
-    place.server.runs = {str(n): run(n, minutes=n) for n in range(7)}
-    names = place.look(place.runner(), 6)
-    assert names.pop("6") == "Running"
-    assert set(names.values()) == {SKIPPED}
-    assert (len(names), len(place.started)) == (6, 1)
+def test_a_schedule_of_a_former_decaf_is_named_and_made_anew(server, tmp_path):
+    server.schedules.remove(server.schedule.id)
+    flow = server.client.create_flow_from_name(schedules.FLOW)
+    server.client.create_deployment(flow, "nightly", parameters={"config": "a", "folder": "b"})
+    assert server.schedules.former() == ["nightly"]
+    assert server.schedules.all() == []
+    server.schedules.add("nightly", "0 2 * * *", "UTC", Path("a.yaml"), tmp_path, False)
+    assert server.schedules.former() == []
 
 
-def test_a_run_whose_runner_was_killed_begins_again_once(place):
-    place.server.runs = {"0": run(0, state=RUNNING), "1": run(1, minutes=1), "2": run(2, minutes=9)}
-    runner = place.runner()
-    assert place.look(runner, 2) == {"0": "Running", "1": SKIPPED}
-    assert place.server.buried == ["a.yaml"]
-    place.started[0].status = 0
-    assert place.look(runner, 3)["0"] == "Completed"
-    assert place.look(runner, 4) == {"0": "Completed", "1": SKIPPED}
-    assert len(place.started) == 1
-
-
-def test_a_run_that_the_server_began_and_nobody_else_begins_again(place):
-    place.server.runs = {"0": run(0)}
-    place.server.loses_answers = True
-    runner = place.runner()
-    assert place.look(runner, 0) == {"0": "Running"}
-    assert place.started == []
-    place.server.loses_answers = False
-    assert place.look(runner, 1) == {"0": "Running"}
-    assert len(place.started) == 1
-
-
-def test_a_killed_run_of_a_schedule_that_was_removed_is_over(place):
-    place.server.runs = {"0": run(0, state=RUNNING, schedule="gone")}
-    assert place.look(place.runner(), 1) == {"0": "Crashed"}
-    assert place.started == []
-
-
-def test_who_cancels_a_run_ends_its_process(place):
-    place.server.runs = {"0": run(0)}
-    runner = place.runner()
-    place.look(runner, 0)
-    place.server.runs["0"] = place.server.runs["0"]._replace(state=CANCELLING)
-    assert place.look(runner, 1) == {"0": "Cancelled"}
-    assert place.started[0].status == -signal.SIGTERM
-    assert place.look(runner, 2) == {"0": "Cancelled"}
-
-
-def test_a_run_that_lost_its_server_begins_again(place):
-    place.server.runs = {"0": run(0)}
-    runner = place.runner()
-    place.look(runner, 0)
-    place.server.is_away = True
-    place.started[0].status = running.BROKEN
-    assert place.look(runner, 1) == {"0": "Running"}
-    place.server.is_away = False
-    assert place.look(runner, 2) == {"0": "Running"}
-    assert len(place.started) == 2
-    place.started[1].status = running.BROKEN
-    assert place.look(runner, 3) == {"0": "Failed"}
-
-
-def test_a_folder_that_is_gone_fails_the_run_alone(place):
-    (schedule,) = place.server.schedules
-    place.server.schedules = [schedule._replace(folder=place.gone)]
-    place.server.runs = {"0": run(0), "1": run(1, minutes=1)}
-    runner = place.runner()
-    assert place.look(runner, 0) == {"0": "Failed"}
-    assert place.look(runner, 1) == {"0": "Failed", "1": "Failed"}
-
-
-def test_what_is_stopped_begins_again_and_what_is_done_is_done(place):
-    place.server.runs = {"0": run(0)}
-    runner = place.runner()
-    place.look(runner, 0)
-    runner.stop()
-    assert place.server.names == {"0": AGAIN}
-    assert place.look(place.runner(), 1) == {"0": "Running"}
-
-
-@pytest.mark.parametrize(
-    ("status", "state", "name", "words"),
-    [
-        (0, "COMPLETED", "Completed", "2 files"),
-        (1, "FAILED", "NeedsAttention", "exit code 1: error: worse 2"),
-        (2, "FAILED", "Failed", "exit code 2: error: worse 2"),
-        (-signal.SIGKILL, "CRASHED", "Crashed", "ended by SIGKILL"),
-    ],
-)
-def test_the_state_of_a_run_says_how_its_process_ended(tmp_path, status, state, name, words):
-    log = tmp_path / "run.log"
-    log.write_text("begun\n2 files\n" if status == 0 else "begun\nerror: worse 2\n  by 0.1\n")
-    found = ended(status, log)
-    assert found[:2] == Ended(state, name, "")[:2]
-    assert found.message.startswith(words)
-    assert found.message.endswith(f"log: {log}")
-
-
-def test_logs_of_a_schedule_do_not_pile_up(tmp_path):
-    for second in range(running.LOGS_KEPT + 3):
-        running._log_file(tmp_path, "nightly", MONDAY + timedelta(seconds=second)).touch()
-    kept = sorted(path.name for path in (tmp_path / "scheduled" / "nightly").iterdir())
-    assert (len(kept), kept[0]) == (running.LOGS_KEPT, "2026-11-23T02-00-03Z.log")
-
-
-def test_a_server_that_is_busy_is_asked_again(monkeypatch):
-    monkeypatch.setattr(schedules, "RETRIES", 2)
-    monkeypatch.setattr(schedules, "PAUSE_SECONDS", 0)
-    answers = [(503, "{}"), (429, "{}"), (200, "[]"), (422, "no"), (401, "{}"), *[(503, "{}")] * 3]
-
-    with (
-        serving(lambda request, number: (*answers[number - 1], {})) as server,
-        closing(Schedules(server.url)) as asked,
-    ):
-        assert asked.all() == []
-        with pytest.raises(Refused, match=r"did not take deployments/filter \(status 422\): no"):
+@pytest.mark.parametrize(("status", "tries"), [(503, 2), (422, 1), (401, 1)])
+def test_a_server_that_refuses_is_named(monkeypatch, status, tries):
+    monkeypatch.setattr(schedules, "MOST_RETRIES", 1)
+    with serving(lambda request, number: (status, "{}", {"Retry-After": "0"})) as answering:
+        with Schedules(answering.url) as asked, pytest.raises(ServerUnreachable):
             asked.all()
-        with pytest.raises(ServerUnreachable, match="expected its user:password in PREFECT_API"):
-            asked.all()
-        with pytest.raises(Refused, match="503"):
-            asked.all()
-        assert len(server.requests) == len(answers)
-        address = server.url
-    with (
-        closing(Schedules(address)) as asked,
-        pytest.raises(ServerUnreachable, match="is decaf serve running"),
-    ):
+        assert len(answering.requests) == tries
+        with Schedules(answering.url) as asked:
+            assert not asked.is_up()
+        address = answering.url
+    with Schedules(address) as asked, pytest.raises(ServerUnreachable, match=address):
         asked.all()
 
 
@@ -328,6 +210,30 @@ def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):
     assert service.address() == "http://elsewhere/api"
 
 
+class StandIn:
+    """A server that keeps what is added."""
+
+    def __init__(self):
+        self.schedules, self.runs = [], []
+
+    def all(self):
+        return self.schedules
+
+    def named(self, name):
+        return Schedules.named(self, name)
+
+    def add(self, name, cron, timezone, config, folder, is_watched):
+        made = Schedule(uuid4(), name, cron, timezone, config, folder, False, True, is_watched)
+        self.schedules.append(made)
+        return SimpleNamespace(next_scheduled_start_time=MONDAY)
+
+    def under_way(self):
+        return self.runs
+
+    def due(self):
+        return []
+
+
 def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     config = tmp_path / "study.yaml"
     config.write_text(
@@ -335,8 +241,7 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
         "score: {kind: class_probability, classes: 2}\npaths: {blend: {kind: blend}}\n"
     )
     monkeypatch.chdir(tmp_path)
-    server = Server(tmp_path)
-    server.schedules = []
+    server = StandIn()
     monkeypatch.setattr(schedule_commands, "_server", lambda: server)
     nightly = {"cron": "0 2 * * *", "timezone": "Europe/Berlin", "name": None}
 
@@ -367,7 +272,7 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
         add(config=tmp_path / "moved.yaml")
     with pytest.raises(UnknownName, match="unknown schedule 'smal'; did you mean 'small'"):
         schedule_commands.run_now("smal")
-    server.last = run(1, state=RUNNING)
+    server.runs = [SimpleNamespace(deployment_id=server.schedules[0].id)]
     with pytest.raises(ScheduleError, match="a run of small is under way already"):
         schedule_commands.run_now("small")
     assert len(server.schedules) == 1

@@ -76,32 +76,17 @@ def test_a_process_that_does_not_heed_is_killed():
         assert processes.stop(process, 0.2) == -signal.SIGKILL
 
 
-def test_what_ends_is_started_again_after_a_pause_that_grows(monkeypatch, capsys):
-    clock = [0.0]
-    monkeypatch.setattr(serving.time, "monotonic", lambda: clock[0])
-    started = []
-
-    class Ended:
-        def poll(self):
-            return 1
-
-    def start(command, variables):
-        started.append(clock[0])
-        return Ended()
-
-    monkeypatch.setattr(serving.processes, "start", start)
-    kept = serving.Kept("runner", [], {})
-    kept.start()
-    for clock[0] in range(20):
-        kept.keep()
-    # Ended at once each time: pauses of 1, 2, 4 and 8 s, each begun at the next look.
-    assert started == [0, 1, 4, 9, 18]
-    assert "the runner ended with status 1; it is started again in 1 s" in capsys.readouterr().err
-    clock[0] = 18 + serving.STEADY_SECONDS
-    kept.keep()
-    clock[0] += 1
-    kept.keep()
-    assert len(started) == 6
+def test_a_server_without_credentials_is_warned_of_where_others_reach_it(monkeypatch, capsys):
+    for name in (serving.SERVER_CREDENTIALS, serving.CREDENTIALS):
+        monkeypatch.delenv(name, raising=False)
+    serving._settle_credentials("127.0.0.1", 4200)
+    assert capsys.readouterr().err == ""
+    serving._settle_credentials("0.0.0.0", 4200)
+    assert serving.SERVER_CREDENTIALS in capsys.readouterr().err
+    monkeypatch.setenv(serving.SERVER_CREDENTIALS, "auditor:secret")
+    serving._settle_credentials("0.0.0.0", 4200)
+    assert capsys.readouterr().err == ""
+    assert os.environ[serving.CREDENTIALS] == "auditor:secret"
 
 
 def test_addresses(monkeypatch):
