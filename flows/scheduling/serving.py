@@ -95,6 +95,8 @@ def _serve_once(
         running["worker"] = processes.start(worker, variables | WORKER_SETTINGS)
         announce(f"serving at {variables[service.ADDRESS].removesuffix('/api')}")
         _look(running, schedules, watch, stopping)
+    except ServerUnreachable as error:  # as when its database is locked
+        announce(f"{error}; starting again")
     finally:
         _stop(running, schedules, {processes.SERVE: variables[processes.SERVE]})
 
@@ -144,6 +146,7 @@ def _stop(
         interrupted = [] if server.poll() is not None else schedules.under_way()
         if worker := running.get("worker"):
             worker.kill()  # asked to end, it waits for its runs
+            worker.wait()
         processes.end(marks | {processes.RUN: None})
         schedules.begin_again(interrupted)
     except ServerUnreachable as error:

@@ -4,17 +4,20 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import prefect
 import psutil
 import pytest
 
-from decaf.errors import BadInput
+from decaf.errors import BadInput, DecafError, ServerUnreachable
 from flows.scheduling import processes, serving
+from flows.scheduling.watching import Watch
 
 PATIENCE_SECONDS = 60
 MARK = "DECAF_TEST_MARK"
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 PARENT = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -74,6 +77,59 @@ def test_a_process_that_does_not_heed_is_killed():
     with process:
         process.stdout.readline()
         assert processes.stop(process, 0.2) == -signal.SIGKILL
+
+
+class StandIn:
+    """A server that answers, or refuses; it has one run under way."""
+
+    def __init__(self, *, is_up=True, refuses=False):
+        self.is_up, self._refuses = lambda: is_up, refuses
+        self.begun_again = []
+
+    def make_pool(self):
+        if self._refuses:
+            raise ServerUnreachable("the database is locked")
+
+    def under_way(self):
+        return ["run"]
+
+    def begin_again(self, runs):
+        self.begun_again.append(runs)
+
+    def former(self):
+        return ["weekly"]
+
+    def all(self):
+        return []
+
+
+def served_once(server, command, tmp_path, monkeypatch):
+    """Serve with a command in the server's place, and a sleeping worker, until one of them ends."""
+    monkeypatch.setattr(serving.processes, "python", lambda *_: SLEEPER)
+    variables = {serving.service.ADDRESS: "http://here/api", processes.SERVE: str(tmp_path)}
+    serving._serve_once(command, variables, server, Watch(), threading.Event())
+    assert processes.end({processes.SERVE: str(tmp_path)}) == 0
+
+
+def test_if_the_server_ends_the_worker_ends_and_its_runs_begin_again(tmp_path, monkeypatch, capsys):
+    server = StandIn()
+    served_once(server, [sys.executable, "-c", "import time; time.sleep(3)"], tmp_path, monkeypatch)
+    assert server.begun_again == [["run"], []]  # at the start; at the end nobody could be asked
+    assert "weekly" in capsys.readouterr().err
+
+
+def test_a_server_that_refuses_at_the_start_is_ended_and_asked_to_note_its_runs(
+    tmp_path, monkeypatch
+):
+    server = StandIn(refuses=True)
+    served_once(server, SLEEPER, tmp_path, monkeypatch)
+    assert server.begun_again == [["run"]]
+
+
+def test_a_server_that_does_not_start_is_an_error(tmp_path, monkeypatch):
+    with pytest.raises(DecafError) as broken:
+        served_once(StandIn(is_up=False), [sys.executable, "-c", ""], tmp_path, monkeypatch)
+    assert broken.value.exit_code == 3
 
 
 def test_a_server_without_credentials_is_warned_of_where_others_reach_it(monkeypatch, capsys):
