@@ -39,6 +39,9 @@ def serve(
     ] = None,
 ) -> None:
     """Run a Prefect server and a worker of the schedules until Ctrl-C; restart both if one dies."""
+    from flows.scheduling import service
+
+    service.home().mkdir(parents=True, exist_ok=True)  # Prefect warns where it has no parent
     from flows.scheduling import serving
 
     serving.serve(host, port, listen)
