@@ -1,5 +1,5 @@
 """Flows of Prefect, each a few verbs long, and the command line."""
 
-from decaf_command import check_packages
+from decaf.foundation.pipeline_packages import check_packages
 
 check_packages("tasks", "warehouse")

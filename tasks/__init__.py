@@ -9,8 +9,8 @@ servers of this machine past the proxies of the environment.
 import os
 from pathlib import Path
 
+from decaf.foundation.pipeline_packages import check_packages
 from decaf.foundation.proxies import bypass_proxies
-from decaf_command import check_packages
 
 check_packages("warehouse")
 
