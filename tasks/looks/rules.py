@@ -156,6 +156,8 @@ class Looker:
             return Seen(rule, OPEN, reason, None, block_count, sources, False)
         if (found["row_count"] < items.row_count)[:count].any():
             usable, items, found = _finite(items, found, usable)
+            if not items.block.size:
+                return Seen(rule, OPEN, NOTHING, None, block_count, 0, True)
         measure = of_change if rule.is_change else of_value
         known = measure(rule.metric, found, items, usable, self.error, self.width)
         verdict = _verdict(rule, known) if usable else OPEN

@@ -188,6 +188,15 @@ def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_pat
     assert end.known.value == pytest.approx(0.05)
 
 
+def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
+    study, pairs = studied(tmp_path), paired(20)
+    own = rule(study)
+    looker = Looker(study, pairs, Order(study, pairs), [own])
+    end = looker.look(own, summed(looker.order, 10).slice(0, 0), 10)
+    assert (end.verdict, end.known, end.is_closed) == ("not enough evidence", None, True)
+    assert end.source_count == 0
+
+
 def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     study, pairs = studied(tmp_path, gates={"evidence": {"increase": 0.2}}), paired(40)
     own = rule(study)
