@@ -1,11 +1,13 @@
-"""Audit a study.
+"""Audit the models of a study; a re-audit of a registry audits its models by the same steps."""
 
-Fit, train, choose → plan → smoke test → compute → analyse → check → picture → report.
-"""
+from pathlib import Path
 
-from tasks.cluster.failures import raise_failures
+from distributed import Client
+
+from decaf.errors import ModelsFailed
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
+from tasks.models_under_audit import ConfiguredModels, ModelsUnderAudit
 from tasks.plan import AuditPlan
 from tasks.prefect import audit_steps as steps
 
@@ -15,27 +17,62 @@ def audit(plan: AuditPlan) -> None:
 
     Writes the input file, checkpoints, the warehouse and the report. What has a receipt stays. A
     model that fails stops no other one: the report shows the others, and the next run tries it
-    again. Raises ModelsFailed in the end where some models failed, and their own error where all
+    again. Raises ModelsFailed in the end where some models failed, and their common error where all
     did.
+    """
+    models = ConfiguredModels()
+    plan = audit_models(plan, models)
+    failure = models.failure(plan)
+    if failure is None or isinstance(failure, ModelsFailed):
+        steps.report(plan.root, plan.study)
+    if failure is not None:
+        raise failure
+
+
+def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
+    """Fit → train, choose → plan → try → compute → analyse → check → picture.
+
+    Workers are started only where they have something to do. Returns the plan of what was audited;
+    None where every model was left out of it. Where models failed that stay in the plan, the run is
+    incomplete: it is neither analysed nor checked.
     """
     inputs = steps.store(plan)
     steps.fit(plan, inputs)
-    with connect(plan.given.cluster, user_code(plan.given), plan.given.prints_file) as client:
-        trained = steps.train(client, plan, inputs, return_state=True)
-        chosen = steps.choose(client, plan, inputs, return_state=True)
-        plan = steps.plan(plan)
-        if not plan.study.models:
-            raise_failures([trained, chosen])
-        tried = steps.smoke_test(client, plan)
-        plan = steps.settle(plan, tried)
-        steps.begin(plan)
-        if plan.may_stop:
-            watch = steps.watch(plan)
-            computed, plan = steps.compute_until_known(client, plan, inputs, tried.errors, watch)
-        else:
-            computed = steps.compute(client, plan, inputs, tried.errors)
-    steps.raise_failed(plan, [trained, chosen], computed)
+    if plan.needs_workers:
+        with connect(plan.given.cluster, user_code(plan.given), plan.given.prints_file) as client:
+            plan = compute_models(client, plan, models, inputs)
+    else:
+        plan = models.leave_out(plan, steps.quarantined(plan))
+    if plan is None:
+        return None
+    steps.begin(plan)
+    if models.has_failures:
+        return plan
     steps.analyse(plan, inputs)
     steps.check(plan)
-    steps.picture(plan)
-    steps.report(plan)
+    steps.picture(plan, models.pending_rows(plan))
+    return plan
+
+
+def compute_models(
+    client: Client, plan: AuditPlan, models: ModelsUnderAudit, inputs: Path
+) -> AuditPlan | None:
+    """Train → plan → try → compute, again where failed models are left out of the plan.
+
+    Returns the plan of what was computed; None where no model is left.
+    """
+    trainings = [
+        steps.train(client, plan, inputs, return_state=True),
+        steps.choose(client, plan, inputs, return_state=True),
+    ]
+    plan = steps.plan(plan)
+    models.note_untrained(plan, steps.errors_of(trainings))
+    tried = steps.smoke_test(client, plan)
+    plan = models.leave_out(steps.settle(plan, tried), tried.errors)
+    while plan is not None:
+        steps.begin(plan)
+        computed, errors = steps.compute_until_known(client, plan, inputs, models)
+        plan = models.leave_out(computed, steps.quarantined(computed) | errors)
+        if plan is computed:
+            break
+    return plan

@@ -3,11 +3,10 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable
-from functools import partial
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
@@ -17,34 +16,53 @@ from flows.final_state import final_state
 from flows.stopping import heed_signals
 from tasks.progress import telling
 
+Result = TypeVar("Result")
+
 PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
 
 
-def launch(
-    name: str, config: Source, *work: Any, conclude: Callable[[Any], None] = lambda _: None
-) -> None:
-    """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
+@contextmanager
+def start_prefect() -> Iterator[None]:
+    """Say how long the imports of Prefect take, which the block makes.
 
-    Where a flow is under way, which a worker of Prefect has started, it is that one. Its parameter
-    is the study's file. From here on SIGTERM, and SIGHUP when the terminal closes, end this process
-    as Ctrl-C does. In the flow, too, ``conclude`` gets the result; errors are its last state.
+    Prefect is imported by the modules of a flow. From here on SIGTERM, and SIGHUP when the terminal
+    closes, end this process as Ctrl-C does. Where a flow is under way, which a worker of Prefect
+    has started, Prefect heeds the signals.
 
-    Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
-    when a signal came; BadInput when Prefect's client cannot use the proxies of the environment.
+    Raises BadInput when Prefect's client cannot use the proxies of the environment.
     """
-    carry_out = partial(_carry_out, name, work, conclude)
     if is_in_flow():
-        carry_out()
+        yield
         return
     heed_signals()
     with telling("the start of Prefect"):
         open_client().close()  # Prefect's client opens one, too
-        import_module(f"flows.{name}")
+        yield
+
+
+def launch(
+    work: Callable[..., Result],
+    config: Source,
+    *arguments: Any,
+    conclude: Callable[[Result], None] = lambda _: None,
+) -> None:
+    """Run ``work(*arguments)`` as a flow of Prefect, which is called by the name of the function.
+
+    Where a flow is under way, which a worker of Prefect has started, it is that one. Its parameter
+    is the study's file. In the flow, too, ``conclude`` gets the result; errors are its last state.
+    Import the function in a block of :func:`start_prefect`.
+
+    Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
+    when a signal came.
+    """
+    if is_in_flow():
+        conclude(work(*arguments))
+        return
     try:
-        _as_flow(name, carry_out, config)
+        _run_as_flow(work.__name__, lambda: conclude(work(*arguments)), config)
     except DecafError:
         raise
     except Exception as error:
@@ -53,17 +71,13 @@ def launch(
         raise
 
 
-def _carry_out(name: str, work: Iterable[Any], conclude: Callable[[Any], None]) -> None:
-    conclude(getattr(import_module(f"flows.{name}"), name)(*work))
-
-
 def is_in_flow() -> bool:
     """Whether a flow is under way; where Prefect is not imported there is none."""
     context = sys.modules.get("prefect.context")
     return context is not None and context.FlowRunContext.get() is not None
 
 
-def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
+def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
     from prefect import flow
     from prefect.exceptions import FailedRun
 

@@ -1,21 +1,19 @@
 """Re-audit a registry: discover → audit what changed → record → judge → report → notify."""
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
-
-from distributed import Client
 
 from decaf.data.pairs import PairSet
 from decaf.errors import UnknownEntry
 from decaf.plan.study import Study
-from tasks.cluster.user_code import user_code
-from tasks.cluster.workers import connect
-from tasks.plan import AuditPlan, plan_audit
-from tasks.prefect import audit_steps, reaudit_steps
-from tasks.prefect.reaudit_steps import leave_out, problems_of
+from flows.audit import audit_models
+from tasks.models_under_audit import RegistryModels
+from tasks.plan import plan_audit
+from tasks.prefect import reaudit_steps as steps
+from tasks.prefect.audit_steps import report
 from tasks.reaudit.events import tell_failed
 from tasks.reaudit.plan import RegistryDiff
+from tasks.reaudit.recorded import has_run
 from warehouse.storage import Root
 
 
@@ -30,15 +28,14 @@ def reaudit(
     done again.
     """
     try:
-        reaudit_steps.judge(root, study)  # what a re-audit that was stopped has left
-        diff = reaudit_steps.discover(study, root, pairs, only)
+        steps.judge(root, study)  # what a re-audit that was stopped has left
+        diff = steps.discover(study, root, pairs, only)
         if diff.is_changed:
-            diff, plan = audit(diff, pairs)
-            if diff.is_changed:  # an entry that fails as it did before is no change
-                reaudit_steps.record(diff, plan)
-        reaudit_steps.judge(root, study)
-        reaudit_steps.report(root, study)
-        return reaudit_steps.notify(root, study, config)
+            audit_changes(diff, pairs)
+        steps.judge(root, study)
+        if has_run(root, study.study):
+            report(root, study)
+        return steps.notify(root, study, config)
     except UnknownEntry:  # what was asked for is none of the registry's: nothing has failed
         raise
     except Exception as error:
@@ -46,60 +43,14 @@ def reaudit(
         raise
 
 
-def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:
-    """Plan → fit, train → smoke test → compute → analyse → check → picture.
+def audit_changes(diff: RegistryDiff, pairs: PairSet) -> None:
+    """Audit the models of a registry that can be audited, and record what it lists.
 
-    A model of the registry that fails on the way is left out and stops no other one. Returns what
-    is left, and the plan of it; no plan where nothing is left.
+    Nothing is recorded where every entry turns out as it was recorded: one that fails for the same
+    reason as before is no change.
     """
-    if not diff.audited.models:
-        return diff, None
-    plan = plan_audit(diff.audited, pairs)
-    inputs = audit_steps.store(plan)
-    audit_steps.fit(plan, inputs)
-    if plan.waiting or plan.by_model:
-        study = diff.study
-        with connect(study.cluster, user_code(study), study.prints_file) as client:
-            diff, plan = on_workers(client, diff, plan, inputs)
-    if plan:
-        diff, plan = leave_out(diff, plan, audit_steps.quarantined(plan))
-    if plan:
-        audit_steps.begin(plan)
-        audit_steps.analyse(plan, inputs)
-        audit_steps.check(plan)
-        reaudit_steps.picture(diff, plan)
-    return diff, plan
-
-
-def on_workers(
-    client: Client, diff: RegistryDiff, plan: AuditPlan, inputs: Path
-) -> tuple[RegistryDiff, AuditPlan | None]:
-    """Train → smoke test → compute, without the models that fail; what is left, and its plan."""
-    audit_steps.train(client, plan, inputs)
-    audit_steps.choose(client, plan, inputs)
-    plan = audit_steps.plan(plan)
-    tried = audit_steps.smoke_test(client, plan)
-    plan = audit_steps.settle(plan, tried)
-    problems = {model_id: str(error) for model_id, error in tried.errors.items()}
-    diff, plan = leave_out(diff, plan, problems)
-    if plan is None:
-        return diff, None
-    audit_steps.begin(plan)
-    if plan.may_stop:
-        return until_decided(client, diff, plan, inputs)
-    failed = problems_of(audit_steps.compute(client, plan, inputs, {}))
-    return leave_out(diff, plan, failed)
-
-
-def until_decided(
-    client: Client, diff: RegistryDiff, plan: AuditPlan, inputs: Path
-) -> tuple[RegistryDiff, AuditPlan | None]:
-    """Compute until gates are decided, again where a model is left out; what is left, its plan."""
-    while True:
-        watch = reaudit_steps.watch(diff, plan)
-        computed, plan = audit_steps.compute_until_known(client, plan, inputs, {}, watch)
-        problems = problems_of(computed) or audit_steps.quarantined(plan)
-        diff, plan = leave_out(diff, plan, problems)
-        if not problems or plan is None:
-            return diff, plan
-        audit_steps.begin(plan)
+    models, plan = RegistryModels(diff), None
+    if diff.audited.models:
+        plan = audit_models(plan_audit(diff.audited, pairs), models)
+    if models.diff.is_changed:
+        steps.record(models.diff, plan)

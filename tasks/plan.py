@@ -160,6 +160,11 @@ class AuditPlan:
         return self.is_finished and not any(self.reasons)
 
     @property
+    def needs_workers(self) -> bool:
+        """True if workers have anything to train or compute."""
+        return bool(self.waiting or self.by_model)
+
+    @property
     def by_model(self) -> dict[str, list[tuple[Unit, ...]]]:
         """What workers compute with models, model by model: a worker loads each of them once."""
         work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in self.study.models}

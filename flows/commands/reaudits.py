@@ -183,7 +183,7 @@ def _audit(
     *,
     is_json: bool,
 ) -> None:
-    from flows.launch import launch
+    from flows.launch import launch, start_prefect
     from tasks.cluster import fork_server
 
     study, _ = fill_cluster(study, pairs)
@@ -204,8 +204,9 @@ def _audit(
             )
 
     with hold_warehouse(study) as root:
-        work = (study, pairs, root, _name_of(config), only)
-        launch("reaudit", config, *work, conclude=conclude)
+        with start_prefect():
+            from flows.reaudit import reaudit
+        launch(reaudit, config, study, pairs, root, _name_of(config), only, conclude=conclude)
 
 
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:

@@ -1,12 +1,17 @@
-"""Begin ``decaf run``: load the study, and start its workers beside the import of what follows."""
+"""Carry out ``decaf run``: audit what is left of a study, and print its results."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import load_study
 from tasks.cluster import fork_server
+
+if TYPE_CHECKING:
+    from tasks.plan import AuditPlan
 
 
 def run(
@@ -17,19 +22,60 @@ def run(
     *,
     is_whole: bool = False,
 ) -> None:
-    """Carry out what is left of a study, and print its results (:func:`audits.audit`).
+    """Carry out what is left of a study, and print its results; a finished study needs no Prefect.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
 
-    Raises ConfigError when the study takes its models from a registry.
+    Raises ConfigError when the study takes its models from a registry, and ModelsFailed, with the
+    results of the others printed, where some models failed.
     """
     study = load_study(config, overrides)
     if is_whole:
         study = study.to_the_end()
-    fork_server.begin_if_new(study)
-    from flows.commands.audits import audit
+    fork_server.begin_if_new(study)  # beside the imports that follow
+    from flows.commands import display
     from flows.commands.reaudits import refuse_registry
+    from flows.launch import launch, start_prefect
+    from tasks.hold import hold_warehouse
+    from tasks.manifest import record_forced
+    from tasks.plan import plan_audit
+    from tasks.progress import announce
 
     refuse_registry(study, "run")
-    audit(console, config, study, force)
+    with hold_warehouse(study):
+        plan = plan_audit(study, study.pair_set(), force)
+        for remark in plan.remarks:
+            announce(remark)
+        if force:
+            announce(record_forced(plan))
+        if plan.is_done:
+            _show_finished(console, plan)
+        else:
+            if plan.needs_workers:
+                fork_server.begin(plan.given.cluster)
+            announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
+            try:
+                with start_prefect():
+                    from flows.audit import audit
+                launch(audit, config, plan)
+            except ModelsFailed:
+                display.results(console, study)
+                raise
+    display.results(console, study)
+
+
+def _show_finished(console: Console, plan: "AuditPlan") -> None:
+    from tasks.pictures import are_stored
+    from tasks.verify import refuse_quarantined
+
+    refuse_quarantined(plan)
+    report = plan.study.report_file
+    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
+        from tasks.publish import show_again
+
+        show_again(plan)
+    console.print(
+        f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "
+        f"(run {plan.run_id[:12]}); no forward pass was made"
+    )

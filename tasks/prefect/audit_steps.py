@@ -1,21 +1,22 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 
 from distributed import Client
-from prefect.states import Failed, State
+from prefect.states import State
 
-from decaf.errors import DecafError, DiskRefuses, ScoringFailed
+from decaf.errors import DiskRefuses, ScoringFailed
+from decaf.plan.study import Study
 from tasks import compute as computing
-from tasks.cluster.failures import models_failed, raise_failures
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
-from tasks.looks.watch import Watch, record_stops, watch_models
+from tasks.looks.watch import Watch, record_stops
 from tasks.manifest import commit_run
+from tasks.models_under_audit import Errors, ModelsUnderAudit
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, replan, settle_blocks
 from tasks.prefect.artifacts import leave_artifacts
@@ -24,20 +25,19 @@ from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
+from warehouse.storage import Root
 
 store = step(store_pairs, name="store")
 store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
-quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
 smoke_test = step(try_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
 look = step(Watch.look, name="look")
 stop = step(record_stops, name="stop")
-watch = step(watch_models, name="watch")
 
 
 @step
@@ -69,34 +69,34 @@ def compute_model(
 
 
 def compute(
-    client: Client, plan: AuditPlan, inputs: Path, unusable: Mapping[str, DecafError]
-) -> dict[str, State]:
-    """Compute what workers have to do, model by model; how the task of each of them ended.
+    client: Client, plan: AuditPlan, inputs: Path, skipped: Errors
+) -> dict[str, BaseException]:
+    """Compute what workers have to do, model by model; errors of the models that failed.
 
-    An unusable model has failed before, by the error that is given. A worker that has nothing left
-    to do of one model goes on with the next, so one model more than there are workers is under way.
-    A model whose task fails stops no other, unless the disk refuses what it writes: no further
-    model is begun then.
+    Models that failed before are skipped. A worker that has nothing left to do of one model goes on
+    with the next, so one model more than there are workers is under way. A model whose task fails
+    stops no other, unless the disk refuses what it writes: no further model is begun then.
     """
     images = store_labelled(plan)
-    refused: list[State] = []
+    refusals: list[BaseException] = []
 
-    def of_model(rank: int, model_id: str, groups: computing.Groups) -> State:
-        if refused:
-            return refused[0]
-        rest = inputs, images, progress, remaining
-        state = compute_model(client, plan, model_id, rank, groups, *rest, return_state=True)
-        if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
-            refused.append(state)
-        return state
+    def error_of_model(rank: int, model_id: str, groups: computing.Groups) -> BaseException | None:
+        if refusals:
+            return refusals[0]
+        shared = inputs, images, progress, remaining
+        state = compute_model(client, plan, model_id, rank, groups, *shared, return_state=True)
+        for error in errors_of([state]):
+            if isinstance(error, DiskRefuses):
+                refusals.append(error)
+            return error
+        return None
 
-    failed = failed_states(unusable)
-    work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in failed}
-    for model_id, error in unusable.items() if work else ():  # else the run ends with it now
+    work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in skipped}
+    for model_id, error in skipped.items() if work else ():  # else the run ends with it now
         announce(f"{model_id} is left out: {error}")
     estimate = estimate_of(plan.root, plan.study)
     estimate.workers = len(client.nthreads())
-    remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in failed))
+    remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in skipped))
     count = sum(len(group) for groups in work.values() for group in groups)
     with (
         progress_of(count, "units of work", remaining.seconds) as progress,
@@ -104,68 +104,60 @@ def compute(
     ):
         # Prefect knows the flow of a task from the context of its thread.
         under_way = {
-            model_id: threads.submit(copy_context().run, of_model, rank, model_id, groups)
+            model_id: threads.submit(copy_context().run, error_of_model, rank, model_id, groups)
             for rank, (model_id, groups) in enumerate(work.items())
         }
         try:
-            ended = {model_id: state.result() for model_id, state in under_way.items()}
+            errors = {model_id: future.result() for model_id, future in under_way.items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()
             raise
-    return failed | ended
+    return {model_id: error for model_id, error in errors.items() if error is not None}
 
 
-def failed_states(errors: Mapping[str, DecafError]) -> dict[str, State]:
-    """States of models that failed outside of their task, by the model; messages name it."""
-    return {
-        model_id: Failed(data=type(error)(f"{model_id}: {error}"))
-        for model_id, error in errors.items()
-    }
+def errors_of(states: Iterable[State]) -> list[BaseException]:
+    """Errors of the steps that failed."""
+    failed = [state for state in states if not state.is_completed()]
+    return [state.result(raise_on_failure=False) for state in failed]
 
 
 def compute_until_known(
-    client: Client,
-    plan: AuditPlan,
-    inputs: Path,
-    unusable: Mapping[str, DecafError],
-    watch: Watch,
-) -> tuple[dict[str, State], AuditPlan]:
-    """Compute blocks in their drawn order, and stop each model as soon as enough is known of it.
+    client: Client, plan: AuditPlan, inputs: Path, models: ModelsUnderAudit
+) -> tuple[AuditPlan, dict[str, BaseException]]:
+    """Compute all blocks; with ``stop:`` in their drawn order, until enough is known of each model.
 
-    Returns how the tasks ended and the plan of what was scored, which is the run from here on. A
-    model that fails is not looked at any more; then nothing is recorded, and the plan stays.
+    Returns the plan of what was scored, which is the run from here on, and the errors of models
+    that failed. A model that fails is not looked at any more, and where one did, the plan stays.
     """
-    ended: dict[str, State] = {}
-    since: dict[str, int] = {}
-    going: Collection[str] = [card.id for card in plan.study.models]
+    if not plan.may_stop:
+        return plan, compute(client, plan, inputs, models.failed)
+    watched = watch(models, plan)
+    errors: dict[str, BaseException] = {}
+    scored: dict[str, int] = {}
+    going = [card.id for card in plan.study.models]
     while going:
-        goal = dict(watch.scored)
-        part = plan.up_to(goal, since)
-        if part.by_model or not since:
-            ended |= compute(client, part, inputs, {} if since else unusable)
-        since = goal
-        going = look(watch, [name for name in going if name not in _failed(ended)])
-    return (ended, plan) if _failed(ended) else (ended, stop(plan, watch))
+        goal = dict(watched.scored)
+        part = plan.up_to(goal, scored)
+        if part.by_model or not scored:
+            errors |= compute(client, part, inputs, {} if scored else models.failed)
+        scored = goal
+        going = look(watched, [name for name in going if name not in {**models.failed, **errors}])
+    is_whole = not errors and not models.failed
+    return (stop(plan, watched) if is_whole else plan), errors
 
 
-def _failed(ended: Mapping[str, State]) -> set[str]:
-    return {model_id for model_id, state in ended.items() if not state.is_completed()}
+@step
+def watch(models: ModelsUnderAudit, plan: AuditPlan) -> Watch:
+    """Watch what decides how many blocks are scored."""
+    return models.watch(plan)
 
 
-def raise_failed(
-    plan: AuditPlan, preparing: Sequence[State], computed: Mapping[str, State]
-) -> None:
-    """Raise what failed, if anything; where some models are audited, write their report before.
-
-    ``preparing`` are the steps before, ``computed`` has the task of each model that had any work.
-    """
-    withheld = {name: ScoringFailed(problem) for name, problem in quarantined(plan).items()}
-    states = {**computed, **failed_states(withheld)}
-    if failed := models_failed(preparing, states, len(plan.study.models)):
-        report(plan)
-        raise failed
-    raise_failures([*preparing, *states.values()])
+@partial(step, name="quarantine")
+def quarantined(plan: AuditPlan) -> dict[str, BaseException]:
+    """Errors of the models with more trajectories in quarantine than the study allows."""
+    problems = too_many_quarantined(plan)
+    return {model_id: ScoringFailed(problem) for model_id, problem in problems.items()}
 
 
 @step
@@ -176,8 +168,6 @@ def check(plan: AuditPlan) -> None:
 
 
 @step
-def report(plan: AuditPlan) -> Path | None:
+def report(root: Root, study: Study) -> None:
     """Write the report file, unless there is to be none, and what Prefect's page shows."""
-    file = publish(plan.root, plan.study)
-    leave_artifacts(plan.root, plan.study.study, file)
-    return file
+    leave_artifacts(root, study.study, publish(root, study))

@@ -143,3 +143,8 @@ def passed_before(
 def rows_in(root: Root, receipt: Receipt) -> list[Row]:
     """Rows of all entries of one re-audit."""
     return [row for file in receipt.files for row in read_file(root, file).to_pylist()]
+
+
+def has_run(root: Root, study: str) -> bool:
+    """True if any entry of the newest re-audit was audited in a run, which a report can show."""
+    return any(row["run_id"] for row in newest(root, study).rows.values())

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -71,12 +70,10 @@ def test_a_terminal_that_is_gone_fails_nothing_on_the_way_out():
 def flow(monkeypatch):
     """Launch a made-up flow as if Prefect, whose server is not there, carried it out."""
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-    monkeypatch.setattr(launching, "heed_signals", lambda: None)
-    monkeypatch.setattr(launching, "_as_flow", lambda name, carry_out, *_: carry_out())
+    monkeypatch.setattr(launching, "_run_as_flow", lambda name, carry_out, *_: carry_out())
 
     def launched(body):
-        monkeypatch.setitem(sys.modules, "flows.made_up", SimpleNamespace(made_up=body))
-        launching.launch("made_up", Path("study.yaml"), "plan", conclude=found.append)
+        launching.launch(body, Path("study.yaml"), "plan", conclude=found.append)
         return found.pop()
 
     found = []

@@ -93,7 +93,7 @@ from pathlib import Path
 import duckdb
 from flows import stopping
 from flows.commands import cli
-from flows.launch import launch
+from flows.launch import launch, start_prefect
 stopping.FLOW_PATIENCE_SECONDS = 2.0  # DuckDB may lose the signal, and has all cores until then
 def terminate():
     os.write(1, b"now")
@@ -102,9 +102,10 @@ def made_up():
     connection = duckdb.connect()
     threading.Timer(0.3, terminate).start()
     connection.sql("SELECT count(*) FROM range(100000000) a, range(1000000) b").fetchall()
-sys.modules["flows.made_up"] = types.SimpleNamespace(made_up=made_up)
 def app(standalone_mode):
-    launch("made_up", Path("study.yaml"))
+    with start_prefect():
+        import prefect
+    launch(made_up, Path("study.yaml"))
 sys.modules["flows.commands.app"] = types.SimpleNamespace(app=app)
 cli.main()
 """

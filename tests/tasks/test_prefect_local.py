@@ -13,39 +13,36 @@ def refuse(event, arguments):
     if event == "socket.connect":
         raise AssertionError(f"{event} {arguments}")
 
-from flows.launch import launch
-from types import SimpleNamespace
+from flows.launch import launch, start_prefect
 sys.addaudithook(refuse)
 """
 AUDIT = """
-from prefect.context import FlowRunContext
-from tasks.prefect.artifacts import leave_artifacts
-from tasks.prefect.step import step
-import tasks
+with start_prefect():
+    from prefect.context import FlowRunContext
+    from tasks.prefect.artifacts import leave_artifacts
+    from tasks.prefect.step import step
 
 def fail():
     raise ValueError("of a step")
 
-def body(number):
+def made_up(number):
     double = step(lambda value: 2 * value, name="double")
     failed = step(fail, name="fail")(return_state=True)
     leave_artifacts(None, "study", None)
     run = FlowRunContext.get().flow_run
     return [run.name, run.state_type.value, double(number), failed.type.value]
 
-sys.modules["flows.made_up"] = SimpleNamespace(made_up=body)
-launch("made_up", Path("photos.yaml"), 21, conclude=lambda row: print(json.dumps(row)))
+launch(made_up, Path("photos.yaml"), 21, conclude=lambda row: print(json.dumps(row)))
 print(json.dumps("prefect.server.api.server" in sys.modules))
 """
 ERROR = """
 from decaf.errors import BadInput
 
-def body():
+def made_up():
     raise BadInput("no pairs")
 
-sys.modules["flows.made_up"] = SimpleNamespace(made_up=body)
 try:
-    launch("made_up", Path("photos.yaml"))
+    launch(made_up, Path("photos.yaml"))
 except BadInput as error:
     print(json.dumps(str(error)))
 """

@@ -1,0 +1,106 @@
+"""Failures of models: a configuration keeps them in its plan, a registry is planned without."""
+
+from types import SimpleNamespace
+
+import pytest
+from registry_folder import put
+
+from decaf.errors import (
+    DiskRefuses,
+    ModelError,
+    ModelsFailed,
+    OrchestrationLost,
+    ScoringFailed,
+)
+from tasks.models_under_audit import ConfiguredModels, RegistryModels
+from tasks.plan import plan_audit
+from tasks.reaudit.plan import discover
+
+
+def plan_of(count):
+    """Stand in for a plan of so many models that can be scored."""
+    return SimpleNamespace(study=SimpleNamespace(models=["card"] * count))
+
+
+def test_a_configured_model_that_fails_stays_in_the_plan():
+    models, plan = ConfiguredModels(), plan_of(2)
+    assert models.leave_out(plan, {}) is plan
+    assert (models.has_failures, models.failure(plan)) == (False, None)
+    assert models.leave_out(plan, {"net": ModelError("no head")}) is plan
+    assert models.has_failures
+    failure = models.failure(plan)
+    assert type(failure) is ModelsFailed
+    assert "net: no head" in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("errors", "kind"),
+    [
+        ([ModelError("no head"), ModelError("no head")], ModelError),
+        ([ModelError("no head"), ScoringFailed("nan")], ScoringFailed),
+        ([DiskRefuses("no room"), DiskRefuses("no room")], DiskRefuses),
+        ([ModelError("no head"), ZeroDivisionError("of a module")], ZeroDivisionError),
+    ],
+)
+def test_where_all_configured_models_fail_they_have_a_common_error(errors, kind):
+    models, plan = ConfiguredModels(), plan_of(2)
+    models.leave_out(plan, dict(zip("ab", errors, strict=True)))
+    assert type(models.failure(plan)) is kind
+
+
+@pytest.mark.parametrize("error", [DiskRefuses("no room"), ZeroDivisionError("of a module")])
+def test_an_error_that_is_not_of_one_model_is_raised_as_it_is(error):
+    models, plan = ConfiguredModels(), plan_of(2)
+    models.leave_out(plan, {"a": error})
+    assert models.failure(plan) is error
+
+
+def test_a_training_that_fails_stops_the_run_where_nothing_else_can_be_scored():
+    error = ModelError("diverged")
+    models = ConfiguredModels()
+    models.note_untrained(plan_of(1), [error])
+    assert models.has_failures
+    assert type(models.failure(plan_of(1))) is ModelsFailed
+    with pytest.raises(ModelError):
+        ConfiguredModels().note_untrained(plan_of(0), [error])
+    with pytest.raises(ModelError):
+        RegistryModels(None).note_untrained(plan_of(1), [error])
+
+
+@pytest.fixture
+def zoo(opened, tmp_path):
+    """Models of a registry with two entries, and the plan of them."""
+    for seed, name in enumerate(["net", "other"]):
+        put(tmp_path / "zoo" / name, seed=seed)
+    study, root = opened()
+    diff = discover(study, root, study.pair_set())
+    return RegistryModels(diff), plan_audit(diff.audited, study.pair_set())
+
+
+def test_a_model_of_a_registry_is_left_out_with_its_reason(zoo):
+    models, plan = zoo
+    net, other = (card.id for card in plan.study.models)
+    assert models.leave_out(plan, {}) is plan
+    left = models.leave_out(plan, {net: ModelError("no head")})
+    assert {unit.model_id for unit in left.units} - {None} == {other}
+    assert left.run_id != plan.run_id
+    problems = {entry.entry.label: entry.problem for entry in models.diff.resolved}
+    assert problems == {"net": "no head", "other": None}
+    assert models.diff.changes() == {"net": "failed", "other": "new"}
+    assert not models.has_failures
+    assert models.leave_out(left, {other: ModelError("no tail")}) is None
+
+
+@pytest.mark.parametrize("error", [DiskRefuses("no room"), OrchestrationLost("no scheduler")])
+def test_a_re_audit_ends_where_no_model_is_to_blame(zoo, error):
+    models, plan = zoo
+    net, other = (card.id for card in plan.study.models)
+    with pytest.raises(type(error)):
+        models.leave_out(plan, {net: ModelError("no head"), other: error})
+    assert {entry.problem for entry in models.diff.resolved} == {None}
+
+
+def test_a_model_beside_the_registry_cannot_be_left_out(zoo):
+    models, plan = zoo
+    with pytest.raises(ScoringFailed, match="own"):
+        models.leave_out(plan, {"own": ModelError("no head")})
