@@ -1,9 +1,8 @@
 """What a worker needs to know to compute units of a plan."""
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from decaf.data.input_store import input_file
-from decaf.data.pairs import PairBlock
+from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
-from tasks.units.bench import Order
+from tasks.units.bench import BlockPart, Destination, InputFiles, Order, StoredUnits
+from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.orders import commit_key
 
@@ -41,62 +41,68 @@ def order_of(
     inputs: Path,
     images: Path | None,
 ) -> Order:
-    """What a worker needs to know to compute units together.
+    """Order for units that are computed together: all that a worker needs to know.
 
     ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
-    study, first, kind = plan.study, units[0], KINDS[units[0].kind]
-    blocks: list[PairBlock | None] = [None]
-    if first.block is not None:
-        rows = plan.blocks[first.block]
-        parts = plan.pairs.parts(rows) if kind.uses_model else [rows]
-        blocks = [plan.pairs.block(part) for part in parts]
-    masks = input_file(study.workspace, plan.pairs.mask_set) if plan.pairs.masks else None
+    first, kind = units[0], KINDS[units[0].kind]
     needed = [need for unit in units for need in unit.needs]
-    known = _stored_beside(plan, first)
-    keys = {unit.key for unit in units}
-    read = [unit for unit in (*needed, *known) if unit.key not in keys]
-    own_model = None if first.model_id is None else model_order(plan, (*units, *needed))
-    if kind.prepares:  # of the model that it is named after, if of any
-        own = tuple(card for card in plan.given.models if card.id == first.name)
-        study = plan.given.model_copy(update={"models": () if kind.is_local else own})
-    elif not kind.is_local:
-        study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
-    order = Order(
-        root=plan.root,
+    model = None if first.model_id is None else model_order(plan, (*units, *needed))
+    study = _study_for(plan, first, kind)
+    return Order(
+        units=units,
+        model=model,
         # A worker of a scheduler elsewhere may have been started in another folder.
         study=study.model_copy(update={"workspace": study.workspace.absolute()}),
-        key=commit_key(units),
-        units=units,
-        model=own_model,
-        block=None,
-        source_positions=np.empty(0, np.int64),
         pairs=plan.pairs if kind.is_local else None,
-        inputs=inputs,
-        masks=masks and masks.absolute(),
-        foregrounds=images,
-        starts=plan.start_files if own_model else {},
-        known=known,
-        stored={} if kind.is_local else {unit.key: plan.commit_of(unit) for unit in read},
-        software=software(),
+        parts=tuple(_parts(plan, first, kind)),
+        files=_files(plan, inputs, images, has_model=model is not None),
+        stored=_stored(plan, units, needed, kind),
+        destination=Destination(plan.root, study.study, commit_key(units), software()),
         batch_size=plan.batch_size(first.model_id),
     )
-    own, *others = (
-        replace(
-            order,
-            block=block,
-            source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
-        )
-        for block in blocks
-    )
-    return replace(own, others=tuple(others))
 
 
-def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
-    """Stored scores of the same model and block, for a unit that goes through the model too."""
-    if unit.kind not in SCORED:
-        return ()
-    return tuple(plan.stored_of_block.get((unit.model_id, unit.block), ()))
+def _study_for(plan: AuditPlan, unit: Unit, kind: Kind) -> Study:
+    """The study with the models and paths that units of a kind need."""
+    if kind.prepares:  # the model that the unit is named after, if any
+        cards = tuple(card for card in plan.given.models if card.id == unit.name)
+        return plan.given.model_copy(update={"models": () if kind.is_local else cards})
+    if kind.is_local:
+        return plan.study
+    return plan.study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
+
+
+def _parts(plan: AuditPlan, unit: Unit, kind: Kind) -> Iterator[BlockPart]:
+    """Pairs of a unit, by the shape of their inputs where they go through a model."""
+    if unit.block is None:
+        yield BlockPart(None, np.empty(0, np.int64))
+        return
+    rows = plan.blocks[unit.block]
+    for part in plan.pairs.parts(rows) if kind.uses_model else [rows]:
+        block = plan.pairs.block(part)
+        yield BlockPart(block, np.searchsorted(plan.source_ids, block.source_ids))
+
+
+def _files(plan: AuditPlan, inputs: Path, images: Path | None, *, has_model: bool) -> InputFiles:
+    masks = None
+    if plan.pairs.masks:
+        masks = input_file(plan.study.workspace, plan.pairs.mask_set).absolute()
+    return InputFiles(inputs, masks, images, plan.start_files if has_model else {})
+
+
+def _stored(
+    plan: AuditPlan, units: Sequence[Unit], needed: Sequence[Unit], kind: Kind
+) -> StoredUnits:
+    """Units that are read to compute others: what these need, and known scores of the block."""
+    first, known = units[0], ()
+    if first.kind in SCORED:
+        known = tuple(plan.stored_of_block.get((first.model_id, first.block), ()))
+    if kind.is_local:
+        return StoredUnits(known)
+    keys = {unit.key for unit in units}
+    read = [unit for unit in (*needed, *known) if unit.key not in keys]
+    return StoredUnits(known, {unit.key: plan.commit_of(unit) for unit in read})
 
 
 def model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:

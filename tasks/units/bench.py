@@ -59,44 +59,73 @@ OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pa
 
 
 @dataclass(frozen=True)
+class BlockPart:
+    """Pairs of a block whose inputs have one shape."""
+
+    block: PairBlock | None
+    """None where units are of all pairs."""
+    source_positions: NDArray[np.int64]
+    """(n_sources,) of the block, in the order of the names of all sources."""
+
+
+@dataclass(frozen=True)
+class InputFiles:
+    """Files of the workspace that units are computed from."""
+
+    clean: Path
+    """File of the clean inputs."""
+    masks: Path | None = None
+    """File of the masks of features; None where the data have none."""
+    foregrounds: Path | None = None
+    """File of the images that labels need."""
+    starts: Mapping[str, Path] = field(default_factory=dict)
+    """File of the random starts of each path, if it has any."""
+
+
+@dataclass(frozen=True)
+class StoredUnits:
+    """Units whose rows are in the warehouse, and are read to compute others."""
+
+    known: tuple[Unit, ...] = ()
+    """Units of the same model and block whose scores are stored."""
+    commits: Mapping[str, str] = field(default_factory=dict)
+    """Commits by the keys of the units, known ones and those that others need."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Place in a warehouse where the rows of one order are committed."""
+
+    root: Root
+    study: str
+    key: str
+    """Key of the commit."""
+    software: Mapping[str, str]
+    """Versions of what computes the rows."""
+
+
+@dataclass(frozen=True)
 class Order:
     """Units that are computed and committed together: names, paths and keys, no inputs."""
 
-    root: Root
-    study: Study
-    """Its paths are fitted; a worker gets it without its models."""
-    key: str
-    """Of the commit."""
     units: tuple[Unit, ...]
     model: ModelOrder | None
     """None where the units are of all models."""
-    block: PairBlock | None
-    """None where the units are of all pairs; of one shape where they go through a model."""
-    source_positions: NDArray[np.int64]
-    """(n_sources,) of the block, in the order of the names of all sources."""
+    study: Study
+    """Its paths are fitted; a worker gets it without its models."""
     pairs: PairSet | None
     """All pairs, for units that are computed beside the flow."""
-    inputs: Path
-    """File of the clean inputs."""
-    masks: Path | None
-    """File of the masks of features; None where the data have none."""
-    foregrounds: Path | None
-    """File of the images that labels need."""
-    starts: Mapping[str, Path]
-    """File of the random starts of each path, if it has any."""
-    known: tuple[Unit, ...]
-    """Units of the same model and block whose scores are stored."""
-    stored: Mapping[str, str]
-    """Commits of the units that these need, or know of, by the keys of the units."""
-    software: dict[str, str]
+    parts: tuple[BlockPart, ...]
+    """Pairs of the units, by the shape of their inputs where they go through a model."""
+    files: InputFiles
+    stored: StoredUnits
+    destination: Destination
     batch_size: int
     """Rows of a forward pass at most."""
-    others: tuple["Order", ...] = ()
-    """Orders of the same units for the pairs of the block whose inputs have other shapes."""
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Name of the order in messages."""
         return self.units[0].label
 
 
@@ -117,13 +146,13 @@ class Cost:
 
 
 class Bench:
-    """One order on a worker: its model, what has been read for it, and what was computed.
+    """One part of an order on a worker: its model, what has been read, and what was computed.
 
     ``stored`` has the rows of the warehouse that other parts of the order have read.
     """
 
-    def __init__(self, order: Order, stored: Stored) -> None:
-        self.order = order
+    def __init__(self, order: Order, part: BlockPart, stored: Stored) -> None:
+        self.order, self.part = order, part
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
         self.plan: StatePlan | None = None
@@ -147,8 +176,8 @@ class Bench:
 
     @cached_property
     def block(self) -> PairBlock:
-        """The pairs of the order, with the masks of their inputs where the data have features."""
-        block, masks = self.order.block, self.order.masks
+        """The pairs of the part, with the masks of their inputs where the data have features."""
+        block, masks = self.part.block, self.order.files.masks
         if masks is None:
             return block
         return replace(block, regions=inputs_at(masks, block.mask_positions, block.mask_shape))
@@ -158,13 +187,14 @@ class Bench:
 
         Where the order is for a GPU, it can copy them by itself.
         """
-        order, room = self.order, page_locked if has_gpu(self.order.model) else np.empty
-        return channels_first(inputs_at(order.inputs, positions, order.block.shape, room))
+        room = page_locked if has_gpu(self.order.model) else np.empty
+        file, shape = self.order.files.clean, self.part.block.shape
+        return channels_first(inputs_at(file, positions, shape, room))
 
     @cached_property
     def clean(self) -> NDArray[np.floating]:
         """(n_inputs, …) all clean inputs of the block, channels first."""
-        return self.inputs(self.order.block.input_positions)
+        return self.inputs(self.part.block.input_positions)
 
     def images(self, positions: NDArray[np.int64]) -> Tensor:
         """(n, channels, height, width) clean images of the block on the model's device."""
@@ -172,7 +202,7 @@ class Bench:
 
     def foregrounds(self, sources: NDArray[np.int64]) -> Tensor:
         """(n, channels, height, width) images that labels need, of sources of the block."""
-        stored = inputs_at(self.order.foregrounds, self.order.source_positions[sources])
+        stored = inputs_at(self.order.files.foregrounds, self.part.source_positions[sources])
         return on_device(channels_first(stored), self.model.device)
 
     def score_values(self, images: Tensor, batch_size: int) -> NDArray[np.float64]:
@@ -216,14 +246,16 @@ class Bench:
             rows = self.results[table]
             own = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return own if own.num_rows else None
-        order, place, name = self.order, (unit.key, table), OF_BLOCK.get(table)
+        place, name = (unit.key, table), OF_BLOCK.get(table)
         if place not in self._stored:
-            commit = order.stored[unit.key]
-            self._stored[place] = read_unit(order.root, order.study.study, commit, unit.key, table)
+            warehouse, commit = self.order.destination, self.order.stored.commits[unit.key]
+            self._stored[place] = read_unit(
+                warehouse.root, warehouse.study, commit, unit.key, table
+            )
         rows = self._stored[place]
         if rows is None or name is None:
             return rows
-        own = rows.filter(pc.is_in(rows[name], pa.array(getattr(order.block, f"{name}s"))))
+        own = rows.filter(pc.is_in(rows[name], pa.array(getattr(self.part.block, f"{name}s"))))
         return own if own.num_rows else None
 
     def restart_processor_clock(self) -> None:
@@ -239,7 +271,7 @@ class Bench:
         """Row of the table ``costs``."""
         order, first = self.order, self.order.units[0]
         return {
-            "commit_key": order.key,
+            "commit_key": order.destination.key,
             "kind": first.kind,
             "name": first.name,
             "block": first.block,

@@ -58,7 +58,7 @@ class _Subject:
     """The model and the block of an order, as a source of labels asks them."""
 
     def __init__(self, bench: Bench, unit: Unit, batch_size: int) -> None:
-        self.block, self.epsilon = bench.order.block, bench.order.study.epsilon
+        self.block, self.epsilon = bench.part.block, bench.order.study.epsilon
         self._bench, self._unit, self._batch_size = bench, unit, batch_size
 
     def clean_scores(self) -> dict[str, NDArray[np.float64]]:

@@ -64,11 +64,11 @@ class Fit(Kind):
             if file.exists() and EDITION not in unit.parts:
                 continue
             if file == starts_file(unit, order.study):
-                stored = channels_first(open_inputs(order.inputs))
+                stored = channels_first(open_inputs(order.files.clean))
                 draws = _draws(path, bench, stored)
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
             else:
-                path.fit(_batches(order.inputs), file)
+                path.fit(_batches(order.files.clean), file)
         measured = path.measured(path.grid(order.study.grid))
         outcome = json.dumps(measured) if measured else None
         made = [(file, None, outcome) for file in files]

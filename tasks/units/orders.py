@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import retry_while_away
-from tasks.units.bench import Bench, Order, Stored, summed
+from tasks.units.bench import Bench, BlockPart, Destination, Order, Stored, summed
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
@@ -75,11 +75,11 @@ def run_order(order: Order) -> Done:
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    is_committed = retry_while_away(lambda: receipts.exists(*_place(order)))
+    is_committed = retry_while_away(lambda: receipts.exists(*_place(order.destination)))
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     stored: Stored = {}
-    result = _join([_compute(part, stored) for part in (order, *order.others)])
+    result = _join([_compute(order, part, stored) for part in order.parts])
     if not is_committed:
         _commit(order, result.tables)
     forward_rows = result.cost.get("forward_rows", 0)
@@ -96,12 +96,12 @@ class _Result(NamedTuple):
     remark: str
 
 
-def _compute(order: Order, stored: Stored) -> _Result:
+def _compute(order: Order, part: BlockPart, stored: Stored) -> _Result:
     """Compute the units of an order for its pairs of one shape: first with the model, then without.
 
     Rows of the warehouse that are read go to ``stored``, for the other shapes of the order.
     """
-    bench, kinds = Bench(order, stored), KINDS.values()
+    bench, kinds = Bench(order, part, stored), KINDS.values()
     if any(KINDS[unit.kind].is_scanned for unit in order.units):
         scan(bench)
     _run(bench, [kind for kind in kinds if kind.uses_model and not kind.is_scanned])
@@ -129,11 +129,12 @@ def _join(parts: Sequence[_Result]) -> _Result:
     return _Result(tables, cost, next((part.remark for part in parts if part.remark), ""))
 
 
-def _place(order: Order) -> tuple[Root, str, str, str]:
-    return order.root, UNITS, order.study.study, order.key
+def _place(destination: Destination) -> tuple[Root, str, str, str]:
+    return destination.root, UNITS, destination.study, destination.key
 
 
 def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
     model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
-    put = partial(commit, *_place(order), tables, model_id=model_id, units=keys)
-    retry_while_away(partial(put, software=order.software))
+    place = _place(order.destination)
+    put = partial(commit, *place, tables, model_id=model_id, units=keys)
+    retry_while_away(partial(put, software=dict(order.destination.software)))

@@ -31,7 +31,7 @@ class Predict(Kind):
         """Values of the score for every clean input of the block."""
         has_classes = bench.order.study.score.has_classes
         (unit,) = units
-        block, clean = bench.order.block, bench.scores.clean
+        block, clean = bench.part.block, bench.scores.clean
         return {"predictions": prediction_rows(unit.key, block, clean, has_classes)}
 
     def order(self, unit: Unit) -> Hashable:

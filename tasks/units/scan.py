@@ -30,20 +30,21 @@ def scan(bench: Bench) -> None:
     States whose scores are stored do not go through the model again.
     """
     preparing = time.perf_counter()
-    order, model, study = bench.order, bench.model, bench.order.study
-    scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
+    order, block, model = bench.order, bench.part.block, bench.model
+    study, stored_units = order.study, order.stored.known
+    scored, stored = of_kind(order.units, "score"), of_kind(stored_units, "score")
     plan = _of_model(state_plan(bench, (*scored, *stored), bench.clean), model)
     # A path may have no pairs among those of one shape.
     missing = [unit.name for unit in scored if unit.name in plan.index]
     stored = [unit for unit in stored if unit.name in plan.index]
-    columns = study.score.columns(order.block.class_id)
+    columns = study.score.columns(block.class_id)
     scorers = scorers_of(order.model.card, model, study.score)
     known = (
         _known(bench, plan, columns, missing, stored, len(scorers))
-        if order.known
+        if stored_units
         else [None] * len(scorers)
     )
-    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
+    starts = {number: open_starts(order.files.starts[name]) for name, number in plan.drawn.items()}
     builder = StateBuilder(plan, on_device(bench.clean, model.device), starts)
     limit, cost = FixedLimit(order.batch_size), bench.cost
     # Loading the model is a cost of its own.
@@ -52,7 +53,7 @@ def scan(bench: Bench) -> None:
     bench.scores = scores = mean_scores(bench.queries)
     if limit.rows < order.batch_size:
         bench.note_smaller_batch(limit.rows)
-    cost.item_count = order.block.pair_count
+    cost.item_count = block.pair_count
     cost.forward_rows = scores.forward_rows
     cost.naive_rows = len(scorers) * plan.naive_count(missing)
     cost.batch_size = scores.batch_size
@@ -78,13 +79,13 @@ def _known(
 
     Of a clean input, the queries of its stored paths are known, and of its other classes the mean.
     """
-    predicted = of_kind(bench.order.known, "predict")
+    predicted = of_kind(bench.order.stored.known, "predict")
     rows = bench.rows_of(predicted[0], "predictions") if predicted else None
     if rows is None:
         return [None] * query_count
     scores = rows["class_scores"].to_pylist()
-    clean = np.full((len(bench.order.block.image_ids), len(scores[0])), np.nan)
-    places = {name: place for place, name in enumerate(bench.order.block.image_ids)}
+    clean = np.full((len(bench.part.block.image_ids), len(scores[0])), np.nan)
+    places = {name: place for place, name in enumerate(bench.part.block.image_ids)}
     clean[[places[name] for name in rows["image_id"].to_pylist()]] = scores
     means = {unit.name: _branches(bench, plan, unit) for unit in stored}
     values = known_values(plan, columns, clean, means)
@@ -106,7 +107,7 @@ def _branches(
 
     They are those of one query of a stochastic model, or the scores.
     """
-    pair_ids = [bench.order.block.pair_ids[row] for row in plan.rows[unit.name]]
+    pair_ids = [bench.part.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
     scores = np.full((len(pair_ids), repetitions, plan.grids[unit.name].size, 2), np.nan)
     rows = bench.rows_of(unit, "trajectories" if query is None else "repeats")

@@ -25,10 +25,11 @@ def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic])
     The units score paths, now or before; inputs are the (n_inputs, …) clean inputs of the block,
     channels first.
     """
-    order = bench.order
-    block = order.block.pair_ids, order.block.input_positions.tobytes()
+    order, block = bench.order, bench.part.block
+    pairs = block.pair_ids, block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
-    study, key = (order.root, order.study.study), (order.inputs, block, planned)
+    study = order.destination.root, order.study.study
+    key = order.files.clean, pairs, planned
     if study not in _kept:
         _kept.clear()
     plans = _kept.setdefault(study, {})

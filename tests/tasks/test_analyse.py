@@ -15,7 +15,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.studies.imagenet9.labels import Behaviours
 from tasks.units.analyses import matched_pairs, probe_scores
-from tasks.units.bench import Order
+from tasks.units.bench import BlockPart, Destination, InputFiles, Order, StoredUnits
 from tasks.units.orders import UNITS, commit_key, run_order
 from warehouse.commits import layout, receipts
 from warehouse.commits.writer import open_root
@@ -147,17 +147,18 @@ def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     orders = [order(root, study, unit) for unit in units]
     for one in orders:
         run_order(one)
-    assert receipts.read_one(root, UNITS, "s", orders[1].key).files == (), "there is no unit"
-    made = receipts.read_one(root, UNITS, "s", orders[1].key)
-    (tmp_path / layout.receipt(UNITS, "s", orders[0].key)).unlink()
+    assert receipts.read_one(root, UNITS, "s", orders[1].destination.key).files == (), (
+        "there is no unit"
+    )
+    made = receipts.read_one(root, UNITS, "s", orders[1].destination.key)
+    (tmp_path / layout.receipt(UNITS, "s", orders[0].destination.key)).unlink()
     for one in orders:
         run_order(one)
-    assert receipts.keys(root, UNITS, "s") == {one.key for one in orders}
-    assert receipts.read_one(root, UNITS, "s", orders[1].key) == made
+    assert receipts.keys(root, UNITS, "s") == {one.destination.key for one in orders}
+    assert receipts.read_one(root, UNITS, "s", orders[1].destination.key) == made
 
 
 def order(root, study, unit):
-    none = np.empty(0, np.int64)
-    key = commit_key((unit,))
-    files = Path("none"), None, None, {}
-    return Order(root, study, key, (unit,), None, None, none, None, *files, (), {}, {}, 64)
+    destination = Destination(root, study.study, commit_key((unit,)), {})
+    part, files = BlockPart(None, np.empty(0, np.int64)), InputFiles(Path("none"))
+    return Order((unit,), None, study, None, (part,), files, StoredUnits(), destination, 64)
