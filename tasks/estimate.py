@@ -142,9 +142,9 @@ def trial_seconds(plan: AuditPlan) -> float | None:
     stages = {name: path.grid(plan.study.grid).size for name, path in plan.study.paths.items()}
     total = 0.0
     for unit in plan.pending:
-        if unit.kind == "score" and unit.model_id in plan.paces:
+        if unit.kind == "score" and unit.model_id in plan.sizes.paces:
             rows = 2 * stages[unit.name] * (unit.row_count or 0)
-            total += rows * plan.paces[unit.model_id].seconds_per_row
+            total += rows * plan.sizes.paces[unit.model_id].seconds_per_row
         elif KINDS[unit.kind].uses_model and unit.kind != "predict":
             return None
     return total or None

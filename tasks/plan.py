@@ -2,7 +2,7 @@
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
 from tasks.runs import newest_run
-from tasks.sizes import Pace, fill_block_size, fill_cluster, measured_block_size
+from tasks.sizes import ChosenSizes, Pace, fill_block_size, fill_cluster, measured_block_size
 from tasks.stops import is_scored, stops_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
@@ -75,12 +75,8 @@ class AuditPlan:
     """Whether models may be scored on some blocks alone, and nobody knows yet on how many."""
     forced: Mapping[str, int]
     """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
-    why_workers: str
-    """Reason of the choice of workers; empty where the configuration sets them."""
-    has_open_blocks: bool
-    """Whether the trial of the models may still choose smaller blocks."""
-    paces: Mapping[str, Pace] = field(default_factory=dict)
-    """Speed, by model, of those that were tried."""
+    sizes: ChosenSizes
+    """Reasons and measurements behind the workers, blocks and batches."""
 
     @cached_property
     def run_id(self) -> str:
@@ -150,8 +146,8 @@ class AuditPlan:
 
     def batch_size(self, model_id: str | None) -> int:
         """Rows of a forward pass of a model: as configured, or as its trial has chosen."""
-        if model_id in self.paces:
-            return self.paces[model_id].batch_size
+        if model_id in self.sizes.paces:
+            return self.sizes.paces[model_id].batch_size
         return self.study.batch_size or LEAST_ROWS
 
     @property
@@ -323,20 +319,14 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
         may_stop=may_stop,
         forced={key: editions.of_unit[key] for key in again},
-        why_workers=why_workers,
-        has_open_blocks=has_open_blocks,
+        sizes=ChosenSizes(why_workers, has_open_blocks),
     )
 
 
 def replan(plan: AuditPlan, **changed: Any) -> AuditPlan:
     """Plan the same study again, with other values of some keys; choices for it stay."""
     study = plan.given.model_copy(update=changed)
-    return replace(
-        plan_audit(study, plan.pairs),
-        why_workers=plan.why_workers,
-        has_open_blocks=plan.has_open_blocks,
-        paces=plan.paces,
-    )
+    return replace(plan_audit(study, plan.pairs), sizes=plan.sizes)
 
 
 def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int) -> AuditPlan:
@@ -344,11 +334,11 @@ def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int)
 
     Blocks that the configuration sets, or that an earlier run had, stay as they are.
     """
-    if plan.has_open_blocks and paces:
+    if plan.sizes.has_open_blocks and paces:
         size = measured_block_size(plan.given, plan.pairs, paces, worker_count)
         if size != plan.given.sources_per_block:
             plan = replan(plan, sources_per_block=size)
-    return replace(plan, paces={**plan.paces, **paces}, has_open_blocks=False)
+    return replace(plan, sizes=plan.sizes.with_paces(paces))
 
 
 def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:

@@ -10,6 +10,7 @@ on them.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,22 @@ class Pace(NamedTuple):
     """With all queries of a stochastic model."""
     is_reduced: bool
     """True if a larger batch did not fit the memory."""
+
+
+@dataclass(frozen=True)
+class ChosenSizes:
+    """Reasons and measurements behind the sizes that were chosen for a plan."""
+
+    why_workers: str
+    """Reason of the choice of workers; empty where the configuration sets them."""
+    has_open_blocks: bool
+    """True if the trial of the models may still choose smaller blocks."""
+    paces: Mapping[str, Pace] = field(default_factory=dict)
+    """Speed, by model, of those that were tried."""
+
+    def with_paces(self, paces: Mapping[str, Pace]) -> "ChosenSizes":
+        """Sizes after a trial of models, which leaves blocks as they are from then on."""
+        return replace(self, has_open_blocks=False, paces={**self.paces, **paces})
 
 
 def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:

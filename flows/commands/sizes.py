@@ -11,17 +11,17 @@ from tasks.sizes import block_seconds, load_of
 
 def say_sizes(console: Console, plan: AuditPlan) -> None:
     """Print the workers of a plan, and blocks and batches of each model that was tried."""
-    reason = f" ({plan.why_workers})" if plan.why_workers else ""
+    reason = f" ({plan.sizes.why_workers})" if plan.sizes.why_workers else ""
     say(console, f"workers: {describe_cluster(plan.given.cluster)}{reason}")
     sources = number_of(min(plan.given.sources_per_block, len(plan.source_ids)), "source")
-    if plan.has_open_blocks:
+    if plan.sizes.has_open_blocks:
         say(console, f"blocks: at most {sources}; a run chooses them when it tries the models")
         return
     blocks = f"{number_of(len(plan.blocks), 'block')} of {sources}"
-    if not plan.paces:
+    if not plan.sizes.paces:
         say(console, blocks)
     load = load_of(plan.given, plan.pairs)
-    for model_id, pace in plan.paces.items():
+    for model_id, pace in plan.sizes.paces.items():
         seconds = block_seconds(plan.given, load, pace)
         say(
             console,

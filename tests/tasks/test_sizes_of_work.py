@@ -30,7 +30,7 @@ def study(tmp_path):
 
 
 def sizes(plan):
-    return plan.given.sources_per_block, plan.has_open_blocks
+    return plan.given.sources_per_block, plan.sizes.has_open_blocks
 
 
 def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
@@ -76,7 +76,7 @@ def test_workers_are_chosen_where_none_are_set(study):
     plan = plan_audit(study.model_copy(update={"cluster": None}), study.pair_set())
     assert isinstance(plan.given.cluster, LocalWorkers)
     assert plan.given.cluster.workers <= SOURCES * 2 // 4
-    assert plan.why_workers
+    assert plan.sizes.why_workers
 
 
 def test_a_trial_times_batches_up_to_the_states_of_a_block(study):
