@@ -38,8 +38,8 @@ class Items(NamedTuple):
     """(n_items,) its sources."""
 
 
-class Order:
-    """The sources of a study in the order that is drawn."""
+class DrawnSources:
+    """Sources of a study in the order that is drawn."""
 
     def __init__(self, study: Study, pairs: PairSet) -> None:
         self.study, self.pairs = study, pairs

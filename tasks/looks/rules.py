@@ -18,7 +18,7 @@ from decaf.registry.gates import (
     Verdict,
     verdict_of,
 )
-from tasks.looks.items import Group, Items, Order
+from tasks.looks.items import DrawnSources, Group, Items
 from tasks.looks.limits import Known, columns_of, of_change, of_value
 
 HALF_WIDTH, NARROW, OPEN = "half_width", "narrow", "not enough evidence"
@@ -100,11 +100,11 @@ def width_rules(study: Study, groups: Iterable[Group]) -> list[Rule]:
     ]
 
 
-def groups_of(order: Order, metrics: Iterable[str]) -> dict[Group, Items]:
+def groups_of(drawn_sources: DrawnSources, metrics: Iterable[str]) -> dict[Group, Items]:
     """What rules on some columns can be about."""
     metrics = set(metrics)
-    groups = order.of_trajectories() if metrics - {ACCURACY} else {}
-    return groups | (order.of_images() if ACCURACY in metrics else {})
+    groups = drawn_sources.of_trajectories() if metrics - {ACCURACY} else {}
+    return groups | (drawn_sources.of_images() if ACCURACY in metrics else {})
 
 
 def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
@@ -121,9 +121,11 @@ def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
 class Looker:
     """Looks at rules, with all that does not change from look to look."""
 
-    def __init__(self, study: Study, pairs: PairSet, order: Order, rules: list[Rule]) -> None:
-        self.order = order
-        self.items = groups_of(order, {rule.metric for rule in rules})
+    def __init__(
+        self, study: Study, pairs: PairSet, drawn_sources: DrawnSources, rules: list[Rule]
+    ) -> None:
+        self.drawn_sources = drawn_sources
+        self.items = groups_of(drawn_sources, {rule.metric for rule in rules})
         self.rules, self.error = rules, error_of_a_bound(study, rules)
         bounds = study.stop.bounds or study.score.bounds
         self.width = float(bounds[1] - bounds[0])
@@ -146,7 +148,7 @@ class Looker:
         if rule.is_change and not rule.is_comparable:
             return Seen(rule, NOT_APPLICABLE, rule.reason, None, block_count, sources, True)
         is_end = block_count == self.block_count
-        found = self.order.summed(sums, items, columns_of(rule.metric))
+        found = self.drawn_sources.summed(sums, items, columns_of(rule.metric))
         usable, reason = count, None
         if rule.is_change:
             is_missing = found["compared_count"] < found["row_count"]

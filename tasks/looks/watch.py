@@ -11,7 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from decaf.errors import number_of
 from decaf.registry.gates import on_pair_types
-from tasks.looks.items import Group, Order
+from tasks.looks.items import DrawnSources, Group
 from tasks.looks.rules import OPEN, Looker, Rule, Seen, gate_rules, groups_of, width_rules
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan
@@ -35,10 +35,12 @@ class Watch:
     ) -> None:
         """Watch ``rules`` by what ``read`` reads; other models go as far as ``scored`` says."""
         study = plan.study
-        order = Order(study, plan.pairs)
+        drawn_sources = DrawnSources(study, plan.pairs)
         metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
-        self.plan, self.read, self.order = plan, read, order
-        self.looker = Looker(study, plan.pairs, order, rules(groups_of(order, metrics)))
+        self.plan, self.read, self.drawn_sources = plan, read, drawn_sources
+        self.looker = Looker(
+            study, plan.pairs, drawn_sources, rules(groups_of(drawn_sources, metrics))
+        )
         self.open = {rule.model_id: [] for rule in self.looker.rules}
         for rule in self.looker.rules:
             self.open[rule.model_id].append(rule)
@@ -69,9 +71,10 @@ class Watch:
             if not is_over:
                 on[model] = min(self.last, at + self.plan.study.stop.every)
             verdicts = Counter(str(one.verdict) for one in seen)
+            source_count = self.drawn_sources.sources_before(at)
             announce(
                 f"{model}: {at} of {number_of(total, 'block')}, "
-                f"{self.order.sources_before(at):,} of {self.order.source_count:,} sources: "
+                f"{source_count:,} of {self.drawn_sources.source_count:,} sources: "
                 + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
                 + ("" if on.get(model) else "; no more of it is needed" if at < total else "")
             )
@@ -125,8 +128,8 @@ class Watch:
                 "model_id": model,
                 "block_count": count,
                 "planned_block_count": total,
-                "source_count": self.order.sources_before(count),
-                "planned_source_count": self.order.source_count,
+                "source_count": self.drawn_sources.sources_before(count),
+                "planned_source_count": self.drawn_sources.source_count,
                 "is_decided": model not in undecided,
             }
             for model, count in self.scored.items()

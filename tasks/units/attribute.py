@@ -57,7 +57,7 @@ class Attribute(Kind):
                     slot = self.name, name, card.id, block.number
                     yield Unit(*slot, own, made_by=made_by, pairs=block.digest)
 
-    def order(self, unit: Unit) -> Hashable:
+    def group_key(self, unit: Unit) -> Hashable:
         """With the methods of the block that play the same game: they share coalitions."""
         game = unit.parts.get("game")
         return (unit.model_id, unit.block, game) if game else unit.key

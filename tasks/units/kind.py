@@ -51,6 +51,6 @@ class Kind(ABC):
         """What a unit makes in the workspace, beside its rows; without them it is not there."""
         return ()
 
-    def order(self, unit: Unit) -> Hashable:
-        """What a unit is computed and committed with: units of equal answers go together."""
+    def group_key(self, unit: Unit) -> Hashable:
+        """Key of the group that a unit is computed and committed with."""
         return unit.key

@@ -48,7 +48,7 @@ def together(units: Iterable[Unit]) -> Iterator[tuple[Unit, ...]]:
     for own in of_model.values():
         groups: dict[Hashable, list[Unit]] = {}
         for unit in own:
-            groups.setdefault(KINDS[unit.kind].order(unit), []).append(unit)
+            groups.setdefault(KINDS[unit.kind].group_key(unit), []).append(unit)
         yield from map(tuple, groups.values())
 
 

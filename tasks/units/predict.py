@@ -34,6 +34,6 @@ class Predict(Kind):
         block, clean = bench.part.block, bench.scores.clean
         return {"predictions": prediction_rows(unit.key, block, clean, has_classes)}
 
-    def order(self, unit: Unit) -> Hashable:
+    def group_key(self, unit: Unit) -> Hashable:
         """With the paths of the block: one forward pass serves all."""
         return unit.model_id, unit.block

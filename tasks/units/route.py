@@ -39,6 +39,6 @@ class Route(Kind):
                 parts.append(profile_rows(unit.key, trajectories, epsilon))
         return {"profiles": pa.concat_tables(parts or [PROFILES.schema.empty_table()])}
 
-    def order(self, unit: Unit) -> Hashable:
+    def group_key(self, unit: Unit) -> Hashable:
         """With what is scored of the block."""
         return unit.model_id, unit.block

@@ -73,6 +73,6 @@ class Score(Kind):
             "repeats": repeat_rows(keys, ids, queries) if queries else REPEATS.schema.empty_table(),
         }
 
-    def order(self, unit: Unit) -> Hashable:
+    def group_key(self, unit: Unit) -> Hashable:
         """With all paths of the block: they share states."""
         return unit.model_id, unit.block

@@ -10,7 +10,7 @@ from small_studies import of_scenes
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ResponseError
 from decaf.plan.study import Study
-from tasks.looks.items import Group, Order
+from tasks.looks.items import DrawnSources, Group
 from tasks.looks.limits import of_change, of_value
 from tasks.looks.rules import Looker, error_of_a_bound, gate_rules, width_rules
 
@@ -42,10 +42,10 @@ def paired(count, **keys):
     return PairSet(tuple(images), tuple(pairs), "")
 
 
-def summed(order, blocks, counts=1, **columns):
+def summed(drawn_sources, blocks, counts=1, **columns):
     """Sums of the sources of the first blocks; each column a number, or a function of the place."""
-    count = order.sources_before(blocks)
-    sources = list(order.place_of)[:count]
+    count = drawn_sources.sources_before(blocks)
+    sources = list(drawn_sources.place_of)[:count]
     weights = {"row_count": counts, "compared_count": counts, "weight": 1.0}
     own = dict.fromkeys(COLUMNS, 0.0) | weights | columns
     given = {
@@ -61,12 +61,12 @@ def test_items_are_sources_with_their_weights_and_repetitions(tmp_path):
     heavy = replace(pairs.pairs[3], weight=2.5)
     other = replace(pairs.pairs[0], pair_id="more", pair_type="floor", weight=0.5)
     pairs = replace(pairs, pairs=(*pairs.pairs[:3], heavy, pairs.pairs[4], other))
-    order = Order(study, pairs)
-    groups = order.of_trajectories()
+    drawn_sources = DrawnSources(study, pairs)
+    groups = drawn_sources.of_trajectories()
     assert list(groups) == [
         Group(kind, path, None) for kind in ("wall", "floor") for path in ("blend", "noise")
     ]
-    at = order.place_of["s003"]
+    at = drawn_sources.place_of["s003"]
     np.testing.assert_allclose(groups[WALL].weight, np.where(np.arange(5) == at, 2.5, 1.0))
     noise = groups[Group("wall", "noise", None)]
     np.testing.assert_allclose(noise.weight, 2 * groups[WALL].weight)
@@ -74,8 +74,8 @@ def test_items_are_sources_with_their_weights_and_repetitions(tmp_path):
     assert groups[WALL].block.tolist() == [0, 0, 1, 1, 2]
     floor = groups[Group("floor", "blend", None)]
     assert floor.weight.tolist() == [0.5]
-    assert floor.block.tolist() == [order.place_of["s000"] // 2]
-    images = order.of_images()
+    assert floor.block.tolist() == [drawn_sources.place_of["s000"] // 2]
+    images = drawn_sources.of_images()
     assert {group.variant: items.row_count.sum() for group, items in images.items()} == {
         "factual": 5,
         "changed": 5,
@@ -85,23 +85,25 @@ def test_items_are_sources_with_their_weights_and_repetitions(tmp_path):
 def test_an_image_that_sources_share_is_counted_with_the_first_of_them(tmp_path):
     pairs = paired(4)
     shared = tuple(replace(pair, minus=1) for pair in pairs.pairs)
-    order = Order(studied(tmp_path), replace(pairs, pairs=shared))
-    changed = order.of_images()[Group(None, None, "changed")]
+    drawn_sources = DrawnSources(studied(tmp_path), replace(pairs, pairs=shared))
+    changed = drawn_sources.of_images()[Group(None, None, "changed")]
     assert changed.row_count.tolist() == [1]
-    assert changed.place.tolist() == [0 if name == "s000" else -1 for name in order.place_of]
+    assert changed.place.tolist() == [
+        0 if name == "s000" else -1 for name in drawn_sources.place_of
+    ]
 
 
 def test_a_block_is_what_was_drawn_where_classes_are_dealt(tmp_path):
     study = studied(tmp_path, stop={"when": "gates_decided", "by_class": True})
-    items = Order(study, paired(6)).of_trajectories()[WALL]
+    items = DrawnSources(study, paired(6)).of_trajectories()[WALL]
     assert items.block.tolist() == [0, 1, 2]
     assert items.weight.tolist() == items.source_count.tolist() == [2, 2, 2]
 
 
 def test_the_last_look_is_exact_and_others_hold_it(tmp_path):
     study, pairs = studied(tmp_path), paired(60)
-    order = Order(study, pairs)
-    items = order.of_trajectories()[WALL]
+    drawn_sources = DrawnSources(study, pairs)
+    items = drawn_sources.of_trajectories()[WALL]
     drawn = np.random.default_rng(0).beta(2, 5, 60)
     columns = {
         "evidence": drawn,
@@ -132,7 +134,7 @@ def test_the_last_look_is_exact_and_others_hold_it(tmp_path):
 
 
 def test_a_share_of_no_response_is_open_and_a_score_beyond_its_bounds_is_named(tmp_path):
-    items = Order(studied(tmp_path), paired(4)).of_trajectories()[WALL]
+    items = DrawnSources(studied(tmp_path), paired(4)).of_trajectories()[WALL]
     nothing = {"evidence": np.zeros(4), "abs_response": np.zeros(4)}
     for count in (2, 4):
         value, limits = of_value("evidence_frac", nothing, items, count, 0.1, 1.0)
@@ -152,12 +154,14 @@ def rule(study, **changed):
 def test_a_gate_closes_when_the_limits_leave_it(tmp_path):
     study, pairs = studied(tmp_path), paired(80)
     own = rule(study)
-    looker = Looker(study, pairs, Order(study, pairs), [own])
+    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
     assert looker.error == 0.1
     verdicts = {}
     for value in (0.05, 0.5, 0.95):
-        order = looker.order
-        looks = [looker.look(own, summed(order, n, evidence=value), n) for n in range(2, 41)]
+        drawn_sources = looker.drawn_sources
+        looks = [
+            looker.look(own, summed(drawn_sources, n, evidence=value), n) for n in range(2, 41)
+        ]
         closed = next(n for n, one in enumerate(looks, 2) if one.is_closed)
         verdicts[value] = (looks[closed - 2].verdict, closed)
         assert looks[closed - 2].source_count == 2 * closed
@@ -173,10 +177,10 @@ def test_a_gate_closes_when_the_limits_leave_it(tmp_path):
 def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_path):
     study, pairs = studied(tmp_path), paired(20)
     own = rule(study)
-    looker = Looker(study, pairs, Order(study, pairs), [own])
+    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
 
     def sums(blocks):
-        return summed(looker.order, blocks, evidence=0.05).filter(
+        return summed(looker.drawn_sources, blocks, evidence=0.05).filter(
             pa.array([n != 1 for n in range(2 * blocks)])
         )
 
@@ -191,8 +195,8 @@ def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_pat
 def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
     study, pairs = studied(tmp_path), paired(20)
     own = rule(study)
-    looker = Looker(study, pairs, Order(study, pairs), [own])
-    end = looker.look(own, summed(looker.order, 10).slice(0, 0), 10)
+    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
+    end = looker.look(own, summed(looker.drawn_sources, 10).slice(0, 0), 10)
     assert (end.verdict, end.known, end.is_closed) == ("not enough evidence", None, True)
     assert end.source_count == 0
 
@@ -200,17 +204,17 @@ def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
 def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     study, pairs = studied(tmp_path, gates={"evidence": {"increase": 0.2}}), paired(40)
     own = rule(study)
-    order = Order(study, pairs)
-    looker = Looker(study, pairs, order, [own])
-    alike = summed(order, 10, evidence=0.5, evidence_before=0.5)
+    drawn_sources = DrawnSources(study, pairs)
+    looker = Looker(study, pairs, drawn_sources, [own])
+    alike = summed(drawn_sources, 10, evidence=0.5, evidence_before=0.5)
     assert looker.look(own, alike, 10).known.value == 0.0
     short = summed(
-        order, 10, evidence=0.5, evidence_before=0.5, compared_count=lambda n: int(n < 6)
+        drawn_sources, 10, evidence=0.5, evidence_before=0.5, compared_count=lambda n: int(n < 6)
     )
     seen = looker.look(own, short, 10)
     assert (seen.verdict, seen.is_closed, seen.source_count) == ("not enough evidence", True, 6)
     assert "scores of 6 of 40 of what is drawn; decaf reaudit --to-the-end" in seen.reason
-    none = looker.look(own, summed(order, 10, compared_count=0), 10)
+    none = looker.look(own, summed(drawn_sources, 10, compared_count=0), 10)
     assert (none.reason, none.is_closed) == ("nothing was measured of it", True)
     first = replace(own, is_comparable=False, reason="there is no version before it")
     seen = looker.look(first, alike, 10)
@@ -243,8 +247,10 @@ def test_an_interval_is_narrow_or_not(tmp_path):
     stop = {"when": "interval", "metric": "evidence", "half_width": 0.2, "error": 0.1}
     study, pairs = studied(tmp_path, stop=stop), paired(80)
     (own,) = width_rules(study, [WALL])
-    looker = Looker(study, pairs, Order(study, pairs), [own])
-    looks = [looker.look(own, summed(looker.order, n, evidence=0.3), n) for n in range(2, 41)]
+    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
+    looks = [
+        looker.look(own, summed(looker.drawn_sources, n, evidence=0.3), n) for n in range(2, 41)
+    ]
     for seen in looks:
         width = seen.known.limits.upper - seen.known.limits.lower
         assert (seen.verdict == "narrow") == (width <= 0.4) == seen.is_closed
