@@ -19,21 +19,23 @@ Groups = Sequence[tuple[Unit, ...]]
 """Units that are computed and committed together, of one model."""
 
 
-def compute(
+def compute_model(
     client: Client,
     plan: AuditPlan,
+    model_id: str,
+    rank: int,
     groups: Groups,
     inputs: Path,
     images: Path | None,
     progress: WorkProgress,
     remaining: Remaining,
-    rank: int,
 ) -> None:
-    """Compute groups of units of one model; each is committed by the worker that computed it.
+    """Score, route and measure one model; the worker that computed a group of units commits it.
 
-    What needs another group's result waits for all of those. A model that ends a worker would end
-    the next one, too: nothing more of it is begun. A group whose receipt is there is passed over,
-    so a second call does only what is left.
+    Workers meet models of a lower ``rank`` first; the run of the task is called by ``model_id``.
+    A group that needs the result of another group waits for all groups that need none. A model that
+    ends a worker would end the next one, too: nothing more of it is begun. A group whose receipt is
+    there is passed over, so a second call does only the work that is left.
     """
     of_label: dict[str, tuple[Unit, ...]] = {}
     announced: set[str] = set()

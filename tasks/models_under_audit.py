@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -18,44 +17,18 @@ Errors = Mapping[str, BaseException]
 """Errors by the models that failed with them."""
 
 
-class ModelsUnderAudit(Protocol):
-    """Models of one flow, and how the flow goes on where some of them fail."""
-
-    @property
-    def failed(self) -> Errors:
-        """Models that failed and stay in the plan; nothing more of them is computed."""
-
-    @property
-    def has_failures(self) -> bool:
-        """True if the run stays incomplete, since models of its plan failed."""
-
-    def note_untrained(self, plan: AuditPlan, errors: Sequence[BaseException]) -> None:
-        """Note the errors of trainings and choices of epochs, or raise them."""
-
-    def leave_out(self, plan: AuditPlan, errors: Errors) -> AuditPlan | None:
-        """Plan that goes on where models failed: the same one, or one without them.
-
-        The plan itself is returned where no model failed, and None where no model is left.
-        """
-
-    def watch(self, plan: AuditPlan) -> Watch:
-        """Watch what decides how many blocks are scored."""
-
-    def pending_rows(self, plan: AuditPlan) -> pa.Table | None:
-        """Rows of the re-audit under way, whose changed pairs are pictured, too."""
-
-
 class ConfiguredModels:
     """Models of ``models:``: one that fails stays in the plan, and the run stays incomplete."""
 
     def __init__(self) -> None:
         self.failed: dict[str, BaseException] = {}
+        """Errors by model; nothing more of these models is computed."""
         self.untrained: list[BaseException] = []
         """Errors of trainings and choices of epochs."""
 
     @property
     def has_failures(self) -> bool:
-        """True if any model failed, or could not be trained."""
+        """True if any model failed or could not be trained, so the run stays incomplete."""
         return bool(self.failed or self.untrained)
 
     def note_untrained(self, plan: AuditPlan, errors: Sequence[BaseException]) -> None:
@@ -106,6 +79,8 @@ class RegistryModels:
     def leave_out(self, plan: AuditPlan, errors: Errors) -> AuditPlan | None:
         """Record why models failed, and plan the others; says which are left out.
 
+        Returns the plan itself where no model failed, and None where no model is left.
+
         Raises DiskRefuses when nothing can be written, and OrchestrationLost when the scheduler is
         gone, which no model causes; ScoringFailed when such a model is not of the registry but of
         the configuration.
@@ -133,3 +108,7 @@ class RegistryModels:
     def pending_rows(self, plan: AuditPlan) -> pa.Table:
         """Rows of the re-audit as they will be recorded."""
         return pending(self.diff, plan.run_id)
+
+
+ModelsUnderAudit = ConfiguredModels | RegistryModels
+"""Models of one flow, and how the flow goes on where some of them fail."""

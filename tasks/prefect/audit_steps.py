@@ -21,7 +21,7 @@ from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, replan, settle_blocks
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
-from tasks.progress import WorkProgress, announce, progress_of
+from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
@@ -32,6 +32,9 @@ store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
+compute_model = step(
+    computing.compute_model, name="compute_model", task_run_name="compute-{model_id}"
+)
 begin = step(commit_run, name="begin")
 smoke_test = step(try_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
@@ -50,22 +53,6 @@ def plan(plan: AuditPlan) -> AuditPlan:
 def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
     """Plan with the speed of the models that were tried, which may ask for smaller blocks."""
     return settle_blocks(plan, tried.paces, tried.worker_count)
-
-
-@partial(step, task_run_name="compute-{model_id}")
-def compute_model(
-    client: Client,
-    plan: AuditPlan,
-    model_id: str,
-    rank: int,
-    groups: computing.Groups,
-    inputs: Path,
-    images: Path | None,
-    progress: WorkProgress,
-    remaining: Remaining,
-) -> None:
-    """Score, route and measure one model; commit all of it; what is committed is passed over."""
-    computing.compute(client, plan, groups, inputs, images, progress, remaining, rank)
 
 
 def compute(
