@@ -12,7 +12,8 @@ WITH sides AS (
     FROM core_pairs
 ),
 images AS (
-    SELECT study, image_id, min(variant) AS variant, min(class_id) AS class_id,
+    SELECT study, image_id,
+        min(variant) AS variant, min(class_id) AS class_id,
         bool_or(is_factual) AS is_factual
     FROM sides
     GROUP BY study, image_id
@@ -23,23 +24,14 @@ units AS (
     FROM core_run_units
     WHERE kind = 'predict'
 ),
-placed AS NOT MATERIALIZED (
-    SELECT
-        study, run_id, model_id, image_id, class_scores, predicted_class, place,
-        hash(study, model_id, image_id) AS digest
-    FROM stg_predictions
-    JOIN units USING (study, model_id, unit_key)
-),
--- An image that several blocks share was scored with each of them. Most images are of one block,
--- and to group their scores would take many times the memory of a count of hashes.
-shared AS (SELECT digest FROM placed GROUP BY digest HAVING count(*) > 1),
+-- An image that several blocks share was scored with each of them.
 firsts AS (
-    SELECT study, run_id, model_id, image_id, class_scores, predicted_class
-    FROM placed ANTI JOIN shared USING (digest)
-    UNION ALL
-    SELECT study, run_id, model_id, image_id,
-        arg_min(class_scores, place), arg_min(predicted_class, place)
-    FROM placed SEMI JOIN shared USING (digest)
+    SELECT
+        study, run_id, model_id, image_id,
+        arg_min(prediction.class_scores, place) AS class_scores,
+        arg_min(prediction.predicted_class, place) AS predicted_class
+    FROM stg_predictions AS prediction
+    JOIN units USING (study, model_id, unit_key)
     GROUP BY study, run_id, model_id, image_id
 )
 SELECT

@@ -253,13 +253,13 @@ def test_a_job_of_kubernetes_is_that_of_our_manifest():
 
 
 def test_the_command_line_ends_a_flow_as_deployments_do(prefect_server, monkeypatch):
-    def find_faults():
+    def faulty():
         raise ChecksFailed("2 rows do not add up")
 
     api = prefect_server["PREFECT_API_URL"]
     monkeypatch.setenv("PREFECT_API_URL", api)
     with temporary_settings({PREFECT_API_URL: api}), pytest.raises(ChecksFailed, match="2 rows"):
-        launch._as_flow("faulty", find_faults, Path("study.yaml"))
+        launch.launch(faulty, Path("study.yaml"))
     asked = {"flows": {"name": {"any_": ["faulty"]}}}
     (run,) = httpx.post(f"{api}/flow_runs/filter", json=asked, trust_env=False).json()
     state = [run["state"][name] for name in ("type", "name", "message")]

@@ -44,6 +44,7 @@ SIDE_BY_SIDE = {
     "out_changed_pairs",
     "out_history",
     "out_shown_pairs",
+    "out_stage_errors",
     "out_warnings",
     "paper_attribution_comparison",
     "paper_attribution_endpoint",
