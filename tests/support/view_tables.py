@@ -15,13 +15,6 @@ from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
 
 VIEWS = {view.name: view for view in views()}
-RECEIPTS = {
-    "kind": "VARCHAR",
-    "study": "VARCHAR",
-    "key": "VARCHAR",
-    "model_id": "VARCHAR",
-    "committed_at": "TIMESTAMPTZ",
-}
 UNSAID = {"weight": "1"}
 ARROW = {name: arrow for arrow, name in SQL_TYPES.items()}
 
@@ -39,7 +32,7 @@ def staged_schemas():
     given = {
         name: pa.schema([(column, ARROW[type_]) for column, type_ in columns.items()])
         for name, columns in (
-            ("receipts", RECEIPTS),
+            ("receipts", OF_RECEIPTS["receipts"]),
             ("committed_units", OF_RECEIPTS["committed_units"]),
             ("receipt_files", RECEIPT_FILES),
         )

@@ -24,7 +24,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def few(tmp_path, monkeypatch):
-    """A folder with one view and what is below it, bound in a moment, and what opening asks."""
+    """A folder with one view and what is below it, bound in a moment."""
     by_name = {view.name: view for view in views.views()}
     wanted, left = set(), [OUT]
     while left:
@@ -38,8 +38,6 @@ def few(tmp_path, monkeypatch):
         target = tmp_path / "sql" / by_name[name].folder / source.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    opening = f"{views.QUERIES}/receipts"
-    shutil.copytree(views.SQL_FOLDER / opening, tmp_path / "sql" / opening)
     monkeypatch.setattr(views, "SQL_FOLDER", tmp_path / "sql")
     return tmp_path / "sql"
 

@@ -22,9 +22,9 @@ from warehouse import storage
 from warehouse.commits.migrations import check_version
 from warehouse.commits.writer import open_root
 from warehouse.query import functions
-from warehouse.query.kept_receipts import attach_receipts
 from warehouse.query.prepared import attach_views
 from warehouse.query.provided import provide_files
+from warehouse.query.receipt_tables import read_receipts
 from warehouse.query.scratch import scratch_folder
 from warehouse.query.store_errors import of_store
 from warehouse.storage import Root
@@ -98,8 +98,8 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            read = attach_receipts(connection, store)
-            _lock(connection, provide_files(connection, store, read, without))
+            files = read_receipts(connection, root)
+            _lock(connection, provide_files(connection, store, files, without))
             on_failure.pop_all()
     except duckdb.Error as error:
         raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error

@@ -22,7 +22,7 @@ from warehouse import storage
 from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
 from warehouse.query.provided import provide_files
-from warehouse.query.receipt_tables import create_tables, name_receipts
+from warehouse.query.receipt_tables import create_tables
 from warehouse.query.scratch import scratch_folder
 from warehouse.query.views import create_views, staging
 from warehouse.storage.cache import cache_folder
@@ -89,7 +89,6 @@ def _bound(name: str) -> Path:
         seeds.mkdir()
         write_missing_seeds(seeds)
         create_tables(connection)
-        name_receipts(connection)
         provide_files(connection, storage.open(seeds), [])
         _attach(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")

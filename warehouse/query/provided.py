@@ -6,12 +6,21 @@ from typing import NamedTuple
 import duckdb
 
 from warehouse.commits.seeds import stored_seeds
-from warehouse.query.receipt_tables import TABLES
 from warehouse.query.row_tables import create_table
 from warehouse.storage import Content, Storage
 
-READ_FILE_TYPES = TABLES["committed_files"]
-RECEIPT_FILES = READ_FILE_TYPES | {"file_name": "VARCHAR", "is_readable": "BOOLEAN"}
+RECEIPT_FILES = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "table_name": "VARCHAR",
+    "path": "VARCHAR",
+    "row_count": "BIGINT",
+    "byte_count": "BIGINT",
+    "sha256": "VARCHAR",
+    "file_name": "VARCHAR",
+    "is_readable": "BOOLEAN",
+}
 
 
 class ReadFile(NamedTuple):

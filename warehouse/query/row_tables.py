@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import numpy as np
 
-TYPES = {"VARCHAR": np.object_, "BIGINT": np.int64, "BOOLEAN": np.bool_}
+TYPES = {
+    "VARCHAR": np.object_,
+    "TIMESTAMPTZ": np.object_,  # as text
+    "BIGINT": np.int64,
+    "BOOLEAN": np.bool_,
+}
 
 
 def create_table(

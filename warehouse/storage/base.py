@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -53,12 +53,6 @@ class Storage(ABC):
 
     address: str
     """The root as messages and further processes call it."""
-    settled_after: timedelta
-    """Age at which the moment of an object's last change tells it from every later one."""
-
-    def is_settled(self, entry: Entry) -> bool:
-        """Whether every later change of a listed object shows as another size or moment."""
-        return datetime.now(UTC) - entry.modified_at > self.settled_after
 
     def place(self, key: str) -> str:
         """Address of one object, for messages."""
@@ -106,14 +100,6 @@ class Storage(ABC):
     @abstractmethod
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Objects below a folder, at any depth, whose keys end so; sorted by key."""
-
-    def state(self, folder: str, levels: int) -> str | None:
-        """Another text once any object in a folder, or so many levels below, was put or deleted.
-
-        None where nothing tells that without a listing, or something changed a moment ago, from
-        which the next change could not be told.
-        """
-        return None
 
     @abstractmethod
     def delete(self, key: str) -> None:

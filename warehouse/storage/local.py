@@ -6,10 +6,9 @@ import hashlib
 import json
 import os
 import stat
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -43,8 +42,6 @@ def _is_readable(path: Path, byte_count: int) -> bool:
 
 class LocalStorage(Storage):
     """Files below an absolute folder."""
-
-    settled_after = timedelta(seconds=60)
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -120,26 +117,6 @@ class LocalStorage(Storage):
                             changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
                             files.append(Entry(key, status.st_size, changed_at))
         return sorted(files)
-
-    def state(self, folder: str, levels: int) -> str | None:
-        """Digest of when each folder changed: a file that is renamed into it changes it."""
-        known, folders = [], [folder]
-        for level in range(levels + 1):
-            inside = []
-            for key in folders:
-                path = self._own(key)
-                try:
-                    status = path.stat()
-                    if level < levels:
-                        found = os.scandir(path)
-                        inside += [f"{key}/{item.name}" for item in found if item.is_dir()]
-                except OSError:
-                    return None
-                if time.time() - status.st_mtime < self.settled_after.total_seconds():
-                    return None
-                known.append((key, status.st_ino, status.st_mtime_ns))
-            folders = inside
-        return hashlib.sha256(repr(sorted(known)).encode()).hexdigest()[:32]
 
     def delete(self, key: str) -> None:
         """Unlink a file."""

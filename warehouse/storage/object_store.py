@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import TypeVar
@@ -31,8 +30,6 @@ Result = TypeVar("Result")
 
 class ObjectStore(Objects, Storage):
     """Objects below the path of an URL; a bucket must be there before anything is put into it."""
-
-    settled_after = timedelta(minutes=10)  # more than clocks err
 
     def __init__(self, url: str, store: obstore.store.ObjectStore) -> None:
         super().__init__(url, store)
