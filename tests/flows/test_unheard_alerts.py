@@ -23,7 +23,8 @@ def test_a_re_audit_is_kept_though_nobody_takes_its_alerts(
     def reaudit(url, *options):
         alerts = {"webhook": HOOK | {"url": url}}
         config = write(of_scenes(tmp_path, registry=registry, cluster=workers, alerts=alerts))
-        return decaf("reaudit", config, *options, NO_PROXY="127.0.0.1", **prefect_server)
+        variables = {"NO_PROXY": "127.0.0.1", "DECAF_WEBHOOK_SECRET": "secret"}
+        return decaf("reaudit", config, *options, **variables, **prefect_server)
 
     with misbehaving("says 500") as server:
         refused(reaudit(server.url), server.url, code=3)
