@@ -5,7 +5,7 @@ import duckdb
 from warehouse.commits import receipts
 from warehouse.commits.current import resolve
 from warehouse.query.provided import ReadFile
-from warehouse.query.row_tables import create_table, insert
+from warehouse.query.row_tables import create_table
 from warehouse.storage import Root
 
 TABLES = {
@@ -33,16 +33,15 @@ def read_receipts(connection: duckdb.DuckDBPyConnection, root: Root) -> list[Rea
     A receipt takes about 0.2 ms. Raises WarehouseError when one is damaged.
     """
     committed = list(receipts.read(root))
-    create_tables(connection)
     rows = [(r.kind, r.study, r.key, r.model_id, r.committed_at) for r in committed]
-    insert(connection, "receipts", TABLES["receipts"], rows)
+    create_table(connection, "receipts", TABLES["receipts"], rows)
     units = [  # upgrades name units that they left behind
         (receipt.study, unit, receipt.key)
         for receipt in committed
         if receipt.kind == "units"
         for unit in receipt.units
     ]
-    insert(connection, "committed_units", TABLES["committed_units"], units)
+    create_table(connection, "committed_units", TABLES["committed_units"], units)
     return [
         ReadFile(
             receipt.kind,
