@@ -85,8 +85,9 @@ def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | Cud
     """
     if demand.uses_gpu and machine.gpu_count and machine.has_dask_cuda:
         count = workers_per_gpu(machine, demand)
-        gpus = number_of(machine.gpu_count, "GPU")
-        reason = f"{gpus} of {machine.gpu_bytes / 1e9:.0f} GB"
+        reason = number_of(machine.gpu_count, "GPU")
+        size = machine.gpu_bytes / 1e9
+        reason += f" of {size:.0f} GB" if size else ", whose memory is not known"
         return CudaWorkers(kind="cuda", workers_per_gpu=count), reason
     if demand.uses_gpu and machine.gpu_count:
         threads = machine.cores

@@ -3,7 +3,6 @@
 A connection sees the commits of the moment it was opened.
 """
 
-import math
 import os
 import re
 import shutil
@@ -107,15 +106,11 @@ def connect(
 
 
 def _default_memory_limit() -> str:
-    """Read ``DECAF_MEMORY``; raises BadInput where it is no number of GB above 0."""
+    """Read ``DECAF_MEMORY``; raises BadInput where it is no whole number of GB from 1 on."""
     text = os.environ.get("DECAF_MEMORY") or str(DEFAULT_GIGABYTES)
-    try:
-        gigabytes = float(text)
-    except ValueError:
-        gigabytes = 0.0
-    if not 0 < gigabytes < math.inf:
-        raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a number of GB above 0")
-    return f"{gigabytes}GB"
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a whole number of GB from 1 on")
+    return f"{int(text)}GB"
 
 
 @contextmanager
