@@ -22,7 +22,8 @@ for name in ("SIGHUP", "SIGTERM"):  # which whoever started the tests may ignore
 heed_signals()
 try:
     print("ready", flush=True)
-    time.sleep({PATIENCE_SECONDS})
+    for _ in range({PATIENCE_SECONDS} * 10):
+        time.sleep(0.1)  # Python handles a signal between two calls, so each call is short
 except Stopped:
     print("stopped")
     print("stopped", file=sys.stderr, flush=True)
