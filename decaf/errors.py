@@ -23,6 +23,7 @@
     │   └── AlreadyRunning      another run holds the study
     ├── ChecksFailed            exit code 1: a check of results, or of receivers, found faults
     ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
+    ├── GatesUndecided          exit code 4: the gates neither passed nor failed
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
     ├── ModelsFailed            some models of a study failed, and the others are audited
@@ -141,6 +142,12 @@ class GatesFailed(DecafError):
     """A re-audit is done, and a failed gate stands, or an entry could not be audited."""
 
     exit_code = 1
+
+
+class GatesUndecided(DecafError):
+    """A re-audit is done, and a verdict is undecided or no gate applied to an entry."""
+
+    exit_code = 4
 
 
 class AlertFailed(DecafError):

@@ -2,21 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from decaf.errors import ChecksFailed, DecafError
+from decaf.errors import ChecksFailed, DecafError, GatesUndecided
 
 if TYPE_CHECKING:
     from prefect.states import State
 
-NEEDS_ATTENTION = "NeedsAttention"
-"""State of a flow run that did all its work, and found what somebody has to answer."""
+NAMES = {ChecksFailed.exit_code: "NeedsAttention", GatesUndecided.exit_code: "Undecided"}
+"""Names of the failed state, by exit code, for flow runs that did all their work."""
 
 
 def final_state(error: DecafError) -> "State":
-    """The failed state that says what the command line would: its message, and no traceback.
+    """Build the failed state that says what the command line would: its message, no traceback.
 
-    It is called ``NeedsAttention`` where results are there and a gate, an entry or a check failed.
+    The state is called ``NeedsAttention`` when the results are stored and a gate, an entry or a
+    check failed, and ``Undecided`` when no gate failed and some gate did not pass.
     """
     from prefect.states import Failed  # which takes seconds to import
 
-    name = NEEDS_ATTENTION if error.exit_code == ChecksFailed.exit_code else "Failed"
+    name = NAMES.get(error.exit_code, "Failed")
     return Failed(name=name, message=f"exit code {error.exit_code}: {error}")

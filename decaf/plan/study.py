@@ -83,6 +83,10 @@ class Study(Settings):
         "its gates or was accepted, `previous`, which was audited before, whatever became of it, "
         "or that of an alias in `follow:`, as `champion`",
     )
+    undecided: Literal["pass"] | None = Field(
+        None,
+        description="`pass`: undecided gates, or none that applies, give exit code 0 and not 4",
+    )
     alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
@@ -99,7 +103,7 @@ class Study(Settings):
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
     epsilon: float = Field(
-        DEFAULT_EPSILON, gt=0, le=1e9, description="gate |d| >= epsilon, score units"
+        DEFAULT_EPSILON, gt=0, le=1e9, description="threshold of |d|: smaller effects are fragility"
     )
     quarantine: float = Field(
         0.01,
@@ -224,7 +228,7 @@ class Study(Settings):
     def _has_models(self) -> "Study":
         if not self.models and self.registry is None:
             raise fault("give 'models' (a list), 'registry' (where they are), or both")
-        for key in ("gates", "compare_with", "alerts"):
+        for key in ("gates", "compare_with", "undecided", "alerts"):
             if key in self.model_fields_set and self.registry is None:
                 raise fault(f"'{key}' needs a 'registry'", key)
         registry_base.check_comparison(self.registry, self.compare_with)

@@ -21,11 +21,17 @@ CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 def place_of(row: Mapping[str, Any]) -> str:
     """What a row of drift or a verdict was measured on."""
     kind = row["variant"]
-    return f"{kind!r} inputs" if kind else f"{row['pair_type']}, {row['path']}"
+    place = ", ".join(name for name in (row["pair_type"], row["path"]) if name)
+    return f"{kind!r} inputs" if kind else place or "all pairs"
 
 
 def finding(row: Mapping[str, Any]) -> str:
-    """What a failed gate found and what it allows; changes and their limits have signs."""
+    """State what a gate found and what it allows, or why it found nothing.
+
+    Changes and their limits have signs.
+    """
+    if row["lower_limit"] is None:
+        return f"{row['metric']} on {place_of(row)}: {row['reason']}"
     found, allowed = FOUND_AND_ALLOWED[row["rule"]]
     seen, planned = row["source_count"], row["planned_source_count"]
     decided = f"; decided after {seen:,} of {planned:,} sources" if seen else ""
@@ -37,7 +43,7 @@ def finding(row: Mapping[str, Any]) -> str:
 
 
 def accepting(config: str, entry: str) -> str:
-    """The command that accepts the failed verdict of an entry."""
+    """Command that accepts the verdict of an entry."""
     return f"decaf accept {shlex.quote(config)} {shlex.quote(entry)} --why TEXT"
 
 
@@ -83,6 +89,17 @@ def _since(verdict: Mapping[str, Any]) -> str:
     if verdict["failing_since"] < verdict["failed_since"]:
         said += f" (no version has passed since {minute(verdict['failing_since'])})"
     return said
+
+
+def undecided(verdict: Mapping[str, Any], config: str) -> str:
+    """State in one line that a verdict did not pass, and how to decide it."""
+    subject = f"{verdict['entry']} {verdict['version']}"
+    if verdict["verdict"] == "no gate applies":
+        state = "no gate applies; to judge a first version, limit a value: at_most or at_least"
+    else:
+        state = "undecided, since the interval holds the limit; to decide it, audit more pairs"
+    answer = f", or accept with {accepting(config, verdict['entry'])}"
+    return f"{subject}: {state}{answer if verdict['is_followed'] else ''}"
 
 
 def message(alert: Mapping[str, Any], report: str, config: str) -> str:

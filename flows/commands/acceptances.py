@@ -23,7 +23,7 @@ from warehouse import storage
 def accept(
     console: Console, config: Path, entry: str | None, why: str, *, is_undo: bool = False
 ) -> None:
-    """Accept the failed verdict of an entry of a study's registry, or undo that.
+    """Accept the verdict of an entry of a study's registry that did not pass, or undo that.
 
     Raises BadInput when the study was not re-audited yet, no entry is given, or it has no failed
     verdict that stands, or none that is accepted; AlreadyRunning while the study is being audited.
@@ -37,7 +37,7 @@ def accept(
         say(console, finding(row))
     became = "is accepted, and later versions compared with it"
     if is_undo:
-        became = "is not accepted any more: its failed verdict stands again"
+        became = "is not accepted any more: its verdict stands again"
     say(console, f"{entry} {verdict['version']} {became}")
     publish(study.warehouse, study)
     write_answers(study.warehouse, study)

@@ -1,10 +1,9 @@
-"""What ``decaf reaudit`` and ``decaf history`` do and print."""
+"""Commands ``decaf reaudit`` and ``decaf card``."""
 
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,10 @@ from rich.text import Text
 
 from decaf.data.pairs import PairSet
 from decaf.errors import (
-    BadInput,
     ChecksFailed,
     ConfigError,
     GatesFailed,
+    GatesUndecided,
     RegistryError,
     UnknownName,
 )
@@ -28,7 +27,7 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
-from decaf.registry.messages import finding, judged, place_of, returned, standing
+from decaf.registry.messages import finding, judged, place_of, returned, standing, undecided
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
     asking,
@@ -52,8 +51,6 @@ from tasks.sizes import fill_cluster
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
-from warehouse.query.views import query
-from warehouse.storage import Root
 
 MOST_DRIFT = 10
 """Rows of drift that are printed, the largest changes first."""
@@ -118,7 +115,8 @@ def reaudit(
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
     cannot be asked; GatesFailed when a failed verdict stands, or an entry could not be audited;
-    ChecksFailed when a plan finds that alerts would not be delivered.
+    GatesUndecided when none failed, but one is undecided or has no gate that applies; ChecksFailed
+    when a plan finds that alerts would not be delivered.
     """
     study = load_study(config, overrides)
     if study.registry is None:
@@ -150,8 +148,10 @@ def reaudit(
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
     write_answers(root, study)
+    open_verdicts = verdicts.list_undecided(root, study.study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": found}
+        unchanged["undecided"] = open_verdicts
         say(console, json.dumps(unchanged, indent=1))
     else:
         say(
@@ -162,6 +162,25 @@ def reaudit(
     if lines := _attention({"standing": found, "entries": []}, _name_of(config)):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
+    _end_undecided(study, open_verdicts, _name_of(config))
+
+
+def _end_undecided(study: Study, open_verdicts: Sequence[verdicts.Verdict], config: str) -> None:
+    """Raise GatesUndecided for verdicts that neither passed nor failed, if there are any.
+
+    With ``undecided: pass`` in the study, remark on them instead.
+    """
+    lines = []
+    for verdict in open_verdicts:
+        rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
+        lines.append(undecided(verdict, config) + rows)
+    if not lines:
+        return
+    count = "1 verdict is open" if len(lines) == 1 else f"{len(lines)} verdicts are open"
+    text = f"no gate failed, but {count}:\n  " + "\n  ".join(lines)
+    if study.undecided != "pass":
+        raise GatesUndecided(text)
+    announce(f"{text}\nThe exit code is 0, since the study has 'undecided: pass'.")
 
 
 def _name_of(config: Source) -> str:
@@ -202,49 +221,12 @@ def _audit(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
                 + "\n  ".join(lines)
             )
+        _end_undecided(study, summary["undecided"], _name_of(config))
 
     with hold_warehouse(study) as root:
         with start_prefect():
             from flows.reaudit import reaudit
         launch(reaudit, config, study, pairs, root, _name_of(config), only, conclude=conclude)
-
-
-def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
-    """What became of each version of models of registries, then its E, C and F; oldest first.
-
-    Raises UnknownName when no registry of the warehouse has such a model.
-    """
-    with connect_whole(root, study) as connection:
-        values = {"study": study, "model": model}
-        versions = connection.sql(query("registry/versions"), params=values).fetchall()
-        means = connection.sql(query("registry/history"), params=values).fetchall()
-        known = connection.sql(
-            "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
-            params={"study": study},
-        ).fetchall()
-    if not known:
-        raise BadInput(f"no registry was audited into {root} yet; decaf reaudit CONFIG does it")
-    if not versions:
-        raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
-    means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
-    for (own, entry), of_entry in groupby(versions, lambda row: row[:2]):
-        names = ("UTC", "version", "change", "verdict", "failed gates", "note")
-        table = table_of(f"{own}: versions of {entry}", names, len(names))
-        for _, _, moment, version, change, verdict, state, failed, note in of_entry:
-            cells = (version, change, judged(verdict, state), failed or "", note or "")
-            table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
-        console.print(table)
-        if (own, entry) not in means_of:
-            continue
-        names = ("UTC", "version", "change", "E", "C", "F")
-        table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
-        for (pair_type, path), points in groupby(means_of[own, entry], lambda row: row[2:4]):
-            table.add_section()
-            table.add_row(Text(f"{pair_type}, {path}", style="bold"))
-            for _, _, _, _, moment, version, change, *values in points:
-                cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
-                table.add_row(f"{moment:%Y-%m-%d %H:%M}", Text(version), change, *cells)
-        console.print(table)
 
 
 def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
@@ -388,11 +370,3 @@ def _attention(summary: dict[str, Any], config: str) -> list[str]:
         for entry in summary["entries"]
         if entry["state"] == FAILED
     ]
-
-
-def _value(value: float | None, limits: list[float] | None) -> Text:
-    if value is None:
-        return Text("")
-    if limits is None or None in limits:
-        return Text(f"{value:.4f}")
-    return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")

@@ -41,13 +41,13 @@ def accept(
     ] = None,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
     undo: Annotated[
-        bool, typer.Option("--undo", help="take back what was accepted: the verdict stands again")
+        bool, typer.Option("--undo", help="withdraw the acceptance: the verdict stands again")
     ] = False,
     listing: Annotated[
         bool, typer.Option("--list", help="show what was accepted, and accept nothing")
     ] = False,
 ) -> None:
-    """Accept the failed verdict of the version that an entry of a registry has now."""
+    """Accept the version that an entry of a registry has now, although it did not pass."""
     from flows.commands import acceptances
 
     if listing:
@@ -78,6 +78,6 @@ def history(
     study: StudyName = None,
 ) -> None:
     """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
-    from flows.commands import reaudits
+    from flows.commands.history import print_history
 
-    reaudits.history(console, warehouse, model, study)
+    print_history(console, warehouse, model, study)

@@ -32,7 +32,7 @@ entries AS (
         CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
             OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
         END AS failed_since, -- when this content first failed
-        acceptance.accepted_at, -- NULL unless the failed verdict was accepted, as what follows
+        acceptance.accepted_at, -- NULL unless the verdict was accepted, as are the next two columns
         acceptance.accepted_by,
         acceptance.why,
         -- Whether later versions are compared with it.

@@ -8,7 +8,7 @@ from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.recorded import PreviousAudit, newest
-from tasks.reaudit.standing import rows_of, standing
+from tasks.reaudit.standing import list_undecided, rows_of, standing
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
@@ -129,7 +129,7 @@ def failed_before(root: Root, study: str) -> list[Judged]:
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:
-    """Summarise the newest re-audit of a study in JSON: entries, what stands, drift, roles."""
+    """Summarise the newest re-audit of a study in JSON: entries, verdicts, drift, roles."""
     with connect_whole(root, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
         drift = rows_of(
@@ -151,6 +151,7 @@ def summary(root: Root, study: str) -> dict[str, Any]:
         "resolved_at": entries[0]["resolved_at"],
         "entries": entries,
         "standing": standing(root, study),
+        "undecided": list_undecided(root, study),
         "drift": drift,
         "role_changes": roles,
     }

@@ -18,6 +18,22 @@ from warehouse.tables.declarations import TABLES
 ACCEPTANCES = "acceptances"
 Verdict = dict[str, Any]
 """A failed verdict as out_standing_verdicts has it, in JSON, with its failed ``rows``."""
+UNDECIDED = """
+SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit_id
+FROM core_entry_verdicts
+WHERE study = $study AND is_newest AND accepted_at IS NULL
+    AND verdict IN ('not enough evidence', 'no gate applies')
+ORDER BY entry
+"""
+ANSWERABLE = """
+SELECT study, entry, version, verdict, accepted_at, accepted_by, why,
+    judged_reaudit_id AS reaudit_id
+FROM core_entry_verdicts
+WHERE study = $study AND is_newest AND entry = $entry AND verdict <> 'pass'
+"""
+GATES_OF_ENTRY = """
+FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
+"""
 
 
 def standing(root: Root, study: str) -> list[Verdict]:
@@ -29,6 +45,22 @@ def standing(root: Root, study: str) -> list[Verdict]:
     for verdict in found:
         verdict["rows"] = [row for row in rows if row["entry"] == verdict["entry"]]
     return found
+
+
+def list_undecided(root: Root, study: str) -> list[Verdict]:
+    """List verdicts that neither passed nor failed and that nobody has accepted.
+
+    These are the verdicts `not enough evidence` and `no gate applies` on the versions that the
+    entries have now, in JSON, each with the ``rows`` of its gates that did not pass.
+    """
+    with connect_whole(root, study) as connection:
+        verdicts = rows_of(connection, UNDECIDED, study=study)
+        gates = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
+        rows = rows_of(connection, gates, study=study) if verdicts else []
+    return [
+        verdict | {"rows": [row for row in rows if row["entry"] == verdict["entry"]]}
+        for verdict in verdicts
+    ]
 
 
 def followed(found: Sequence[Verdict]) -> list[Verdict]:
@@ -57,30 +89,34 @@ def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Ver
 def accept(
     root: Root, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
 ) -> Verdict:
-    """Record that a user accepts the failed verdict of an entry, or does not any more; returns it.
+    """Record that a user accepts a verdict that did not pass, or withdraws that; returns it.
+
+    The verdict may be failed, undecided or without a gate that applies; it has the ``rows`` of its
+    gates that did not pass.
 
     Raises UnknownName when the newest re-audit follows no such entry, and BadInput when the entry
-    has no failed verdict, it is accepted already, or not yet where that is to be undone, or the
-    reason is empty or cannot be printed.
+    has passed or was not judged, it is accepted already, or not yet where that is to be undone, or
+    the reason is empty or cannot be printed.
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
     with connect_whole(root, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
-    known = {row["entry"]: row for row in followed(entries)}
-    if entry not in known:
-        raise UnknownName.among("entry of the registry", entry, known)
-    found = {verdict["entry"]: verdict for verdict in standing(root, study)}
-    if entry not in found:
-        verdict = known[entry]["verdict"] or known[entry]["state"]
+        known = {row["entry"]: row for row in followed(entries)}
+        if entry not in known:
+            raise UnknownName.among("entry of the registry", entry, known)
+        verdicts = rows_of(connection, ANSWERABLE, study=study, entry=entry)
+        gates = rows_of(connection, GATES_OF_ENTRY, study=study, entry=entry)
+    if not verdicts:
+        state = known[entry]["verdict"] or known[entry]["state"]
         raise BadInput(
-            f"{entry} {known[entry]['version']} has no failed verdict to accept: it is {verdict!r}"
+            f"{entry} {known[entry]['version']} has no verdict to accept: it is {state!r}"
         )
-    verdict = found[entry]
+    verdict = verdicts[0] | {"rows": gates}
     if is_undo and not verdict["accepted_at"]:
         raise BadInput(
             f"{entry} {verdict['version']} is not accepted, so there is nothing to undo: its "
-            f"failed verdict stands; decaf accept CONFIG --list shows what was accepted"
+            f"verdict stands; decaf accept CONFIG --list shows what was accepted"
         )
     if verdict["accepted_at"] and not is_undo:
         raise BadInput(

@@ -63,15 +63,31 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
 
     for version, lean in LEANS.items():
         put(zoo / version, seed=0, lean=lean)
-    assert "no gate applies" in succeeded(reaudit("1"))
+    # No gate applies to a first version: exit code 4, also when nothing has changed since.
+    api = prefect_server["PREFECT_API_URL"]
+    refused(reaudit("1"), "net@champion 1", code=4)
+    assert states(api)[0][:2] == ("Undecided", "FAILED")
     assert verdict() == [("1", None, "no gate applies")]
-    refused(decaf("accept", config, "net@champion", "--why", "x"), "no failed verdict to accept")
+    refused(reaudit(), "net@champion 1", code=4)
+    (undecided,) = json.loads(reaudit(None, "--json").stdout)["undecided"]
+    assert (undecided["entry"], undecided["verdict"]) == ("net@champion", "no gate applies")
+    settings = yaml.safe_load(config.read_text())
+    config.write_text(yaml.safe_dump(settings | {"undecided": "pass"}))
+    passing = reaudit()
+    assert passing.returncode == 0
+    assert "net@champion 1" in passing.stderr
+    config.write_text(yaml.safe_dump(settings))
+    # Somebody may accept such a version, and withdraw that.
+    succeeded(decaf("accept", config, "net@champion", "--why", "the first"))
+    succeeded(reaudit())
+    succeeded(decaf("accept", config, "net@champion", "--undo", "--why", "not yet"))
+    refused(reaudit(), "net@champion 1", code=4)
 
     # 2 leans on the wall.
     stands = "net@champion 2 failed evidence since 2"
     refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall_hue", code=1)
     assert verdict() == [("2", "1", "fail")]
-    name, kind, message = states(prefect_server["PREFECT_API_URL"])[0]
+    name, kind, message = states(api)[0]
     assert (name, kind) == ("NeedsAttention", "FAILED")
     assert message.startswith("exit code 1: the re-audit is done")
     assert stands in message
@@ -137,7 +153,8 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     succeeded(decaf("accept", config, "net@champion", "--why", "a brighter camera"))
     listed = succeeded(decaf("accept", config, "--list"))
     assert [word for word in listed.split() if word in ("accepted", "undone")] == [
-        *("accepted", "accepted", "undone", "accepted")  # the first of them is the title's
+        "accepted",  # of the title
+        *("accepted", "undone", "accepted", "undone", "accepted"),
     ]
     assert listed.index("a brighter camera") < listed.index("not brighter")
     ((version, answer),) = answers(warehouse, settings["study"]).items()
@@ -159,7 +176,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     shutil.copytree(zoo / "2", zoo / "5")
     refused(reaudit("5"), "net@champion 5 failed evidence", code=1)
     assert fetched(warehouse, "SELECT change, version FROM out_entries") == [("version", "5")]
-    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(3,)]
+    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(5,)]
 
     # Nor is another epsilon, at which 5 cannot be compared with 1 any more.
     settings |= {"epsilon": 0.002}

@@ -1,0 +1,59 @@
+"""Command ``decaf history``: versions of models of a registry, with verdicts and means."""
+
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from decaf.errors import BadInput, UnknownName
+from decaf.registry.messages import judged
+from flows.commands.display import table_of
+from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
+from warehouse.storage import Root
+
+
+def print_history(console: Console, root: Root, model: str | None, study: str | None) -> None:
+    """Print the versions of models of registries, then their E, C and F; the oldest first.
+
+    Raises UnknownName when no registry of the warehouse has such a model.
+    """
+    with connect_whole(root, study) as connection:
+        values = {"study": study, "model": model}
+        versions = connection.sql(query("registry/versions"), params=values).fetchall()
+        means = connection.sql(query("registry/history"), params=values).fetchall()
+        known = connection.sql(
+            "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
+            params={"study": study},
+        ).fetchall()
+    if not known:
+        raise BadInput(f"no registry was audited into {root} yet; decaf reaudit CONFIG does it")
+    if not versions:
+        raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
+    means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
+    for (own, entry), of_entry in groupby(versions, lambda row: row[:2]):
+        names = ("UTC", "version", "change", "verdict", "failed gates", "note")
+        table = table_of(f"{own}: versions of {entry}", names, len(names))
+        for _, _, moment, version, change, verdict, state, failed, note in of_entry:
+            cells = (version, change, judged(verdict, state), failed or "", note or "")
+            table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
+        console.print(table)
+        if (own, entry) not in means_of:
+            continue
+        names = ("UTC", "version", "change", "E", "C", "F")
+        table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
+        for (pair_type, path), points in groupby(means_of[own, entry], lambda row: row[2:4]):
+            table.add_section()
+            table.add_row(Text(f"{pair_type}, {path}", style="bold"))
+            for _, _, _, _, moment, version, change, *values in points:
+                cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
+                table.add_row(f"{moment:%Y-%m-%d %H:%M}", Text(version), change, *cells)
+        console.print(table)
+
+
+def _value(value: float | None, limits: list[float] | None) -> Text:
+    if value is None:
+        return Text("")
+    if limits is None or None in limits:
+        return Text(f"{value:.4f}")
+    return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")

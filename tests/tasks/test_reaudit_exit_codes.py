@@ -1,0 +1,82 @@
+"""Exit codes of a re-audit that finds nothing changed, by the verdict that is recorded."""
+
+import pytest
+from registry_folder import put
+from registry_rounds import recorded
+from rich.console import Console
+
+from decaf.errors import BadInput, DecafError, GatesFailed, GatesUndecided
+from flows.commands.reaudits import reaudit
+from flows.final_state import final_state
+from tasks.reaudit import standing
+
+GATES = {"evidence": {"at_most": 0.1}}
+FAILED, UNSURE, INAPPLICABLE = "fail", "not enough evidence", "not applicable"
+
+
+@pytest.fixture
+def exit_code(opened, config, tmp_path):
+    """Record one verdict on a first version; give the exit codes of re-audits after it."""
+
+    def of(verdict, **changed):
+        settings = {"gates": GATES} | changed
+        put(tmp_path / "zoo" / "net" / "1", seed=1)
+        study, root = opened(**settings)
+        recorded(study, root, verdict)
+
+        def again():
+            try:
+                reaudit(Console(), config(**settings), is_plan=False, is_json=False)
+            except DecafError as error:
+                return error.exit_code
+            return 0
+
+        return again, root, study.study
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"), [("pass", 0), (FAILED, 1), (UNSURE, 4), (INAPPLICABLE, 4)]
+)
+def test_a_verdict_keeps_its_exit_code_when_nothing_has_changed(exit_code, verdict, code):
+    again, *_ = exit_code(verdict)
+    assert [again(), again()] == [code, code]
+
+
+@pytest.mark.parametrize(("verdict", "code"), [(FAILED, 1), (UNSURE, 0), (INAPPLICABLE, 0)])
+def test_a_study_may_let_open_verdicts_pass(exit_code, caplog, verdict, code):
+    again, *_ = exit_code(verdict, undecided="pass")
+    assert again() == code
+    assert ("net 1" in caplog.text) is (code == 0)  # what passes so is printed
+
+
+@pytest.mark.parametrize("verdict", [FAILED, UNSURE, INAPPLICABLE])
+def test_what_did_not_pass_can_be_accepted(exit_code, verdict):
+    again, root, study = exit_code(verdict)
+    code = again()
+    standing.accept(root, study, "net", "the lamp is new", "ada")
+    assert again() == 0
+    standing.accept(root, study, "net", "it is not", "ada", is_undo=True)
+    assert again() == code
+
+
+def test_what_passed_needs_no_acceptance(exit_code):
+    _, root, study = exit_code("pass")
+    with pytest.raises(BadInput, match="'pass'"):
+        standing.accept(root, study, "net", "the lamp is new", "ada")
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (GatesFailed("x"), "NeedsAttention"),
+        (GatesUndecided("x"), "Undecided"),
+        (BadInput("x"), "Failed"),
+        (DecafError("x"), "Failed"),
+    ],
+)
+def test_states_of_prefect_tell_exit_codes_apart(error, name):
+    state = final_state(error)
+    assert (state.type.value, state.name) == ("FAILED", name)
+    assert str(error.exit_code) in state.message
