@@ -17,6 +17,7 @@ from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
 from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
+from decaf.plan.expectations import json_of
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
@@ -365,7 +366,7 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
 
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     """Digest of all that the run will hold, what its analysis takes of the pairs, and its words."""
-    words = [study.expect, study.names] if study.expect or study.names else []
+    words = [json_of(study.expect), study.names] if study.expect or study.names else []
     if study.stop:  # another rule, or another gate, is another run
         gates = {name: [gate.model_dump() for gate in own] for name, own in study.gates.items()}
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]

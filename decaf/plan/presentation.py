@@ -9,8 +9,6 @@ from pydantic import Field, model_validator
 from decaf.errors import SettingError, suggestion
 from decaf.foundation.settings import Settings, ShownName
 
-Expectation = Literal["should_matter", "should_not_matter", "unknown"]
-"""What a change of the input should do to the score."""
 DisplayName = Annotated[ShownName, Field(max_length=60)]
 
 Section = Literal[
@@ -55,7 +53,7 @@ class Report(Settings):
 
 
 def check_shown(
-    expect: Mapping[str, str],
+    expect: Collection[str],
     names: Mapping[str, str],
     pair_types: Collection[str],
     paths: Iterable[str],

@@ -25,8 +25,9 @@ from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.plan.class_names import match_classes, target_number
 from decaf.plan.cluster import Cluster
+from decaf.plan.expectations import Expectation
 from decaf.plan.missing_marks import drop_stated_marks
-from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
+from decaf.plan.presentation import DisplayName, Report, check_shown
 from decaf.plan.shared_keys import with_keys_of_data
 from decaf.plan.stopping import Stop, check_stop
 from decaf.registry import entries as registry_base
@@ -142,11 +143,9 @@ class Study(Settings):
         description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
     )
     expect: dict[str, Expectation] = Field(
-        {}, description="what the change of a pair type should do to the score, by pair type"
+        {}, description="what the change of a pair type should do to the score: a word or a limit"
     )
-    names: dict[str, DisplayName] = Field(
-        {}, description="what findings and reports call pair types and paths"
-    )
+    names: dict[str, DisplayName] = Field({}, description="display names of pair types and paths")
     report: Report = Field(
         Report(), description="the HTML page: where it goes, or a section that says more"
     )

@@ -22,6 +22,7 @@ from decaf.errors import (
 )
 from decaf.foundation.names import printable
 from decaf.foundation.yaml_source import Overrides, Source
+from decaf.plan.expectations import kinds_of
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
@@ -128,7 +129,7 @@ def reaudit(
     with telling("reading the pairs"):
         pairs = study.pair_set()
     check_places(
-        on_pair_types(study.gates, study.expect),
+        on_pair_types(study.gates, kinds_of(study.expect)),
         has_labels=pairs.has_labels,
         pair_type={*pairs.pairs.pair_types.values},
         path=set(study.paths),

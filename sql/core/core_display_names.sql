@@ -8,20 +8,36 @@ WITH named AS (
     UNION ALL
     SELECT study, run_id, 'path', path, position FROM core_paths
 ),
-said AS (
+configured AS (
     SELECT
         study,
         run_id,
         json_extract(config, '$.names')::MAP(VARCHAR, VARCHAR) AS names,
-        json_extract(config, '$.expect')::MAP(VARCHAR, VARCHAR) AS expect
+        json_extract(config, '$.expect')::MAP(VARCHAR, JSON) AS expect
     FROM stg_runs
+),
+expected AS (
+    SELECT
+        named.*,
+        names[name] AS display_name,
+        expect[name] ->> '$' AS word,
+        (expect[name] ->> '$.should_not_matter.at_most')::DOUBLE AS safe_limit,
+        (expect[name] ->> '$.should_matter.at_least')::DOUBLE AS wanted_limit
+    FROM named
+    JOIN configured USING (study, run_id)
 )
 SELECT
     study,
     kind,
     name,
     position, -- of a path: order in the configuration, from 0
-    coalesce(names[name], replace(name, '_', ' ')) AS display_name,
-    CASE WHEN kind = 'pair_type' THEN coalesce(expect[name], 'unknown') END AS expect
-FROM named
-JOIN said USING (study, run_id);
+    coalesce(display_name, replace(name, '_', ' ')) AS display_name,
+    CASE -- should_matter, should_not_matter, control or unknown; NULL of a path
+        WHEN kind = 'path' THEN NULL
+        WHEN safe_limit IS NOT NULL THEN 'should_not_matter'
+        WHEN wanted_limit IS NOT NULL THEN 'should_matter'
+        ELSE coalesce(word, 'unknown')
+    END AS expect,
+    safe_limit, -- largest Abs that is safe, in score units; NULL without a limit
+    wanted_limit -- smallest Abs that suffices, in score units
+FROM expected;

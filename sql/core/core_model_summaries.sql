@@ -26,8 +26,8 @@ gathered AS (
 resampled AS (
     SELECT
         * EXCLUDE (cluster_count, positions, columns),
-        list_max(dense_ranks(positions)) > 0 AND (study, model_id) NOT IN (FROM stopped)
-            AS has_interval,
+        list_max(dense_ranks(positions)) + 1 AS source_count,
+        source_count > 1 AND (study, model_id) NOT IN (FROM stopped) AS has_interval,
         resampled_sums(cluster_count, [], 500, 91702, positions, columns) AS sums
     FROM gathered
 ),

@@ -1,8 +1,7 @@
 -- purpose: what each model goes by, in one sentence, the worst first
 -- grain: one row per study and model
--- The finding of a model is the response (out_responses) of its worst rule, in the order below: on
--- the first path of the study, unless what should not matter moves the score on another one; of
--- equal rules the largest. no_results: nothing of the model is scored.
+-- The finding of a model is the response (out_responses) of its worst rule, in the order below, on
+-- the path with the larger Abs; the others are named. Controls are no findings.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules (severity, rule, begins, ends) AS (
     VALUES
@@ -14,40 +13,41 @@ WITH rules (severity, rule, begins, ends) AS (
         (6, 'reacts_to', 'Reacts to ', ': changing it moves'),
         (7, 'no_response', 'Responds to nothing that was changed: changing ', ' moves')
 ),
--- Of the plan: a question about one model reads no other.
-paths AS (
-    SELECT study, count(*) > 1 AS has_paths FROM core_display_names WHERE kind = 'path' GROUP BY study
-),
 found AS (
     SELECT *,
-        list({pair_type: pair_type, words: format('{} by {}', pair_type_name,
-            written_score(abs_response, smallest))}) OVER on_path AS on_path
-    FROM out_responses JOIN rules USING (rule) JOIN paths USING (study)
-    WINDOW on_path AS (
-        PARTITION BY study, model_id, path ORDER BY abs_response DESC, pair_type
-        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    )
+        list(format('{} by {}', pair_type_name, written_score(abs_response, smallest)))
+            FILTER (is_largest_path) OVER on_model AS on_types,
+        list(format('; {}: {}', path_name, written_score(abs_response, smallest)))
+            OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
+    FROM out_responses JOIN rules USING (rule)
+    WHERE expect <> 'control'
+    WINDOW on_model AS (PARTITION BY study, model_id ORDER BY abs_response DESC, pair_type
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
     QUALIFY row_number() OVER (PARTITION BY study, model_id
-        ORDER BY least(severity, 3), path_position, severity, abs_response DESC, pair_type) = 1
+        ORDER BY is_largest_path DESC, severity, abs_response DESC, pair_type, path_position) = 1
 ),
 worded AS (
-    SELECT *, [other.words FOR other IN on_path IF other.pair_type <> found.pair_type] AS others
+    SELECT *,
+        list_filter(on_types, lambda words: NOT starts_with(words, pair_type_name || ' by ')) AS others,
+        list_filter(on_paths, lambda words: NOT starts_with(words, '; ' || path_name || ':')) AS ways
     FROM found
 )
 SELECT
     model.study, model.model_id, model.position,
     coalesce(severity, 8) AS severity, -- 1 is the worst
     coalesce(found.rule, 'no_results') AS rule,
+    kept.decision, -- by out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        has_paths, on_path, others),
+        is_largest_path, on_paths, on_types, others, ways),
     right_on.accuracy, -- on factual inputs; NULL without labels
     right_on.image_count,
     CASE WHEN found.rule IS NULL THEN 'Nothing of it has been scored yet.' ELSE
         begins || pair_type_name || ends || ' the score by ' || written_score(abs_response, smallest)
-        || if(has_paths, ' on path ' || path_name, '')
-        || coalesce(format(' (95%: {} to {})', written_score(lower_95, smallest),
-            written_score(upper_95, smallest)), '')
+        || if(len(ways) > 0, ' on path ' || path_name, '')
+        || written_interval(lower_95, upper_95, smallest, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
+        || '; the final scores differ by ' || written_score(endpoint_magnitude, smallest)
         || if(len(others) = 0, '', '; changing ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
         || coalesce(format('. Right on {:.1f}% of {} factual inputs', 100 * right_on.accuracy,
@@ -55,5 +55,6 @@ SELECT
     END AS sentence
 FROM out_models AS model
 LEFT JOIN worded AS found USING (study, model_id)
+LEFT JOIN core_decisions AS kept USING (study, model_id)
 LEFT JOIN core_factual_accuracy AS right_on USING (study, model_id)
 ORDER BY model.study, severity, abs_response DESC, model.position;

@@ -13,9 +13,12 @@
 --   reacts_to    any other
 CREATE OR REPLACE VIEW out_responses AS
 WITH expected AS (
-    SELECT found.*, model.position, change.expect, change.display_name AS pair_type_name,
+    SELECT found.* EXCLUDE (lower_95, upper_95), model.position, change.expect,
+        change.display_name AS pair_type_name, change.safe_limit, change.wanted_limit,
         way.display_name AS path_name, way.position AS path_position,
         smallest_response(run.score, run.epsilon) AS smallest,
+        CASE WHEN source_count >= 5 THEN COLUMNS(['lower_95', 'upper_95']) END,
+        abs_response = max(abs_response) OVER on_paths AS is_largest_path,
         max(abs_response) FILTER (change.expect = 'should_matter')
             OVER (PARTITION BY found.study, found.model_id, found.path) AS largest_wanted
     FROM core_model_summaries AS found
@@ -27,10 +30,11 @@ WITH expected AS (
         ON change.study = found.study AND change.kind = 'pair_type' AND change.name = pair_type
     JOIN core_display_names AS way
         ON way.study = found.study AND way.kind = 'path' AND way.name = path
+    WINDOW on_paths AS (PARTITION BY found.study, found.model_id, found.pair_type)
 )
 SELECT
     study, model_id, position, pair_type, pair_type_name, path, path_name, path_position,
-    expect, -- should_matter, should_not_matter or unknown
+    expect, -- should_matter, should_not_matter, control or unknown
     CASE
         WHEN abs_response < smallest
             THEN if(expect = 'should_matter' AND upper_95 < smallest, 'ignores', 'no_response')
@@ -39,12 +43,14 @@ SELECT
         WHEN expect <> 'should_not_matter' OR coalesce(lower_95 < smallest, true) THEN 'reacts_to'
         ELSE if(abs_response >= largest_wanted, 'decides_by', 'leans_on')
     END AS rule,
-    pair_count, active_frac, smallest, -- score units, as what follows
-    abs_response, lower_95, upper_95, evidence, contradiction, fragility,
+    is_largest_path, -- Abs is that of no other path larger: findings quote this one
+    pair_count, source_count, active_frac, smallest, -- score units, as what follows
+    -- NULL below 5 sources
+    abs_response, lower_95, upper_95, evidence, contradiction, fragility, safe_limit, wanted_limit,
     endpoint_delta, delta_lower_95, delta_upper_95, endpoint_magnitude,
     -- Shares of Abs; NULL below smallest, where they are shares of nothing.
-    CASE WHEN abs_response >= smallest THEN evidence / abs_response END AS evidence_frac,
-    CASE WHEN abs_response >= smallest THEN contradiction / abs_response END AS contradiction_frac,
-    CASE WHEN abs_response >= smallest THEN fragility / abs_response END AS fragility_frac
+    CASE WHEN abs_response >= smallest
+        THEN COLUMNS(['evidence', 'contradiction', 'fragility']) / abs_response
+    END AS '\0_frac'
 FROM expected
 ORDER BY study, position, model_id, pair_type, path_position;

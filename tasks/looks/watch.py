@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 
 from decaf.errors import number_of
+from decaf.plan.expectations import kinds_of
 from decaf.registry.gates import on_pair_types
 from tasks.looks.items import DrawnSources, Group
 from tasks.looks.rules import OPEN, Looker, Rule, Seen, gate_rules, groups_of, width_rules
@@ -165,7 +166,7 @@ def watch_entries(
         connection.register("asked", asked)
         return connection.sql(query("looks/entries")).to_arrow_table()
 
-    gates, rows = on_pair_types(study.gates, study.expect), asked.to_pylist()
+    gates, rows = on_pair_types(study.gates, kinds_of(study.expect)), asked.to_pylist()
     watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, scored)
     there = {card.id for card in study.models}
     for row in rows:

@@ -6,6 +6,7 @@ from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
+from decaf.plan.expectations import json_of, kinds_of
 from decaf.plan.study import Study
 from decaf.registry.gates import on_pair_types
 from tasks.units.kinds import KINDS
@@ -43,12 +44,12 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),
-        "words": json_sha256([study.expect, study.names]),
+        "words": json_sha256([json_of(study.expect), study.names]),
         "gates": json_sha256(
             [study.compare_with, *([stop.error] if stop else [])]
             + [
                 [metric, *(gate.model_dump(mode="json") for gate in gates)]
-                for metric, gates in on_pair_types(study.gates, study.expect).items()
+                for metric, gates in on_pair_types(study.gates, kinds_of(study.expect)).items()
             ]
         ),
         **({"blocks": json_sha256(blocks)} if blocks else {}),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from decaf.plan.expectations import kinds_of
 from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
@@ -71,7 +72,7 @@ def judge_newest(root: Root, study: Study) -> None:
     if recorded is None or receipts.exists(root, VERDICTS, study.study, recorded.reaudit_id):
         return
     reaudit_id = recorded.reaudit_id
-    gates = on_pair_types(study.gates, study.expect)
+    gates = on_pair_types(study.gates, kinds_of(study.expect))
     judged = looked(root, study.study, recorded) if study.stop else []
     if gates and not judged:
         judged = judge(gates, drift(root, study))

@@ -18,11 +18,13 @@ from warehouse.query.views import views
 READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "core_factual_accuracy")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models", "core_profiles")
-REAL = ("written", "smallest_response", "out_responses", "out_findings")
+REAL = ("written", "smallest_response", "out_responses", "out_limits", "core_decisions")
+REAL += ("out_findings",)
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""
 SUMMARIES = """CREATE VIEW core_model_summaries AS
 SELECT
-    study, model_id, pair_type, path, pair_count, active_frac, profile.abs_response,
+    study, model_id, pair_type, path, pair_count, 20 AS source_count, active_frac,
+    profile.abs_response,
     lower_95, upper_95, profile.evidence, profile.contradiction, profile.fragility,
     profile.endpoint_delta, NULL AS delta_lower_95, NULL AS delta_upper_95, endpoint_magnitude
 FROM out_model_profiles AS profile
@@ -153,8 +155,13 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     insert(connection, "core_blocks", blocks)
     types = [(study, pair_type, "original", pair_type, 20, 10) for pair_type in audit.pair_types]
     insert(connection, "out_pair_types", types)
-    names = [(study, "pair_type", name, None, name, "unknown") for name in audit.pair_types]
-    names += [(study, "path", name, at, name, None) for at, name in enumerate(audit.paths)]
+    unlimited = (None, None)
+    names = [
+        (study, "pair_type", name, None, name, "unknown", *unlimited) for name in audit.pair_types
+    ]
+    names += [
+        (study, "path", name, at, name, None, *unlimited) for at, name in enumerate(audit.paths)
+    ]
     insert(connection, "core_display_names", names)
 
 

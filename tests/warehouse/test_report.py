@@ -133,7 +133,7 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
         "Of 72 models, 1 leans on mixed_rand, 71 respond to nothing that was changed",
         "Leans on mixed_rand, which should not matter: changing it moves the score by ",
         "And 64 more models",
-        "Can it be trusted?",
+        "How far to trust this",
         "Evidence, contradiction and fragility per model",
         "Counts and costs",
     ]

@@ -2,7 +2,7 @@
 --   quantiles over trajectories
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with these columns, place, pair_place, weight and four metrics. A place of the
+-- rel names a relation with these columns, place, pair_place, weight and seven metrics. A place of the
 -- draws is a source of the member, in the order of their names. All is of one pass over the rows.
 CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
 WITH gathered AS (
@@ -12,11 +12,17 @@ WITH gathered AS (
         dense_ranks(list(place)) AS positions,
         [
             list(weight), list(weight * evidence), list(weight * contradiction),
-            list(weight * fragility), list(weight * abs_response)
+            list(weight * fragility), list(weight * abs_response),
+            list(weight * endpoint_magnitude), list(weight * endpoint_delta),
+            list(weight * active_frac)
         ] AS columns,
         list_max(dense_ranks(list(pair_place))) + 1 AS pair_count,
         quantile_cont(
-            COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']), [0.1, 0.5, 0.9]
+            COLUMNS([
+                'evidence', 'contradiction', 'fragility', 'abs_response', 'endpoint_magnitude',
+                'endpoint_delta', 'active_frac'
+            ]),
+            [0.1, 0.5, 0.9]
         )
     FROM query_table(rel)
     GROUP BY study, model_id, pair_type, path, grouping, member
@@ -24,6 +30,6 @@ WITH gathered AS (
 SELECT
     * EXCLUDE (positions, columns),
     list_max(positions) + 1 AS source_count,
-    -- The weights, then evidence, contradiction, fragility and Abs; the sample before replicates.
+    -- The weights, then the metrics as they are listed above; the sample before replicates.
     resampled_sums(list_max(positions) + 1, [], replicates, seed, positions, columns) AS sums
 FROM gathered;

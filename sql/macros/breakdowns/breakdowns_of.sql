@@ -8,7 +8,8 @@ CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH entries AS (
     SELECT
         study, model_id, pair_type, path, grouping, member, place, pair_place, weight,
-        evidence, contradiction, fragility, abs_response
+        evidence, contradiction, fragility, abs_response, endpoint_magnitude, endpoint_delta,
+        is_endpoint_active::INTEGER AS active_frac
     FROM query_table(rel)
     JOIN pair_members() USING (study, pair_id)
 ),
@@ -18,14 +19,17 @@ means AS (
         mean_of_member(sums[2], sums[1], evidence) AS evidence,
         mean_of_member(sums[3], sums[1], contradiction) AS contradiction,
         mean_of_member(sums[4], sums[1], fragility) AS fragility,
-        mean_of_member(sums[5], sums[1], abs_response) AS abs_response
+        mean_of_member(sums[5], sums[1], abs_response) AS abs_response,
+        mean_of_member(sums[6], sums[1], endpoint_magnitude) AS endpoint_magnitude,
+        mean_of_member(sums[7], sums[1], endpoint_delta) AS endpoint_delta,
+        mean_of_member(sums[8], sums[1], active_frac) AS active_frac
     FROM breakdown_sums('entries', replicates, seed)
 )
 SELECT
     study, model_id, pair_type, path, grouping, member, metric,
     pair_count,
     source_count,
-    mean.estimate AS estimate, -- mean with the weights of pairs, score units, as what follows
+    mean.estimate AS estimate, -- mean with the weights of pairs; score units, or a share for active_frac
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
         AS lower_95, -- NULL where reason says why
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END
@@ -38,4 +42,6 @@ SELECT
         WHEN replicates < 2 THEN 'fewer than two defined replicates'
     END AS reason
 FROM means
-UNPIVOT (mean FOR metric IN (evidence, contradiction, fragility, abs_response));
+UNPIVOT (mean FOR metric IN (
+    evidence, contradiction, fragility, abs_response, endpoint_magnitude, endpoint_delta, active_frac
+));

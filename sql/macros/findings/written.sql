@@ -26,3 +26,10 @@ CREATE OR REPLACE MACRO written_shares(evidence, contradiction, fragility) AS
         ])
         IF part.share >= 0.005
     ], ', '), '');
+
+-- An interval and other notes in brackets: ' (95%: 0.1 to 0.2; by patch: 0.05)'; '' without any.
+-- Each note begins with '; '.
+CREATE OR REPLACE MACRO written_interval(lower_limit, upper_limit, smallest, notes) AS
+    coalesce(' (' || nullif(ltrim(
+        coalesce(format('; 95%: {} to {}', written_score(lower_limit, smallest),
+            written_score(upper_limit, smallest)), '') || notes, '; '), '') || ')', '');

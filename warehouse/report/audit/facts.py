@@ -48,6 +48,10 @@ class Facts(NamedTuple):
     models: Rows
     names: Rows
     findings: Rows
+    responses: Rows
+    limits: Rows
+    trust: Rows
+    doubts: Rows
     accuracies: Rows
     profiles: Rows
     intervals: Rows

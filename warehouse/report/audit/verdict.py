@@ -1,12 +1,12 @@
 """The top of the report: what failed, what each model goes by, what changed, what to trust."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from decaf.data.class_ids import GUESSED
 from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
+from warehouse.report.audit.trust import trust_sentences
 from warehouse.report.cells import score
 
 MOST = 8
@@ -26,6 +26,12 @@ SAID = {
     "no_results": ("has not been scored yet", "have not been scored yet", ""),
 }
 """Rules of ``out_findings`` as what a model does, several do, and to what unless it is all one."""
+DECISIONS = (
+    ("not safe", "Not safe", "breaks a limit", "break a limit"),
+    ("undecided", "Undecided", "may break a limit", "may break a limit"),
+    ("safe", "Safe by its limits", "keeps them", "keep them"),
+)
+"""Decisions by the limits of the study, the worst first, as a headline."""
 VERBS = {"increase": "rose by", "decrease": "fell by", "at_most": "is", "at_least": "is"}
 ALLOWED = {"increase": "{} is", "decrease": "{} is", "at_most": "at most {} is"}
 AUDITED_ALIKE = ("none", "version")
@@ -33,13 +39,17 @@ AUDITED_ALIKE = ("none", "version")
 
 
 class Response(NamedTuple):
-    """The bar of one pair type; ``row`` is a profile, the limits are those of Abs, or None."""
+    """Bar of one pair type on the path with the larger Abs; ``row`` is of ``responses``."""
 
     name: str
     expect: str
     row: Row
-    lower: float | None
-    upper: float | None
+    path: str
+    """Name of the path; empty where the study has one."""
+    others: tuple[tuple[str, float], ...]
+    """Other paths with their Abs, as marks on the bar."""
+    limit: float | None
+    """Abs that is safe at most, or wanted at least."""
 
 
 class Finding(NamedTuple):
@@ -49,9 +59,13 @@ class Finding(NamedTuple):
     """Its id, or what a registry calls it."""
     model_id: str
     """Its id where ``model`` is another name; else empty."""
+    decision: str | None
+    """``safe``, ``not safe`` or ``undecided`` by the limits of the study; None without any."""
     begins: str
     rest: str
     responses: tuple[Response, ...]
+    doubts: tuple[str, ...]
+    """Sentences on what could change the finding."""
 
 
 class Failure(NamedTuple):
@@ -79,34 +93,15 @@ class Verdict(NamedTuple):
 
 def verdict_of(facts: Facts) -> Verdict:
     """Say what the findings, gates and warnings of an audit come to."""
-    ids = facts.ids
     stands = [row for row in facts.standing if row.accepted_at is None]
-    limits = {
-        (row.model_id, row.pair_type, row.path): (row.lower_95, row.upper_95)
-        for row in facts.intervals
-        if row.metric == "abs_response"
-    }
-    profiles = {(row.model_id, row.pair_type, row.path): row for row in facts.profiles}
-    types = facts.profiled_types[:MOST_BARS]
-    drawn = [row for row in facts.names if row.kind == "pair_type" and row.display_name in types]
-    findings = []
-    for row in facts.findings[:MOST]:
-        keys = [(row.model_id, one.display_name, row.path) for one in drawn]
-        responses = tuple(
-            Response(
-                one.display_name,
-                one.expect.replace("_", " ") if one.expect != "unknown" else "",
-                profiles[key],
-                *limits.get(key, (None, None)),
-            )
-            for one, key in zip(drawn, keys, strict=True)
-            if key in profiles
-        )
-        begins, colon, rest = row.sentence.partition(": ")
-        model_id = ids.get(row.model_id, "")
-        findings.append(Finding(row.model_id, model_id, begins + colon, rest, responses))
+    drawn = [
+        row.display_name
+        for row in facts.names
+        if row.kind == "pair_type" and row.expect != "control"
+    ]
+    findings = [_finding(facts, row, drawn) for row in facts.findings[:MOST]]
     bars = [bar for finding in findings for bar in finding.responses]
-    largest = max((bar.upper or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
+    largest = max((bar.row.upper_95 or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
     return Verdict(
         _headline(facts, stands),
         tuple(
@@ -116,7 +111,41 @@ def verdict_of(facts: Facts) -> Verdict:
         tuple(findings),
         next((scale for scale in SCALES if largest <= scale), largest),
         tuple(_changes(facts)),
-        tuple(_trust(facts)),
+        tuple(trust_sentences(facts)),
+    )
+
+
+def _finding(facts: Facts, row: Row, pair_types: Sequence[str]) -> Finding:
+    """Make the finding of a model, with bars of pair types that its responses have."""
+    by_type: dict[str, list[Row]] = {}
+    for response in facts.responses:
+        if response.model_id == row.model_id:
+            by_type.setdefault(response.pair_type, []).append(response)
+    bars = [_bar(by_type[name]) for name in pair_types if name in by_type][:MOST_BARS]
+    doubts = [
+        doubt.sentence
+        for doubt in facts.doubts
+        if (doubt.model_id, doubt.pair_type) == (row.model_id, row.pair_type)
+        and (doubt.path == row.path or doubt.doubt == "paths")
+    ]
+    begins, colon, rest = row.sentence.partition(": ")
+    model_id = facts.ids.get(row.model_id, "")
+    return Finding(
+        row.model_id, model_id, row.decision, begins + colon, rest, tuple(bars), tuple(doubts)
+    )
+
+
+def _bar(on_paths: Sequence[Row]) -> Response:
+    """Make the bar of one pair type: the path with the larger Abs, the others as marks."""
+    row = max(on_paths, key=lambda each: each.abs_response)
+    others = tuple((each.path, each.abs_response) for each in on_paths if each is not row)
+    return Response(
+        row.pair_type,
+        row.expect.replace("_", " ") if row.expect != "unknown" else "",
+        row,
+        row.path if others else "",
+        others,
+        row.wanted_limit if row.safe_limit is None else row.safe_limit,
     )
 
 
@@ -125,6 +154,8 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         return f"{stands[0].entry}: version {stands[0].version} failed its gates"
     if stands:
         return f"{len(stands)} of {len(facts.entries)} versions in the registry failed their gates"
+    if any(row.decision for row in facts.findings):
+        return _decision(facts)
     by_rule: dict[str, list[Row]] = {}
     for row in facts.findings:
         by_rule.setdefault(row.rule, []).append(row)
@@ -202,49 +233,14 @@ def _changes(facts: Facts) -> Iterator[str]:
         yield "nothing since the re-audit before"
 
 
-def _trust(facts: Facts) -> Iterator[tuple[str, str]]:
-    first = [row for row in facts.warnings if _doubts_classes(row)]
-    for row in first[:MOST]:
-        yield "mind", f"{row.model_id or 'All models'}: {row.detail}"
-    done, planned = facts.progress.scored_count, facts.progress.block_count
-    if done < planned:
-        yield "mind", f"{planned - done} of {planned} blocks are not scored yet."
-    else:
-        checked = ", and every check passed" if facts.run.is_finished else ""
-        yield "well", f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
-    if not any(row.warning == "quarantined" for row in facts.warnings):
-        yield "well", "No trajectory is quarantined."
-    yield from _trust_in_gates(facts)
-    warnings = [row for row in facts.warnings if row not in first]
-    for row in warnings[:MOST]:
-        count = "" if row.affected_count is None else f"{row.affected_count:,} "
-        if row.warning == "remark":
-            yield "note", f"{count}{row.detail}"
-        else:
-            yield "mind", f"{row.model_id or 'All models'}: {count}{row.detail}"
-    if hidden := len(first[MOST:]) + len(warnings[MOST:]):
-        yield "mind", f"{hidden} more warnings"
-
-
-def _doubts_classes(row: Row) -> bool:
-    """True for a warning that scores may be those of other classes: it stands before all others."""
-    is_guess = row.warning == "remark" and GUESSED in row.detail
-    return is_guess or row.warning == "below_chance"
-
-
-def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
-    for entry in facts.entries:
-        if entry.state != "audited" and entry.problem:
-            yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
-    unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "not enough evidence")
-    for name, count in unsure.items():
-        yield "mind", f"{name}: not enough evidence for {count} rows of its gates."
-    for row in facts.standing:
-        if row.accepted_at is not None:
-            who = f"{row.accepted_by} accepted it: {row.why}"
-            yield "mind", f"{row.entry} {row.version} failed its gates, and {who}"
-    if any(row.verdict == "pass" for row in facts.entries) and not (facts.standing or unsure):
-        yield "well", "Every gate that applies passed."
+def _decision(facts: Facts) -> str:
+    """Say whether the models keep the limits of the study."""
+    count, decided = len(facts.findings), Counter(row.decision for row in facts.findings)
+    decision, headline, one, several = next(each for each in DECISIONS if decided[each[0]])
+    part = decided[decision]
+    subject = f"all {count} models" if part == count else f"{part} of {count} models"
+    subject = facts.findings[0].model_id if count == 1 else subject
+    return f"{headline}: {subject} {one if part == 1 else several}"
 
 
 def written(facts: Facts, value: float | None) -> str:

@@ -1,0 +1,51 @@
+-- purpose: response to each change less the response to the control change of the same sources
+-- grain: one row per study, model, pair type and path, of studies with a control pair type
+-- Pair types with `expect: control` change something that should not matter, by a like amount. All
+-- control pairs of a source are one mean. A response whose paired difference from the control may be
+-- 0 is a response to any change.
+CREATE OR REPLACE VIEW out_controls AS
+WITH means AS (
+    SELECT
+        study, model_id, path, source_id, pair_type, names.expect = 'control' AS is_control,
+        weighted_mean(abs_response, weight) AS abs_response,
+        sum(weight) AS weight
+    FROM core_profiles
+    JOIN (SELECT study, name AS pair_type, expect FROM core_display_names WHERE kind = 'pair_type')
+        AS names USING (study, pair_type)
+    GROUP BY ALL
+),
+controls AS (
+    SELECT study, model_id, path, source_id, weighted_mean(abs_response, weight) AS abs_response
+    FROM means
+    WHERE is_control
+    GROUP BY ALL
+),
+entries AS (
+    SELECT
+        {study: study, model_id: model_id, pair_type: pair_type, path: path} AS g,
+        source_id AS cluster,
+        means.abs_response AS x,
+        controls.abs_response AS y,
+        weight
+    FROM means
+    JOIN controls USING (study, model_id, path, source_id)
+    WHERE NOT is_control
+),
+sides AS (
+    SELECT g, weighted_mean(x, weight) AS abs_response, weighted_mean(y, weight) AS control_response
+    FROM entries
+    GROUP BY g
+)
+SELECT
+    g.study, g.model_id, g.pair_type, g.path,
+    sides.abs_response, -- score units, over the sources that have a control, as what follows
+    sides.control_response,
+    paired.estimate AS difference,
+    paired.lower_limit AS lower_95, -- NULL for a single source
+    paired.upper_limit AS upper_95,
+    paired.cluster_count AS source_count,
+    paired.lower_limit <= 0 AS reacts_to_any_change -- NULL for a single source
+FROM sides
+JOIN bootstrap_by_group('entries', 500, 91702, [0.95]) AS paired USING (g)
+WHERE paired.statistic = 'difference'
+ORDER BY ALL;

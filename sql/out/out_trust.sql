@@ -1,0 +1,60 @@
+-- purpose: how far what is said of each response holds: threshold, stages, paths, control, sample
+-- grain: one row per study, model, pair type and path
+-- paper: section 3; appendix B.8 (threshold stability); appendix C.1; appendix D.8
+-- Two paths agree where both have one role and the smaller Abs is at least half of the larger one. A
+-- response is converged where leaving out every second stage moves no mean component, at 95 %, by
+-- more than half of the smallest response that counts.
+CREATE OR REPLACE VIEW out_trust AS
+WITH stages AS (
+    SELECT
+        study, model_id, pair_type, path,
+        any_value(stage_count) AS stage_count,
+        any_value(change) FILTER (metric = 'abs_response') AS stage_change,
+        max(greatest(-lower_95, upper_95)) AS stage_error
+    FROM out_stage_errors
+    GROUP BY ALL
+),
+sampled AS (
+    SELECT study, model_id, pair_type, path, count(DISTINCT source_id) AS source_count
+    FROM core_profiles
+    GROUP BY ALL
+),
+responses AS (
+    SELECT
+        found.study, found.model_id, found.pair_type, found.path, found.position,
+        found.path_position, found.smallest,
+        thresholds.* EXCLUDE (study, model_id, pair_type, path, abs_response),
+        sampled.source_count,
+        count(*) OVER on_paths AS path_count,
+        min(found.abs_response) OVER on_paths AS smallest_response,
+        max(found.abs_response) OVER on_paths AS largest_response,
+        min(role) OVER on_paths = max(role) OVER on_paths AS is_one_role
+    FROM out_responses AS found
+    JOIN out_thresholds AS thresholds USING (study, model_id, pair_type, path)
+    JOIN sampled USING (study, model_id, pair_type, path)
+    WINDOW on_paths AS (PARTITION BY found.study, found.model_id, found.pair_type)
+)
+SELECT
+    study, model_id, pair_type, path,
+    epsilon, -- score units
+    near_frac, -- share of pairs with epsilon / 2 <= |d| < 2 epsilon
+    role_half, role, role_double, -- at half, once and twice the threshold
+    is_firm, -- the role is the same at all three
+    stage_count, -- NULL of a path whose stages cannot be halved, as the next three
+    stage_change, -- of Abs, against every second stage; score units
+    stage_error, -- how far E, C, F or Abs may move at 95 %; NULL for a single source
+    stage_error <= smallest / 2 AS is_converged,
+    path_count,
+    CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
+        AS paths_agree, -- NULL on one path
+    control.control_response, -- Abs of the control; NULL without one, as the next four
+    control.difference AS control_difference, -- Abs less that of the control, same sources
+    control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
+    control.reacts_to_any_change,
+    responses.source_count,
+    CASE WHEN responses.source_count < 5 THEN 'none' WHEN responses.source_count < 20 THEN 'rough' ELSE 'usable' END
+        AS interval_use
+FROM responses
+LEFT JOIN stages USING (study, model_id, pair_type, path)
+LEFT JOIN out_controls AS control USING (study, model_id, pair_type, path)
+ORDER BY study, position, model_id, pair_type, path_position;

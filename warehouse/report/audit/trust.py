@@ -1,0 +1,164 @@
+"""How far the findings of an audit hold: sample, threshold, stages, paths, control, gaps."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from decaf.data.class_ids import GUESSED
+from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.cells import score
+
+MOST = 8
+"""Models, entries and warnings that are listed; sections below have all of them."""
+MOST_NAMES = 3
+"""Models that one sentence names."""
+NEAR_SHARE = 0.1
+"""Share of pairs near the threshold from which a sentence warns, as in ``out_doubts``."""
+Mark = tuple[str, str]
+
+
+def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield sentences on how far the findings hold, each with its mark.
+
+    The mark is ``well``, ``mind`` for what could change a finding, or ``note``.
+    """
+    first = [row for row in facts.warnings if _doubts_classes(row)]
+    for row in first[:MOST]:
+        yield "mind", f"{row.model_id or 'All models'}: {row.detail}"
+    done, planned = facts.progress.scored_count, facts.progress.block_count
+    if done < planned:
+        yield "mind", f"{planned - done} of {planned} blocks are not scored yet."
+    else:
+        checked = ", and every check passed" if facts.run.is_finished else ""
+        yield "well", f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
+    yield from _trust_in_responses(facts)
+    if not any(row.warning == "quarantined" for row in facts.warnings):
+        yield "well", "No trajectory is quarantined."
+    yield from _trust_in_gates(facts)
+    warnings = [row for row in facts.warnings if row not in first]
+    for row in warnings[:MOST]:
+        count = "" if row.affected_count is None else f"{row.affected_count:,} "
+        if row.warning == "remark":
+            yield "note", f"{count}{row.detail}"
+        else:
+            yield "mind", f"{row.model_id or 'All models'}: {count}{row.detail}"
+    if hidden := len(first[MOST:]) + len(warnings[MOST:]):
+        yield "mind", f"{hidden} more warnings"
+
+
+def _doubts_classes(row: Row) -> bool:
+    """True for a warning that scores may be those of other classes: it stands before all others."""
+    is_guess = row.warning == "remark" and GUESSED in row.detail
+    return is_guess or row.warning == "below_chance"
+
+
+def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
+    for entry in facts.entries:
+        if entry.state != "audited" and entry.problem:
+            yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
+    unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "not enough evidence")
+    for name, count in unsure.items():
+        yield "mind", f"{name}: not enough evidence for {count} rows of its gates."
+    for row in facts.standing:
+        if row.accepted_at is not None:
+            who = f"{row.accepted_by} accepted it: {row.why}"
+            yield "mind", f"{row.entry} {row.version} failed its gates, and {who}"
+    if any(row.verdict == "pass" for row in facts.entries) and not (facts.standing or unsure):
+        yield "well", "Every gate that applies passed."
+
+
+def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
+    """Yield one sentence each on sample, threshold, stages, paths and control."""
+    controls = {row.name for row in facts.names if row.expect == "control"}
+    shown = {row.name: row.display_name for row in facts.names}
+    rows = [row for row in facts.trust if row.pair_type not in {shown[name] for name in controls}]
+    if rows:
+        yield _on_sample(rows)
+        yield _on_near_pairs(rows)
+        yield _on_threshold(rows)
+        yield _on_stages(rows, facts.decimals)
+        yield _on_paths(rows)
+        yield _on_control(rows)
+
+
+def _on_sample(rows: Sequence[Row]) -> Mark:
+    fewest = min(row.source_count for row in rows)
+    uses = {row.interval_use for row in rows}
+    noun = "source" if fewest == 1 else "sources"
+    if "none" in uses:
+        return "mind", f"The smallest group has {fewest} {noun}: too few for an interval."
+    if "rough" in uses:
+        return "mind", f"The smallest group has {fewest} {noun}: its intervals are rough."
+    return "well", f"Each mean is over {fewest:,} {noun} or more."
+
+
+def _on_near_pairs(rows: Sequence[Row]) -> Mark:
+    epsilon = rows[0].epsilon
+    share = sum(row.near_frac for row in rows) / len(rows)
+    words = (
+        f"{share:.1%} of the pairs end near the threshold of {epsilon:g}: their final difference "
+        f"is between {epsilon / 2:g} and {2 * epsilon:g}"
+    ).replace("%", " %")
+    doubtful = [row for row in rows if row.near_frac >= NEAR_SHARE]
+    return (
+        ("mind", f"{words}; most of them are of {_models(doubtful)}.")
+        if doubtful
+        else (
+            "well",
+            f"{words}.",
+        )
+    )
+
+
+def _on_threshold(rows: Sequence[Row]) -> Mark:
+    doubtful = [row for row in rows if not row.is_firm]
+    if not doubtful:
+        return "well", "Half and twice the threshold change no main role."
+    return "mind", f"Half or twice the threshold changes the main role of {_count(doubtful, rows)}."
+
+
+def _on_stages(rows: Sequence[Row], decimals: int) -> Mark:
+    checked = [row for row in rows if row.stage_error is not None]
+    if not checked:
+        return "note", "No path has stages that can be halved, so their number is not checked."
+    doubtful = [row for row in checked if not row.is_converged]
+    largest = score(max(row.stage_error for row in checked), decimals)
+    if not doubtful:
+        return "well", f"Every second stage alone moves no mean by more than {largest}."
+    return "mind", (
+        f"Every second stage alone moves a mean by up to {largest}: more stages could change "
+        f"{_count(doubtful, checked)}."
+    )
+
+
+def _on_paths(rows: Sequence[Row]) -> Mark:
+    compared = [row for row in rows if row.paths_agree is not None]
+    if not compared:
+        return "note", "There is one reveal path; another one could tell otherwise."
+    doubtful = [row for row in compared if not row.paths_agree]
+    if not doubtful:
+        return "well", "All paths agree on the main role, and on Abs within a factor of two."
+    return "mind", f"The paths disagree on {_count(doubtful, compared)}."
+
+
+def _on_control(rows: Sequence[Row]) -> Mark:
+    compared = [row for row in rows if row.control_response is not None]
+    if not compared:
+        return "note", (
+            "No pair type is a control; with one (expect: control) this page would say whether "
+            "models react to any change."
+        )
+    doubtful = [row for row in compared if row.reacts_to_any_change]
+    if not doubtful:
+        return "well", "Every response is larger than that to the control change."
+    return "mind", f"The control change moves the score as far in {_count(doubtful, compared)}."
+
+
+def _count(doubtful: Sequence[Row], rows: Sequence[Row]) -> str:
+    return f"{len(doubtful)} of {len(rows)} responses ({_models(doubtful)})"
+
+
+def _models(rows: Sequence[Row]) -> str:
+    counts = Counter(row.model_id for row in rows)
+    names = [name for name, _ in counts.most_common(MOST_NAMES)]
+    more = len(counts) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
