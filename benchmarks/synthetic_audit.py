@@ -17,6 +17,7 @@ from decaf.foundation.digests import json_sha256, short
 from decaf.plan.units import Unit
 from tasks.units.rows import profile_rows
 from warehouse.commits.writer import commit, open_root
+from warehouse.storage import Storage
 from warehouse.tables.columns import STAGES
 from warehouse.tables.declarations import TABLES
 
@@ -39,7 +40,7 @@ PATHS = {
 
 def write(root: Path, scale: int) -> list[float]:
     """Commit a whole run; returns the seconds that each full block took to commit."""
-    open_root(root)
+    store = open_root(root)
     sources = [f"source-{number:06}" for number in range(FOREGROUNDS * scale)]
     blocks = [
         sources[first : first + SOURCES_PER_BLOCK]
@@ -52,15 +53,15 @@ def write(root: Path, scale: int) -> list[float]:
         for source in sources
         for variant in VARIANTS
     ]
-    commit(root, "pairs", STUDY, "pairs", {"pairs": pairs, "images": _table("images", images)})
+    commit(store, "pairs", STUDY, "pairs", {"pairs": pairs, "images": _table("images", images)})
     models = [f"net_{number:02}" for number in range(MODELS)]
     scans = [_scan(*place) for place in itertools.product(models, enumerate(blocks))]
-    commit(root, "runs", STUDY, RUN, _manifest(scans))
+    commit(store, "runs", STUDY, RUN, _manifest(scans))
     rng = np.random.default_rng(0)
     return [
         seconds
         for scan in scans
-        for seconds in [_commit_block(root, rng, scan, blocks[scan[0].block])]
+        for seconds in [_commit_block(store, rng, scan, blocks[scan[0].block])]
         if len(blocks[scan[0].block]) == SOURCES_PER_BLOCK
     ]
 
@@ -135,7 +136,7 @@ def _pair(source: str, kind: str) -> dict[str, Any]:
 
 
 def _commit_block(
-    root: Path, rng: np.random.Generator, scan: list[Unit], sources: list[str]
+    store: Storage, rng: np.random.Generator, scan: list[Unit], sources: list[str]
 ) -> float:
     predicted, scored, routed = scan[0], scan[1::2], scan[2::2]
     pair_count = len(sources) * len(TYPES)
@@ -165,7 +166,7 @@ def _commit_block(
     }
     units = tuple(unit.key for unit in scan)
     started = perf_counter()
-    commit(root, "units", STUDY, key, tables, model_id=predicted.model_id, units=units)
+    commit(store, "units", STUDY, key, tables, model_id=predicted.model_id, units=units)
     return perf_counter() - started
 
 

@@ -24,7 +24,7 @@ def audit(plan: AuditPlan) -> None:
     plan = audit_models(plan, models)
     failure = models.failure(plan)
     if failure is None or isinstance(failure, ModelsFailed):
-        steps.report(plan.root, plan.study)
+        steps.report(plan.store, plan.study)
     if failure is not None:
         raise failure
 

@@ -14,11 +14,11 @@ from tasks.prefect.audit_steps import report
 from tasks.reaudit.events import tell_failed
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.recorded import has_run
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 def reaudit(
-    study: Study, pairs: PairSet, root: Root, config: str, only: Collection[str] = ()
+    study: Study, pairs: PairSet, store: Storage, config: str, only: Collection[str] = ()
 ) -> dict[str, Any]:
     """Audit what changed in the registry of a study that is held, and say what was found.
 
@@ -28,14 +28,14 @@ def reaudit(
     done again.
     """
     try:
-        steps.judge(root, study)  # what a re-audit that was stopped has left
-        diff = steps.discover(study, root, pairs, only)
+        steps.judge(store, study)  # what a re-audit that was stopped has left
+        diff = steps.discover(study, store, pairs, only)
         if diff.is_changed:
             audit_changes(diff, pairs)
-        steps.judge(root, study)
-        if has_run(root, study.study):
-            report(root, study)
-        return steps.notify(root, study, config)
+        steps.judge(store, study)
+        if has_run(store, study.study):
+            report(store, study)
+        return steps.notify(store, study, config)
     except UnknownEntry:  # what was asked for is none of the registry's: nothing has failed
         raise
     except Exception as error:

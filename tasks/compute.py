@@ -79,7 +79,7 @@ def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
 
     def is_trained(group: tuple[Unit, ...]) -> bool:
         commit = plan.commit_of(group[0].needs[0])
-        return receipts.exists(plan.root, UNITS, plan.given.study, commit)
+        return receipts.exists(plan.store, UNITS, plan.given.study, commit)
 
     groups = list(filter(is_trained, plan.of_study("choose")))
     _prepare(client, plan, groups, inputs, lambda _: None)

@@ -17,7 +17,7 @@ from decaf.plan.units import Unit
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.writer import commit, next_moment
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 FORCINGS, OUTCOMES = "forcings", "outcomes"
 """Kinds of commits: what was forced, and which runs are finished."""
@@ -50,15 +50,15 @@ FIRST = Editions({}, ())
 """Of a study in which no unit was ever forced."""
 
 
-def read_editions(root: Root, study: str) -> Editions:
+def read_editions(store: Storage, study: str) -> Editions:
     """Editions that the forcings of a study gave; reads receipts.
 
     Raises WarehouseError when a receipt is damaged.
     """
-    forcings = list(receipts.read_kind(root, FORCINGS, study))
+    forcings = list(receipts.read_kind(store, FORCINGS, study))
     if not forcings:
         return FIRST
-    finished = [_moment(outcome) for outcome in receipts.read_kind(root, OUTCOMES, study)]
+    finished = [_moment(outcome) for outcome in receipts.read_kind(store, OUTCOMES, study)]
     editions: dict[str, int] = {}
     under_way: set[str] = set()
     for forcing in forcings:
@@ -96,12 +96,12 @@ def forced(
     return [key for key in dict.fromkeys(keys) if key not in editions.under_way]
 
 
-def commit_forcing(root: Root, study: str, editions: Mapping[str, int]) -> None:
+def commit_forcing(store: Storage, study: str, editions: Mapping[str, int]) -> None:
     """Record the next editions of units, by their keys without one."""
     inputs = {key: str(edition) for key, edition in editions.items()}
     # Never older than a run that is finished: a forcing counts until the next one is.
-    at = next_moment(root, OUTCOMES, study)
-    commit(root, FORCINGS, study, short(json_sha256(inputs)), {}, inputs=inputs, at=at)
+    at = next_moment(store, OUTCOMES, study)
+    commit(store, FORCINGS, study, short(json_sha256(inputs)), {}, inputs=inputs, at=at)
 
 
 def _moment(receipt: Receipt) -> datetime:

@@ -17,7 +17,7 @@ from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS
 from warehouse.commits import receipts
 from warehouse.query.catalog import connect
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 SCAN = "scan"
 """Predictions and paths of a block are one forward pass, with one cost."""
@@ -123,11 +123,11 @@ def learnt(connection: duckdb.DuckDBPyConnection, study: str) -> Estimate:
     return estimate
 
 
-def estimate_of(root: Root, study: Study) -> Estimate:
+def estimate_of(store: Storage, study: Study) -> Estimate:
     """The same of a study that is about to be computed, on the workers that it asks for."""
     estimate = Estimate()
-    if receipts.keys(root, UNITS, study.study):
-        with connect(root) as connection:
+    if receipts.keys(store, UNITS, study.study):
+        with connect(store) as connection:
             estimate = learnt(connection, study.study)
     if isinstance(study.cluster, LocalWorkers):
         estimate.workers = study.cluster.workers

@@ -27,10 +27,9 @@ from tasks.machine import NVIDIA_DRIVER, free_memory, read_machine, usable_cores
 from tasks.plan import missing_inputs, plan_audit
 from tasks.sizes import fill_cluster
 from tasks.units.scope import Scope
-from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.migrations import check_version
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.storage.cache import cache_folder
 
 SHOWN = ("numpy", "scipy", "torch", "pyarrow", "duckdb", "dask", "prefect")
@@ -57,7 +56,7 @@ class Finding(NamedTuple):
 class Asked(NamedTuple):
     """What the checks are about."""
 
-    root: Root
+    store: Storage
     workspace: Path
     study: Study | None
     tries_models: bool = False
@@ -161,9 +160,8 @@ def disks(asked: Asked) -> Iterable[Finding]:
         "workspace": asked.workspace.absolute(),
         "temporary folder": Path(tempfile.gettempdir()),
     }
-    root = storage.resolved(asked.root)
-    if isinstance(root, Path):
-        folders["warehouse folder"] = root
+    if asked.store.folder is not None:
+        folders["warehouse folder"] = asked.store.folder
     for name, folder in folders.items():
         there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
         try:
@@ -201,18 +199,18 @@ def caches(asked: Asked) -> Iterable[Finding]:
 
 def warehouse(asked: Asked) -> Iterable[Finding]:
     """Whether the warehouse is reached, of a version that is known, and takes what is written."""
-    opened, root = storage.open(asked.root), storage.resolved(asked.root)
-    if isinstance(root, Path) and not root.is_dir():
-        yield Finding("ok", "warehouse", f"{root} is not there yet; the first run makes it")
+    store, folder = asked.store, asked.store.folder
+    if folder is not None and not folder.is_dir():
+        yield Finding("ok", "warehouse", f"{folder} is not there yet; the first run makes it")
         return
-    if opened.exists(layout.FORMAT):
-        check_version(root)
+    if store.exists(layout.FORMAT):
+        check_version(store)
     started = time.perf_counter()
-    opened.prepare()
+    store.prepare()
     seconds = time.perf_counter() - started
     level = "warning" if seconds > SLOW_STORE_SECONDS else "ok"
     advice = "" if level == "ok" else "every commit waits so long: use a nearer store"
-    yield Finding(level, "warehouse", f"{opened.address} is written in {seconds:.2f} s", advice)
+    yield Finding(level, "warehouse", f"{store.address} is written in {seconds:.2f} s", advice)
 
 
 def prefect(asked: Asked) -> Iterable[Finding]:

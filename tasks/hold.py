@@ -6,20 +6,20 @@ from contextlib import contextmanager
 from decaf.plan.study import Study
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root, remove_temporary_files
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.upkeep.compaction import repair_compactions
 
 
 @contextmanager
-def hold_warehouse(study: Study) -> Iterator[Root]:
+def hold_warehouse(study: Study) -> Iterator[Storage]:
     """Lock the study in its warehouse and clear what writers that were killed have left there.
 
     Raises WarehouseError when the warehouse cannot be written, and AlreadyRunning when another
     process holds the study.
     """
-    root = open_root(study.warehouse)
-    with study_lock(root, study.study):
-        remove_temporary_files(root, study.study)
-        repair_compactions(root, study.study)
-        yield root
-        remove_temporary_files(root, study.study)  # of a worker that died while it wrote
+    store = open_root(study.warehouse)
+    with study_lock(store, study.study):
+        remove_temporary_files(store, study.study)
+        repair_compactions(store, study.study)
+        yield store
+        remove_temporary_files(store, study.study)  # of a worker that died while it wrote

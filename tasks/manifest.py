@@ -39,11 +39,11 @@ def commit_run(plan: AuditPlan) -> None:
     """
     study, name = plan.study, plan.study.study
     pairs_key = short(plan.pairs.analysed_digest)
-    if pairs_key not in receipts.keys(plan.root, "pairs", name):
-        commit(plan.root, "pairs", name, pairs_key, pair_tables(plan.pairs))
-    if newest_run(plan.root, name) == plan.run_id:
+    if pairs_key not in receipts.keys(plan.store, "pairs", name):
+        commit(plan.store, "pairs", name, pairs_key, pair_tables(plan.pairs))
+    if newest_run(plan.store, name) == plan.run_id:
         return
-    started_at = next_moment(plan.root, "runs", name)
+    started_at = next_moment(plan.store, "runs", name)
     run = {
         "run_id": plan.run_id,
         "started_at": started_at,
@@ -71,27 +71,27 @@ def commit_run(plan: AuditPlan) -> None:
         "run_remarks": _table(RUN_REMARKS, remarks),
         "class_names": _table(CLASS_NAMES, names),
     }
-    commit(plan.root, "runs", name, plan.run_id, tables, software=software(), at=started_at)
+    commit(plan.store, "runs", name, plan.run_id, tables, software=software(), at=started_at)
 
 
 def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -> None:
     """Commit that every unit of the run is there and every check has passed."""
     outcome = {
         "run_id": plan.run_id,
-        "finished_at": next_moment(plan.root, "runs", plan.study.study),
+        "finished_at": next_moment(plan.store, "runs", plan.study.study),
         "forward_rows": forward_rows,
         "quarantined_count": quarantined_count,
     }
     rows = _table(RUN_OUTCOMES, [outcome])
-    at = next_moment(plan.root, FORCINGS, plan.study.study)
-    commit(plan.root, OUTCOMES, plan.study.study, plan.run_id, {"run_outcomes": rows}, at=at)
+    at = next_moment(plan.store, FORCINGS, plan.study.study)
+    commit(plan.store, OUTCOMES, plan.study.study, plan.run_id, {"run_outcomes": rows}, at=at)
 
 
 def record_forced(plan: AuditPlan) -> str:
     """Record which units were forced, before any of them is computed; says how many they are."""
     if not plan.forced:
         return "forced already since the last finished run, or not there yet: going on with that"
-    commit_forcing(plan.root, plan.study.study, plan.forced)
+    commit_forcing(plan.store, plan.study.study, plan.forced)
     return f"{len(plan.forced)} units of work are computed again"
 
 

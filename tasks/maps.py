@@ -16,6 +16,7 @@ from decaf.plan.study import Study
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.report.map_sheet import FORMATS, MapRow, Tile, write_map_sheet
+from warehouse.storage import Storage
 
 METHODS = 6
 """Methods that are shown where none are named."""
@@ -33,7 +34,7 @@ class Ranked(NamedTuple):
 
 
 def draw_maps(
-    study: Study, picture: Path, model: str | None, methods: Sequence[str], count: int
+    store: Storage, study: Study, picture: Path, model: str | None, methods: list[str], count: int
 ) -> Path:
     """Draw images of a study from the best to the worst for DECAF, with the maps of some methods.
 
@@ -44,7 +45,7 @@ def draw_maps(
     """
     if picture.suffix.lower() not in FORMATS:
         raise BadInput(f"{picture} is no picture: expected a file name in {', '.join(FORMATS)}")
-    with connect_whole(study.warehouse, study.study) as connection:
+    with connect_whole(store, study.study) as connection:
         ranked = _ranked(connection, study.study, model)
         shown = _chosen(ranked, methods)
         rows = _rows(connection, study, ranked, shown, count)

@@ -58,7 +58,7 @@ def order_of(
         parts=tuple(_parts(plan, first, kind)),
         files=_files(plan, inputs, images, has_model=model is not None),
         stored=_stored(plan, units, needed, kind),
-        destination=Destination(plan.root, study.study, commit_key(units), software()),
+        destination=Destination(plan.store, study.study, commit_key(units), software()),
         batch_size=plan.batch_size(first.model_id),
     )
 

@@ -39,7 +39,7 @@ QUALITY = 80
 
 def are_stored(plan: AuditPlan) -> bool:
     """Whether the warehouse has the pictures of the run, or none where there are to be none."""
-    stored = receipts.keys(plan.root, PICTURES, plan.study.study)
+    stored = receipts.keys(plan.store, PICTURES, plan.study.study)
     return plan.run_id in stored if plan.study.report.inputs else not stored
 
 
@@ -57,9 +57,9 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     if are_stored(plan):
         return
     if not plan.study.report.inputs:
-        retire(plan.root, study, list(receipts.read_kind(plan.root, PICTURES, study)))
+        retire(plan.store, study, list(receipts.read_kind(plan.store, PICTURES, study)))
         return
-    with connect_whole(plan.root, study) as connection:
+    with connect_whole(plan.store, study) as connection:
         found = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
         if pending is not None:
             connection.register("pending", pending)
@@ -78,7 +78,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
             announce(f"the report has no picture of pair {pair_id} on path {path}: {error}")
         rows.append(row)
     table = pa.Table.from_pylist(rows, schema=SHOWN_PAIRS.schema)
-    commit(plan.root, PICTURES, study, plan.run_id, {"shown_pairs": table})
+    commit(plan.store, PICTURES, study, plan.run_id, {"shown_pairs": table})
 
 
 def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str, Any]:

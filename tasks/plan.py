@@ -37,7 +37,7 @@ from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import check_version, units_set_aside
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 PREPARING = [kind for kind in KINDS.values() if kind.prepares]
 OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
@@ -56,7 +56,7 @@ class AuditPlan:
     """With the models that can be scored: those that are trained, at the epochs that are chosen."""
     waiting: tuple[TrainableCard, ...]
     """Models that have to be trained before."""
-    root: Root
+    store: Storage
     pairs: PairSet
     foregrounds: InputSet | None
     """Images that the study's labels need."""
@@ -233,7 +233,7 @@ class Planned(NamedTuple):
     remarks: list[str]
 
 
-def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Planned:
+def _planned(study: Study, pairs: PairSet, store: Storage, editions: Editions) -> Planned:
     """Plan what prepares others; then, with the models that trainings have made, the others.
 
     A training whose files are gone is done again as its next edition: what it ends with may differ,
@@ -242,7 +242,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     lost: set[str] = set()
     while True:
         preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
-        made = committed_units(root, study.study, preparing)
+        made = committed_units(store, study.study, preparing)
         without_files = missing_files((unit for unit in preparing if unit.key in made), study)
         trainings = of_kind(preparing, "train")
         gone = {plain_key(unit) for unit in trainings if unit.key in without_files}
@@ -250,14 +250,14 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
             break
         editions = editions.with_next(gone)
         lost |= gone
-    ready = trained(study, root, preparing, made)
+    ready = trained(study, store, preparing, made)
     own = study.model_copy(update={"models": ready.models})
     scope = Scope(own, pairs, ready.trained_by)
     remarks = missing_inputs(scope, ready.cards)
     # What is of all models waits for all of them.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)
-    committed = committed_units(root, study.study, units[len(preparing) :])
+    committed = committed_units(store, study.study, units[len(preparing) :])
     committed |= made
     # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
     needed = {
@@ -278,37 +278,37 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     again. Raises BadInput when weight files (all of them are named) or the warehouse cannot be
     used, or a pattern is of no unit.
     """
-    root = storage.resolved(study.warehouse)
-    if storage.open(root).exists(layout.FORMAT):
-        check_version(root)
+    store = storage.open(study.warehouse)
+    if store.exists(layout.FORMAT):
+        check_version(store)
     study, why_workers = fill_cluster(study, pairs)
-    study, has_open_blocks = fill_block_size(study, pairs)
-    editions = read_editions(root, study.study)
-    planned = _planned(study, pairs, root, editions)
+    study, has_open_blocks = fill_block_size(study, pairs, store)
+    editions = read_editions(store, study.study)
+    planned = _planned(study, pairs, store, editions)
     again = forced(planned.units, planned.committed, editions, force)
     if again:
         editions = editions.with_next(again)
-        planned = _planned(study, pairs, root, editions)
+        planned = _planned(study, pairs, store, editions)
     ready, scope, units, committed, lost, remarks = planned
     run_id = run_id_of(study, units, pairs)
-    finished = receipts.keys(root, "outcomes", study.study)
+    finished = receipts.keys(store, "outcomes", study.study)
     may_stop = study.to_the_end() != study
     if may_stop:
         if run_id_of(study.to_the_end(), units, pairs) in finished:
             return plan_audit(study.to_the_end(), pairs)
-        stops = stops_of(root, study.study, run_id)
+        stops = stops_of(store, study.study, run_id)
         may_stop = stops is None
         units = tuple(unit for unit in units if is_scored(unit, stops or {}))
         run_id = run_id_of(study, units, pairs)
-    newest = newest_run(root, study.study)
+    newest = newest_run(store, study.study)
     missing = [unit for unit in units if unit.key not in committed]
-    before = history(root, study.study, missing) if newest != run_id else None
-    set_aside = units_set_aside(root, study.study) if missing else {}
+    before = history(store, study.study, missing) if newest != run_id else None
+    set_aside = units_set_aside(store, study.study) if missing else {}
     return AuditPlan(
         given=study,
         study=scope.study,
         waiting=ready.waiting,
-        root=root,
+        store=store,
         pairs=pairs,
         foregrounds=scope.foregrounds,
         units=units,
@@ -317,7 +317,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in finished,
         is_current=run_id == newest
-        and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
+        and short(pairs.analysed_digest) in receipts.keys(store, "pairs", study.study),
         may_stop=may_stop,
         forced={key: editions.of_unit[key] for key in again},
         sizes=ChosenSizes(why_workers, has_open_blocks),
@@ -342,14 +342,14 @@ def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int)
     return replace(plan, sizes=plan.sizes.with_paces(paces))
 
 
-def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:
+def committed_units(store: Storage, study: str, units: Sequence[Unit]) -> dict[str, str]:
     """Commits by the keys of the units that they hold.
 
     A commit of exactly the units that belong together is known by its name, so that a finished
     audit of many commits is recognised from their names alone; the others are read. Raises
     WarehouseError when a receipt is damaged.
     """
-    names = receipts.keys(root, UNITS, study) if units else set()
+    names = receipts.keys(store, UNITS, study) if units else set()
     committed: dict[str, str] = {}
     for group in together(units) if names else ():
         if (key := commit_key(group)) in names:
@@ -357,7 +357,7 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
             committed |= dict.fromkeys((unit.key for unit in group), key)
     if len(committed) < len(units) and names:
         wanted = {unit.key for unit in units if unit.key not in committed}
-        for receipt in receipts.read_some(root, UNITS, study, names):
+        for receipt in receipts.read_some(store, UNITS, study, names):
             for key in receipt.units:
                 if key in wanted:
                     committed.setdefault(key, receipt.key)

@@ -9,17 +9,18 @@ from decaf.plan.study import Study
 from tasks.manifest import commit_outcome, commit_run
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
+from warehouse import storage
 from warehouse.query.damage import connect_whole
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page, write_paper_pages
 from warehouse.report.sides import write_sides
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 def finish(plan: AuditPlan) -> None:
     """Record that the run is complete, with its totals from the warehouse."""
-    with connect_whole(plan.root, plan.study.study) as connection:
+    with connect_whole(plan.store, plan.study.study) as connection:
         totals = connection.sql(
             "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
             "(SELECT count(*) FROM stg_quarantine JOIN core_run_units USING (study, unit_key) "
@@ -34,14 +35,14 @@ def show_again(plan: AuditPlan) -> None:
     """Make a finished run the current one of its study again, and write its report."""
     commit_run(plan)
     store_pictures(plan)
-    publish(plan.root, plan.study)
+    publish(plan.store, plan.study)
 
 
-def publish(root: Root, study: Study) -> Path | None:
+def publish(store: Storage, study: Study) -> Path | None:
     """Write the study's report from the warehouse, unless it has none; no model is needed."""
     if study.report_file is None:
         return None
-    with connect_whole(root, study.study) as connection:
+    with connect_whole(store, study.study) as connection:
         return write_report(
             connection,
             study.study,
@@ -51,7 +52,7 @@ def publish(root: Root, study: Study) -> Path | None:
         )
 
 
-def publish_comparison(root: Root, study: Study, report: Path, against: Sequence[str]) -> Path:
+def publish_comparison(store: Storage, study: Study, report: Path, against: Sequence[str]) -> Path:
     """Compare the study's newest run with runs, versions or warehouses, beside its report.
 
     With one of them what is the same in both is paired; several stand side by side. Raises
@@ -61,16 +62,16 @@ def publish_comparison(root: Root, study: Study, report: Path, against: Sequence
     name = "-and-".join(re.sub(r"[^\w.-]+", "-", one).strip("-.")[-40:] for one in others)
     target = report.with_name(f"{report.stem}-against-{name[:160]}.html")
     with ExitStack() as opened:
-        here = opened.enter_context(connect_whole(root, study.study))
+        here = opened.enter_context(connect_whole(store, study.study))
         sides = {}
         for one in others:
             if _is_warehouse(one):
-                there = opened.enter_context(connect_whole(one, study.study))
+                there = opened.enter_context(connect_whole(storage.open(one), study.study))
                 sides[one] = read_side(there, study.study, one)
             else:
                 run_id = run_named(here, study.study, one)
-                sides[one] = read_side(here, study.study, str(root), run_id)
-        now = read_side(here, study.study, str(root))
+                sides[one] = read_side(here, study.study, study.warehouse, run_id)
+        now = read_side(here, study.study, study.warehouse)
         if len(sides) > 1:
             return write_sides(target, study.study, sides, now)
         paired = None if _is_warehouse(others[0]) else here
@@ -81,13 +82,13 @@ def _is_warehouse(name: str) -> bool:
     return "://" in name or Path(name).is_dir()
 
 
-def publish_paper(root: Root, study: str, target: Path) -> Path:
+def publish_paper(store: Storage, study: str, target: Path) -> Path:
     """Write the paper's tables of the study as a page of Markdown; no model is needed."""
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         return write_paper_page(connection, study, target)
 
 
-def publish_papers(root: Root, folder: Path) -> None:
+def publish_papers(store: Storage, folder: Path) -> None:
     """Write such pages of all studies of a warehouse into a folder."""
-    with connect_whole(root, None) as connection:
+    with connect_whole(store, None) as connection:
         write_paper_pages(connection, folder)

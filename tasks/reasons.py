@@ -15,7 +15,7 @@ from decaf.plan.units import Unit
 from tasks.editions import EDITION
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_file
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 Cause = Literal["first run", "part changed", "result missing", "other schema", "forced", "cascade"]
 Slot = tuple[str, str, str | None, int | None]
@@ -92,14 +92,14 @@ def reasons_of(
     return tuple(map(why, units))
 
 
-def history(root: Root, study: str, missing: Iterable[Unit]) -> dict[Slot, Before]:
+def history(store: Storage, study: str, missing: Iterable[Unit]) -> dict[Slot, Before]:
     """What the slots of units, and of what these read, held in the newest run that planned them.
 
     Slots of no run are left out. Reads manifests, the newest first and no more than it takes;
     writes nothing. Raises WarehouseError when a manifest is missing or damaged.
     """
     before: dict[Slot, Before] = {}
-    if not (runs := list(receipts.read_kind(root, "runs", study))):
+    if not (runs := list(receipts.read_kind(store, "runs", study))):
         return before
     slots = {
         other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
@@ -109,8 +109,8 @@ def history(root: Root, study: str, missing: Iterable[Unit]) -> dict[Slot, Befor
             break
         files = {file.table: file for file in run.files}
         if {"run_units", "unit_parts"} <= files.keys():
-            units = _of_slots(read_file(root, files["run_units"]), wanted)
-            parts = _parts_of(read_file(root, files["unit_parts"]), units)
+            units = _of_slots(read_file(store, files["run_units"]), wanted)
+            parts = _parts_of(read_file(store, files["unit_parts"]), units)
             before |= {slot: Before(key, parts.get(key, {})) for slot, key in units.items()}
     return before
 

@@ -5,15 +5,14 @@ from typing import Any, NamedTuple
 
 from decaf.foundation.digests import short
 from warehouse.commits import receipts
-from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import PAIRS, RUNS
 
 
-def newest_run(root: Root, study: str) -> str | None:
+def newest_run(store: Storage, study: str) -> str | None:
     """Id of the run of a study that was started last, which its views show."""
-    receipt = _newest_receipt(root, study)
+    receipt = receipts.read_newest(store, "runs", study)
     return receipt.key if receipt else None
 
 
@@ -25,26 +24,18 @@ class RecordedRun(NamedTuple):
     """None if the pairs of the run were withdrawn."""
 
 
-def read_newest_run(root: Root, study: str) -> RecordedRun | None:
+def read_newest_run(store: Storage, study: str) -> RecordedRun | None:
     """Configuration and number of pairs of the run that was started last; None without a run.
 
     Raises WarehouseError when the rows of the run are damaged.
     """
-    receipt = _newest_receipt(root, study)
+    receipt = receipts.read_newest(store, "runs", study)
     files = [file for file in receipt.files if file.table == RUNS.name] if receipt else []
     if not files:
         return None
-    (row,) = read_file(root, files[0]).select(["config", "pairs_digest"]).to_pylist()
+    (row,) = read_file(store, files[0]).select(["config", "pairs_digest"]).to_pylist()
     key, pair_count = short(row["pairs_digest"]), None
-    if key in receipts.keys(root, PAIRS.name, study):
-        pairs = receipts.read_one(root, PAIRS.name, study, key)
+    if key in receipts.keys(store, PAIRS.name, study):
+        pairs = receipts.read_one(store, PAIRS.name, study, key)
         pair_count = sum(file.row_count for file in pairs.files if file.table == PAIRS.name)
     return RecordedRun(json.loads(row["config"]), pair_count)
-
-
-def _newest_receipt(root: Root, study: str) -> Receipt | None:
-    return max(
-        receipts.read_kind(root, "runs", study),
-        key=lambda receipt: receipt.committed_at,
-        default=None,
-    )

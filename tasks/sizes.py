@@ -34,7 +34,7 @@ from tasks.input_shape import sample
 from tasks.machine import read_machine
 from tasks.memory import FLOAT
 from tasks.runs import read_newest_run
-from warehouse import storage
+from warehouse.storage import Storage
 
 GROWN = 10
 """A study with so many times the pairs of its last run chooses its block size anew."""
@@ -94,7 +94,7 @@ def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
     return study.model_copy(update={"cluster": cluster}), reason
 
 
-def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
+def fill_block_size(study: Study, pairs: PairSet, store: Storage) -> tuple[Study, bool]:
     """Set the number of sources in a block where the study leaves it open.
 
     Returns the study, and whether the number is provisional: True if the study has no run yet, so
@@ -102,7 +102,7 @@ def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
     """
     is_open = study.sources_per_block is None
     if is_open:
-        recorded = _recorded_size(study, len(pairs.pairs))
+        recorded = _recorded_size(store, study.study, len(pairs.pairs))
         size = recorded or block_size(
             load_of(study, pairs), _worker_count(study), can_stop=study.stop is not None
         )
@@ -112,9 +112,9 @@ def fill_block_size(study: Study, pairs: PairSet) -> tuple[Study, bool]:
     return study, is_open
 
 
-def _recorded_size(study: Study, pair_count: int) -> int | None:
+def _recorded_size(store: Storage, study: str, pair_count: int) -> int | None:
     """Block size of the last run; None without a run, or if that run had far fewer pairs."""
-    run = read_newest_run(storage.resolved(study.warehouse), study.study)
+    run = read_newest_run(store, study)
     if run is None or (run.pair_count and pair_count > GROWN * run.pair_count):
         return None
     return run.config.get("sources_per_block")

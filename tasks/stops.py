@@ -9,7 +9,7 @@ from decaf.plan.units import Unit
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_file
 from warehouse.commits.writer import commit
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import LOOKS, RUN_STOPS
 
 STOPS = "stops"
@@ -19,7 +19,7 @@ WHOLE = "run"
 
 
 def commit_stops(
-    root: Root,
+    store: Storage,
     study: str,
     run_id: str,
     whole: str,
@@ -36,18 +36,18 @@ def commit_stops(
             schema=LOOKS.schema,
         ),
     }
-    commit(root, STOPS, study, run_id, tables, inputs={WHOLE: whole})
+    commit(store, STOPS, study, run_id, tables, inputs={WHOLE: whole})
 
 
-def stops_of(root: Root, study: str, whole: str) -> dict[str, int] | None:
+def stops_of(store: Storage, study: str, whole: str) -> dict[str, int] | None:
     """By model, blocks that were scored in the place of a whole run; None where it did not stop.
 
     A model that is not named was scored to the end.
     """
-    for receipt in receipts.read_kind(root, STOPS, study):
+    for receipt in receipts.read_kind(store, STOPS, study):
         if receipt.inputs.get(WHOLE) == whole:
             files = [file for file in receipt.files if file.table == RUN_STOPS.name]
-            rows = (row for file in files for row in read_file(root, file).to_pylist())
+            rows = (row for file in files for row in read_file(store, file).to_pylist())
             return {row["model_id"]: row["block_count"] for row in rows}
     return None
 

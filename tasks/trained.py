@@ -10,7 +10,7 @@ from decaf.plan.units import Unit
 from tasks.units.scope import of_kind
 from tasks.units.train import checkpoint, has_recipe, training_of
 from warehouse.commits.stored import read_unit
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 class Trained(NamedTuple):
@@ -30,7 +30,9 @@ class Trained(NamedTuple):
         return tuple(card for card in self.cards if card.id not in waiting)
 
 
-def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, str]) -> Trained:
+def trained(
+    study: Study, store: Storage, units: Sequence[Unit], made: Mapping[str, str]
+) -> Trained:
     """Give every model the file that its training made.
 
     Among the units are the trainings and choices of the study; ``made`` has commits by the keys of
@@ -52,7 +54,7 @@ def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, 
             continue
         audited = [card]
         if choice is not None:
-            chosen = read_unit(root, study.study, made[choice.key], choice.key, "chosen_epochs")
+            chosen = read_unit(store, study.study, made[choice.key], choice.key, "chosen_epochs")
             audited = [card.at_epoch(epoch) for epoch in chosen["epoch"].to_pylist()]
         file = checkpoint(training, study, card)
         cards += [own.trained(file) for own in audited]

@@ -9,11 +9,11 @@ from tasks.units.scope import of_kind
 from warehouse.query.catalog import connect
 from warehouse.query.checks import CheckResult, run_checks
 from warehouse.query.damage import Damage, connect_whole, described, find_damage
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 def verify(
-    root: Root,
+    store: Storage,
     study: str | None = None,
     *,
     is_quick: bool = True,
@@ -27,15 +27,15 @@ def verify(
     Raises ChecksFailed, naming each check that found offending rows, with the first of them, and
     the files that are not as committed.
     """
-    damage = find_damage(root, study, is_quick=is_quick, tell=tell)
+    damage = find_damage(store, study, is_quick=is_quick, tell=tell)
     try:
-        results = _checked(root, study, damage)
+        results = _checked(store, study, damage)
     except WarehouseError:
         # DuckDB stumbled over a file of the right size, or of another study.
-        everything = find_damage(root)
+        everything = find_damage(store)
         if len(everything) == len(damage):
             raise
-        damage, results = everything, _checked(root, study, everything)
+        damage, results = everything, _checked(store, study, everything)
     failed = [result for result in results if result.offending_count]
     texts = []
     if failed:
@@ -43,11 +43,11 @@ def verify(
             f"{result.name}: {result.offending_count} rows, for example {result.examples[0]}"
             for result in failed
         ]
-        place = f"{study or 'all studies'} in {root}"
+        place = f"{study or 'all studies'} in {store.address}"
         found = f"{len(failed)} of {len(results)} checks of {place} found offending rows:"
         texts.append("\n  ".join([found, *lines]))
     if damage:
-        texts.append(described(root, damage))
+        texts.append(described(store, damage))
     if texts:
         raise ChecksFailed("\n".join(texts))
     return results
@@ -58,7 +58,7 @@ def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
 
     A model without any finite trajectory is always among them.
     """
-    with connect_whole(plan.root, plan.study.study) as connection:
+    with connect_whole(plan.store, plan.study.study) as connection:
         withheld = connection.sql(
             "SELECT unit_key, count(*) FROM stg_quarantine WHERE study = $study GROUP BY ALL",
             params={"study": plan.study.study},
@@ -84,6 +84,6 @@ def refuse_quarantined(plan: AuditPlan) -> None:
         raise ScoringFailed("\n".join(lines))
 
 
-def _checked(root: Root, study: str | None, damage: Sequence[Damage]) -> list[CheckResult]:
-    with connect(root, without={one.key for one in damage}) as connection:
+def _checked(store: Storage, study: str | None, damage: Sequence[Damage]) -> list[CheckResult]:
+    with connect(store, without={one.key for one in damage}) as connection:
         return run_checks(connection, study)

@@ -27,6 +27,7 @@ from flows.commands.app import app
 from tasks.plan import plan_units
 from tasks.sizes import fill_block_size
 from tasks.units.scope import Scope
+from warehouse import storage
 from warehouse.query.views import views
 
 ROOT = Path(__file__).parents[1]
@@ -189,7 +190,7 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
     pairs = study.pair_set()
-    study, _ = fill_block_size(study, pairs)
+    study, _ = fill_block_size(study, pairs, storage.open(study.warehouse))
     scored = [unit for unit in plan_units(Scope(study, pairs)) if unit.kind == "score"]
     assert [unit.row_count for unit in scored] == [4]
     ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))

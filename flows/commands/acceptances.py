@@ -8,16 +8,17 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.errors import BadInput
-from decaf.plan.study import Study, load_study
+from decaf.plan.study import Study
 from decaf.registry.messages import finding
 from flows.commands.display import table_of
+from flows.commands.options import open_study
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.publish import publish
 from tasks.reaudit import standing
 from tasks.reaudit.recorded import newest
 from tasks.reaudit.write_back import write_answers
-from warehouse import storage
+from warehouse.storage import Storage
 
 
 def accept(
@@ -28,43 +29,41 @@ def accept(
     Raises BadInput when the study was not re-audited yet, no entry is given, or it has no failed
     verdict that stands, or none that is accepted; AlreadyRunning while the study is being audited.
     """
-    study = _audited(config)
+    study, store = _open_audited(config)
     if entry is None:
         raise BadInput(f"no entry is given; expected decaf accept {config} ENTRY --why TEXT")
-    with hold_warehouse(study) as root:
-        verdict = standing.accept(root, study.study, entry, why, _user(), is_undo=is_undo)
+    with hold_warehouse(study):
+        verdict = standing.accept(store, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
         say(console, finding(row))
     became = "is accepted, and later versions compared with it"
     if is_undo:
         became = "is not accepted any more: its verdict stands again"
     say(console, f"{entry} {verdict['version']} {became}")
-    publish(study.warehouse, study)
-    write_answers(study.warehouse, study)
+    publish(store, study)
+    write_answers(store, study)
 
 
 def list_acceptances(console: Console, config: Path) -> None:
     """All acceptances of a study and what was undone of them, the newest first."""
-    study = _audited(config)
-    root = storage.resolved(study.warehouse)
+    study, store = _open_audited(config)
     names = ("at", "what", "entry", "version", "by", "why")
     table = table_of(f"{study.study}: accepted verdicts", names, 6)
-    for row in standing.acceptances(root, study.study):
+    for row in standing.acceptances(store, study.study):
         cells = (row["entry"], row["version"], row["accepted_by"], row["why"])
         what = "undone" if row["is_undo"] else "accepted"
         table.add_row(row["accepted_at"][:16].replace("T", " "), what, *map(Text, cells))
     console.print(table)
 
 
-def _audited(config: Path) -> Study:
-    study = load_study(config)
-    root = storage.resolved(study.warehouse)
-    if study.registry is None or newest(root, study.study) is None:
+def _open_audited(config: Path) -> tuple[Study, Storage]:
+    study, store = open_study(config)
+    if study.registry is None or newest(store, study.study) is None:
         raise BadInput(
-            f"no registry of {study.study} was audited into {root}; expected that "
+            f"no registry of {study.study} was audited into {store.address}; expected that "
             f"decaf reaudit {config} was"
         )
-    return study
+    return study, store
 
 
 def _user() -> str:

@@ -20,6 +20,7 @@ from flows.commands.options import (
     StudyName,
     ToTheEnd,
     Warehouse,
+    open_study,
 )
 from flows.commands.terminal import console, say
 
@@ -287,11 +288,10 @@ def results(
     ],
 ) -> None:
     """Write the tables of the paper beside the study's numbers, as a page for a repository."""
-    from decaf.plan.study import load_study
     from tasks.publish import publish_paper
 
-    study = load_study(config)
-    console.print(f"page: {publish_paper(study.warehouse, study.study, page)}")
+    study, store = open_study(config)
+    console.print(f"page: {publish_paper(store, study.study, page)}")
 
 
 @app.command()
@@ -331,10 +331,10 @@ def maps(
     images: Annotated[int, typer.Option(min=1, max=40, help="rows of the picture")] = 6,
 ) -> None:
     """Draw what attribution methods say of the features of some images, from best to worst."""
-    from decaf.plan.study import load_study
     from tasks.maps import draw_maps
 
-    drawn = draw_maps(load_study(config), picture, model, method or [], images)
+    study, store = open_study(config)
+    drawn = draw_maps(store, study, picture, model, method or [], images)
     console.print(f"picture: {drawn}")
 
 

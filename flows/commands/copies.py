@@ -10,14 +10,14 @@ from flows.commands.terminal import say, warn
 from warehouse.query.database import ENDING, export_database
 from warehouse.query.export import export_views
 from warehouse.query.query_process import run_in_process
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 def copy_views(
     console: Console,
     target: Path,
     names: list[str],
-    warehouse: Root,
+    store: Storage,
     study: str | None,
     file_format: str | None,
     memory: int,
@@ -42,7 +42,7 @@ def copy_views(
     )
     # Sums of several threads differ in their last bits from one time to another.
     folder = target.parent if is_database else target
-    exported = run_in_process(write, warehouse, memory, warn, threads=1, folder=folder)
+    exported = run_in_process(write, store, memory, warn, threads=1, folder=folder)
     if exported is None:
         say(console, f"{target} is a copy of this warehouse as it is; nothing to do")
         return

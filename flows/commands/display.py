@@ -27,7 +27,7 @@ from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import around_damage, connect_whole
 from warehouse.query.views import query
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 EXAMPLE = (
     "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
@@ -38,9 +38,9 @@ MANY_SMALL_FILES = 200
 """Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
 
-def results(console: Console, study: Study) -> None:
+def results(console: Console, store: Storage, study: Study) -> None:
     """The table of d, E, C, F and Abs per model, a query to try, and where the report is."""
-    with connect_whole(study.warehouse, study.study) as connection:
+    with connect_whole(store, study.study) as connection:
         rows = connection.sql(
             "SELECT model_id, pair_type, path, pair_count, active_frac, endpoint_delta, evidence, "
             "contradiction, fragility, abs_response FROM out_model_profiles WHERE study = $study "
@@ -48,8 +48,7 @@ def results(console: Console, study: Study) -> None:
             params={"study": study.study},
         ).fetchall()
         remarks = [
-            *remark_chance(connection, study.study),
-            *remark_quarantine(connection, study.study),
+            *remark_results(connection, study.study),
             *_remark_stops(connection, study.study),
         ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
@@ -102,14 +101,14 @@ def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str
     return [f"{model_id}: {detail}" for model_id, detail in rows]
 
 
-def remark_quarantine(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on trajectories of the current run that are in no figure, model by model."""
+def remark_results(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on accuracy at chance and on quarantined trajectories of the current run."""
     rows = connection.sql(
         "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
         "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
         params={"study": study},
     ).fetchall()
-    return [
+    return remark_chance(connection, study) + [
         f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite"
         for model_id, count in rows
     ]
@@ -185,7 +184,7 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
 
 def print_estimate(console: Console, planned: AuditPlan) -> None:
     """How long what is left of a plan takes, where the warehouse knows work like it."""
-    estimate = estimate_of(planned.root, planned.study)
+    estimate = estimate_of(planned.store, planned.study)
     seconds, source = estimate.seconds(counted(planned.pending)), "earlier work"
     if seconds is None and (by_trial := trial_seconds(planned)):
         seconds, source = by_trial / estimate.workers, "the trial of the models"
@@ -222,7 +221,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def status(console: Console, root: Root, study: str | None) -> None:
+def status(console: Console, store: Storage, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
 
     def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, dict]:
@@ -249,17 +248,17 @@ def status(console: Console, root: Root, study: str | None) -> None:
         estimates = {name: learnt(connection, name) for name in names}
         return rows, counts, spent, files, estimates
 
-    rows, counts, spent, files, estimates = around_damage(root, ask, warn)
+    rows, counts, spent, files, estimates = around_damage(store, ask, warn)
     left = {name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates}
-    starting = [name for name in held_studies(root) if name not in left and study in (None, name)]
+    starting = [name for name in held_studies(store) if name not in left and study in (None, name)]
     for name in starting:
         console.print(f"{name}: starting, nothing of it is committed yet")
     if not rows and not starting:
-        console.print(f"no run in {root}" + (f" for study {study}" if study else ""))
+        console.print(f"no run in {store.address}" + (f" for study {study}" if study else ""))
     for name in left:
         own = [row[1:] for row in rows if row[0] == name]
         is_finished = own[0][-1]
-        if is_held(root, name):
+        if is_held(store, name):
             state = "finished, and the next run is starting" if is_finished else "running"
         else:
             state = "finished" if is_finished else "stopped"
@@ -281,7 +280,7 @@ def status(console: Console, root: Root, study: str | None) -> None:
         console.print(table)
         took = {(kind, what): numbers for of, kind, what, *numbers in spent if of == name}
         _print_beside(console, name, (row[1:] for row in counts if row[0] == name), took)
-        _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
+        _print_files(console, store, name, [row[1:] for row in files if row[0] == name])
 
 
 def _work_left(counts: Iterable[tuple[str, str, str | None, int, int]]) -> Counter[Work]:
@@ -318,7 +317,7 @@ def _print_beside(
 
 
 def _print_files(
-    console: Console, root: Root, study: str, files: list[tuple[str, int, float, int, int]]
+    console: Console, store: Storage, study: str, files: list[tuple[str, int, float, int, int]]
 ) -> None:
     table = table_of(f"{study}: files", ("table", "files", "median size", "total size"))
     for name, count, median, total, _ in files:
@@ -328,7 +327,8 @@ def _print_files(
     if small >= MANY_SMALL_FILES:
         say(
             console,
-            f"{small:,} small files make queries slow: decaf compact {study} -w {root} folds them",
+            f"{small:,} small files make queries slow: decaf compact {study} -w {store.address} "
+            "folds them",
         )
 
 

@@ -7,25 +7,26 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.errors import ChecksFailed
-from decaf.plan.study import Study, load_study
+from decaf.plan.study import Study
+from flows.commands.options import open_study
 from flows.commands.terminal import say
 from tasks.health import Asked, examine
 from tasks.progress import announce
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
 def doctor(
-    console: Console, config: Path | None, root: Root, *, tries_models: bool, is_json: bool
+    console: Console, config: Path | None, store: Storage, *, tries_models: bool, is_json: bool
 ) -> None:
     """Print what every check finds, of the folders of a study or of the usual ones.
 
     Raises ChecksFailed when something keeps an audit from running.
     """
-    study = load_study(config) if config else None
+    study, store = open_study(config) if config else (None, store)
     workspace = study.workspace if study else Study.model_fields["workspace"].default
-    asked = Asked(study.warehouse if study else root, workspace, study, tries_models)
+    asked = Asked(store, workspace, study, tries_models)
     found = []
     for one in examine(asked):
         found.append(one)

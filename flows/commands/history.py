@@ -10,15 +10,15 @@ from decaf.registry.messages import judged
 from flows.commands.display import table_of
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
-def print_history(console: Console, root: Root, model: str | None, study: str | None) -> None:
+def print_history(console: Console, store: Storage, model: str | None, study: str | None) -> None:
     """Print the versions of models of registries, then their E, C and F; the oldest first.
 
     Raises UnknownName when no registry of the warehouse has such a model.
     """
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         values = {"study": study, "model": model}
         versions = connection.sql(query("registry/versions"), params=values).fetchall()
         means = connection.sql(query("registry/history"), params=values).fetchall()
@@ -27,7 +27,9 @@ def print_history(console: Console, root: Root, model: str | None, study: str | 
             params={"study": study},
         ).fetchall()
     if not known:
-        raise BadInput(f"no registry was audited into {root} yet; decaf reaudit CONFIG does it")
+        raise BadInput(
+            f"no registry was audited into {store.address} yet; decaf reaudit CONFIG does it"
+        )
     if not versions:
         raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
     means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}

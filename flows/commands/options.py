@@ -1,9 +1,29 @@
 """Arguments and options that several commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from decaf.plan.study import Study
+    from warehouse.storage import Storage
+
+
+def open_warehouse(root: str) -> "Storage":
+    """Open the warehouse that a command is about, for all that the command does with it."""
+    from warehouse import storage
+
+    return storage.open(root)
+
+
+def open_study(config: Path) -> tuple["Study", "Storage"]:
+    """Load a study and open its warehouse."""
+    from decaf.plan.study import load_study
+
+    study = load_study(config)
+    return study, open_warehouse(study.warehouse)
+
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
 Force = Annotated[
@@ -29,9 +49,14 @@ Against = Annotated[
     ),
 ]
 Warehouse = Annotated[
-    str,
+    Any,  # the storage that open_warehouse returns
     typer.Option(
-        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
+        "--warehouse",
+        "-w",
+        parser=open_warehouse,
+        envvar="DECAF_WAREHOUSE",
+        help="root of the warehouse: folder or URL",
+        metavar="TEXT",
     ),
 ]
 Memory = Annotated[

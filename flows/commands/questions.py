@@ -13,7 +13,7 @@ from tasks.terminal import Terminal
 from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 from warehouse.query.query_process import run_in_process
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 NO_QUERY = (
     'no query; give one, as in decaf sql "FROM out_model_profiles", or explore a copy: '
@@ -85,7 +85,7 @@ def chosen_format(file_format: str | None, output: Path | None) -> str:
 
 def answer(
     console: Terminal,
-    root: Root,
+    store: Storage,
     query: str,
     values: dict[str, object],
     file_format: str,
@@ -115,7 +115,7 @@ def answer(
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
             say(console, f"{counted(count)}: {output}")
 
-    run_in_process(work, root, memory_gb, warn, folder=output and output.parent)
+    run_in_process(work, store, memory_gb, warn, folder=output and output.parent)
 
 
 def _typed(value: str) -> object:

@@ -33,10 +33,10 @@ from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
     asking,
     print_estimate,
-    remark_chance,
-    remark_quarantine,
+    remark_results,
     table_of,
 )
+from flows.commands.options import open_warehouse
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -49,9 +49,9 @@ from tasks.reaudit.recorded import FAILED, GATES, NONE, RETURNED, VERSION, newes
 from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
-from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
+from warehouse.storage import Storage
 
 MOST_DRIFT = 10
 """Rows of drift that are printed, the largest changes first."""
@@ -140,16 +140,16 @@ def reaudit(
         return
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # missed now, not after hours of scoring
-    root = open_root(study.warehouse)
+    store = open_root(study.warehouse)
     entries = _listed(study, _name_of(config), only)
     found = None
-    if is_unchanged(study, root, entries, pairs, only):
-        found = verdicts.followed(verdicts.standing(root, study.study))
+    if is_unchanged(study, store, entries, pairs, only):
+        found = verdicts.followed(verdicts.standing(store, study.study))
     if found is None or _must_tell(study, found):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
-    write_answers(root, study)
-    open_verdicts = verdicts.list_undecided(root, study.study)
+    write_answers(store, study)
+    open_verdicts = verdicts.list_undecided(store, study.study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": found}
         unchanged["undecided"] = open_verdicts
@@ -158,7 +158,7 @@ def reaudit(
         say(
             console,
             f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
-            f"{newest(root, study.study).reaudit_id[:12]}; no model was opened",
+            f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
         )
     if lines := _attention({"standing": found, "entries": []}, _name_of(config)):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
@@ -216,7 +216,7 @@ def _audit(
         if is_json:
             say(console, json.dumps(summary, indent=1))
         else:
-            _print_summary(console, study, summary)
+            _print_summary(console, store, study, summary)
         if lines := _attention(summary, _name_of(config)):
             raise GatesFailed(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
@@ -224,10 +224,10 @@ def _audit(
             )
         _end_undecided(study, summary["undecided"], _name_of(config))
 
-    with hold_warehouse(study) as root:
+    with hold_warehouse(study) as store:
         with start_prefect():
             from flows.reaudit import reaudit
-        launch(reaudit, config, study, pairs, root, _name_of(config), only, conclude=conclude)
+        launch(reaudit, config, study, pairs, store, _name_of(config), only, conclude=conclude)
 
 
 def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
@@ -256,8 +256,8 @@ def _print_plan(
 ) -> None:
     """What changed in a registry, what would be computed for it, what cannot be, what stands."""
     _listed_with_remarks(study.registry)
-    root = storage.resolved(study.warehouse)
-    diff = discover(study, root, pairs, only)
+    store = open_warehouse(study.warehouse)
+    diff = discover(study, store, pairs, only)
     planned = plan_audit(diff.audited, pairs) if diff.audited.models else None
     pending = planned.pending if planned else []
     _print_changes(console, diff, Counter(unit.model_id for unit in pending))
@@ -280,7 +280,8 @@ def _print_plan(
             say(console, f"{resolved.entry.label}: {problem}")
             unusable_entries.append(resolved.entry.label)
     if diff.previous:
-        for verdict in verdicts.unanswered(verdicts.followed(verdicts.standing(root, study.study))):
+        standing_verdicts = verdicts.followed(verdicts.standing(store, study.study))
+        for verdict in verdicts.unanswered(standing_verdicts):
             say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
         faulty = ["alerts would not be delivered:", *wrong]
@@ -320,7 +321,7 @@ def _say_verdicts_kept(console: Console, entries: Sequence[Mapping[str, Any]]) -
             say(console, f"{entry['entry']} {entry['version']} is compared with {other}")
 
 
-def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:
+def _print_summary(console: Console, store: Storage, study: Study, summary: dict[str, Any]) -> None:
     names = ("entry", "version", "before", "passed", "change", "verdict")
     table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
     for entry in summary["entries"]:
@@ -329,11 +330,8 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
     _say_verdicts_kept(console, summary["entries"])
-    with connect_whole(study.warehouse, study.study) as connection:
-        remarks = [
-            *remark_chance(connection, study.study),
-            *remark_quarantine(connection, study.study),
-        ]
+    with connect_whole(store, study.study) as connection:
+        remarks = remark_results(connection, study.study)
     for remark in remarks:
         say(console, remark)
     for verdict in verdicts.unanswered(summary["standing"]):

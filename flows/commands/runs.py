@@ -43,7 +43,7 @@ def run(
     from tasks.progress import announce
 
     refuse_registry(study, "run")
-    with hold_warehouse(study):
+    with hold_warehouse(study) as store:
         plan = plan_audit(study, study.pair_set(), force)
         for remark in plan.remarks:
             announce(remark)
@@ -60,9 +60,9 @@ def run(
                     from flows.audit import audit
                 launch(audit, config, plan)
             except ModelsFailed:
-                display.results(console, study)
+                display.results(console, store, study)
                 raise
-    display.results(console, study)
+    display.results(console, store, study)
 
 
 def _show_finished(console: Console, plan: "AuditPlan") -> None:

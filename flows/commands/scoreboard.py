@@ -10,11 +10,11 @@ from rich.table import Table
 from flows.commands.terminal import say
 from tasks.publish import publish_papers
 from warehouse.report.paper.scoreboard import VERDICTS, read_scoreboard, write_scoreboard
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
 def show_scoreboard(
-    console: Console, folders: list[Path], root: Root, targets: Sequence[Path | None]
+    console: Console, folders: list[Path], store: Storage, targets: Sequence[Path | None]
 ) -> None:
     """Count the numbers with each verdict and write the pages that are asked for.
 
@@ -22,7 +22,7 @@ def show_scoreboard(
     """
     with TemporaryDirectory(prefix="decaf-scoreboard-") as made:
         if not folders:
-            publish_papers(root, Path(made))
+            publish_papers(store, Path(made))
         board = read_scoreboard(folders or [Path(made)])
         table = Table("", "paper's data", "other data", "")
         for verdict, counts in board.counts.items():

@@ -12,12 +12,11 @@ from decaf.errors import BadInput
 from flows.commands.terminal import say
 from tasks.progress import SECONDS_BETWEEN_LINES, announce
 from tasks.verify import verify
-from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
 from warehouse.commits.migrations import check_version, stored_version, upgrade
 from warehouse.commits.seeds import write_missing_seeds
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
 from warehouse.upkeep.repair import repair
@@ -27,26 +26,25 @@ MOST_DAYS = 36_500
 KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 
 
-def compact_studies(console: Console, root: Root, study: str | None) -> None:
+def compact_studies(console: Console, store: Storage, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after.
 
     A warehouse of an earlier decaf is first brought up to date; what that takes is printed, too.
     """
-    root = storage.resolved(root)
-    stored_version(root)
-    for step in upgrade(root):
+    stored_version(store)
+    for step in upgrade(store):
         console.print(f"upgraded the warehouse from schema version {step.from_version}")
-    if tables := write_missing_seeds(root):
+    if tables := write_missing_seeds(store):
         many = "file of table" if len(tables) == 1 else "files of tables"
         console.print(f"wrote the missing {many} {', '.join(tables)}")
-    for name in [study] if study else receipts.studies(root):
-        done = compact(root, name)
+    for name in [study] if study else receipts.studies(store):
+        done = compact(store, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"
         text = "nothing to fold" if done.before == done.after else change
         console.print(f"study {name}: {text}")
 
 
-def check(console: Console, root: Root, study: str | None, *, is_quick: bool) -> None:
+def check(console: Console, store: Storage, study: str | None, *, is_quick: bool) -> None:
     """Run every check and print their names; say how far it is where that takes long."""
     last = time.monotonic()
 
@@ -56,15 +54,14 @@ def check(console: Console, root: Root, study: str | None, *, is_quick: bool) ->
             last = time.monotonic()
             announce(f"compared {decimal(done)} of {decimal(total)} with their digests")
 
-    for result in verify(root, study, is_quick=is_quick, tell=tell):
+    for result in verify(store, study, is_quick=is_quick, tell=tell):
         console.print(f"pass  {result.name}")
 
 
-def repair_warehouse(console: Console, root: Root, study: str | None) -> None:
+def repair_warehouse(console: Console, store: Storage, study: str | None) -> None:
     """Give up what is damaged, and print what that is."""
-    root = storage.resolved(root)
-    check_version(root)
-    done = repair(root, study)
+    check_version(store)
+    done = repair(store, study)
     for of_study in done:
         for key in of_study.receipts:
             say(console, f"study {of_study.study}: {key} is put aside")
@@ -102,13 +99,12 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
 
 
 def withdraw_runs(
-    console: Console, root: Root, keep: Keep, study: str | None, *, is_real: bool
+    console: Console, store: Storage, keep: Keep, study: str | None, *, is_real: bool
 ) -> None:
     """Print which runs go, with units and bytes; withdraw them when it ``is_real``."""
-    root = storage.resolved(root)
-    check_version(root)
+    check_version(store)
     find = withdraw if is_real else find_withdrawals
-    withdrawals = find(root, keep, study)
+    withdrawals = find(store, keep, study)
     for withdrawal in withdrawals:
         count = f"{len(withdrawal.runs)} of {withdrawal.run_count} runs"
         console.print(f"study {withdrawal.study}: {count}")
@@ -126,18 +122,17 @@ def withdraw_runs(
 
 
 def collect_garbage(
-    console: Console, root: Root, older_than: float, study: str | None, *, is_real: bool
+    console: Console, store: Storage, older_than: float, study: str | None, *, is_real: bool
 ) -> None:
     """Print what can be deleted after a grace period in days; delete it when it ``is_real``."""
     _check_days("--older-than", older_than)
-    root, grace = storage.resolved(root), timedelta(days=older_than)
-    check_version(root)
+    check_version(store)
     find = delete_garbage if is_real else find_garbage
-    files = find(root, grace, study)
+    files = find(store, timedelta(days=older_than), study)
     for garbage in files:
         size = f"{garbage.byte_count:>12,}"
         console.print(f"{size}  {garbage.path}: {garbage.reason}")
-    held = held_studies(root)
+    held = held_studies(store)
     left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
     total = sum(garbage.byte_count for garbage in files)
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"

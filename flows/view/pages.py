@@ -16,6 +16,7 @@ import pyarrow as pa
 import streamlit as st
 
 from decaf.errors import DecafError, QueryError
+from warehouse import storage
 from warehouse.query import pages
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import described, left_out, naming_damage
@@ -23,6 +24,7 @@ from warehouse.query.database import MEANINGS
 from warehouse.query.pages import Choice, Filter, Question
 from warehouse.query.views import query
 from warehouse.report.pair import pair_card
+from warehouse.storage import Storage
 
 WITH_STATES, WITHOUT_STATES = 590, 350
 """Height of a pair's card, px: it runs no script that could say its own."""
@@ -58,29 +60,29 @@ PAGES = (
 )
 
 
-def main(root: str) -> None:
+def main(store: Storage) -> None:
     """Show the page that is asked for, or say in words why it cannot be shown."""
     st.set_page_config("decaf", layout="wide")
     shown = {
-        page.name: st.Page(partial(show, root, page), title=page.title, url_path=page.name)
+        page.name: st.Page(partial(show, store, page), title=page.title, url_path=page.name)
         for page in PAGES
     }
     chosen = st.navigation([*shown.values()], position="top")
     st.session_state.shown = shown
     try:
-        with naming_damage(root):
+        with naming_damage(store):
             chosen.run()
     except DecafError as error:
         st.error("This cannot be shown:")
         st.code(str(error), language=None, wrap_lines=True)
 
 
-def show(root: str, page: Page) -> None:
+def show(store: Storage, page: Page) -> None:
     """One table: what it is about, its rows, and the question that gives them."""
     title, renewing = st.columns([3, 1], vertical_alignment="center")
     title.title(page.title, anchor=False)
     with renewing:
-        connection, moment = seen(root)
+        connection, moment = seen(store)
     sql = query(f"view/{page.name}")
     columns = pages.columns_of(connection, sql)
     about = restrictions(columns)
@@ -112,7 +114,7 @@ def show(root: str, page: Page) -> None:
         selection_mode="single-row",
     )
     with st.expander("SQL, as a command"):
-        st.code(question.command(root), language="sql", wrap_lines=True)
+        st.code(question.command(store.address), language="sql", wrap_lines=True)
     if page.leads_to and chosen.selection.rows:
         row = rows.slice(chosen.selection.rows[0], 1).to_pylist()[0]
         st.switch_page(
@@ -121,18 +123,18 @@ def show(root: str, page: Page) -> None:
         )
 
 
-def seen(root: str) -> tuple[duckdb.DuckDBPyConnection, str]:
+def seen(store: Storage) -> tuple[duckdb.DuckDBPyConnection, str]:
     """The visitor's connection and the moment it is of; made when there is none."""
     if st.button("Renew", help="see what was committed since", width="stretch"):
         st.session_state.pop("seen", None)
     if "seen" not in st.session_state:
         with st.spinner("Opening the warehouse …"):
-            st.session_state.seen = connect(root), datetime.now(UTC).isoformat(" ")
+            st.session_state.seen = connect(store), datetime.now(UTC).isoformat(" ")
     connection, moment = st.session_state.seen
     st.caption(f"as of {moment[:19]} UTC")
     if damage := left_out(connection):
         st.warning("Some files are left out:")
-        st.code(described(root, damage), language=None, wrap_lines=True)
+        st.code(described(store, damage), language=None, wrap_lines=True)
     return connection, moment
 
 
@@ -216,4 +218,4 @@ def draw(connection: duckdb.DuckDBPyConnection, moment: str, about: dict[str, ob
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(storage.open(sys.argv[1]))

@@ -40,11 +40,11 @@ def serve_pages(console: Console, warehouse: str, port: int, *, opens_browser: b
     BadInput for a port that is taken, DecafError when the server ends by itself.
     """
     Installed("streamlit")()
-    root = storage.resolved(warehouse)
+    root = storage.open(warehouse).address
     connect(root).close()
     refuse_taken(LOOPBACK, port, "--port")
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
-    command = ["streamlit", "run", str(PAGES), f"--server.port={port}", *options, "--", str(root)]
+    command = ["streamlit", "run", str(PAGES), f"--server.port={port}", *options, "--", root]
     address = f"http://{LOOPBACK}:{port}"
     stopping.heed_signals()
     # In a folder without settings of Streamlit that somebody else has made.

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, get_context
-from pathlib import Path
 
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
 from decaf.plan.study import Study
@@ -84,12 +83,8 @@ def begin_if_new(study: Study) -> None:
     """
     if study.cluster is None and NVIDIA_DRIVER.exists():
         return
-    root = storage.resolved(study.warehouse)
-    if (
-        study.registry is None
-        and isinstance(root, Path)
-        and not (root / lock(study.study)).exists()
-    ):
+    folder = storage.open(study.warehouse).folder
+    if study.registry is None and folder is not None and not (folder / lock(study.study)).exists():
         # Workers of a study without `cluster:` mostly have one thread; planning says so later.
         begin(study.cluster or LocalWorkers())
 

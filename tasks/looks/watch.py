@@ -60,7 +60,7 @@ class Watch:
         models = [model for model in models if self.open.get(model)]
         if not models:
             return {}
-        with connect_whole(self.plan.root, self.plan.study.study, threads=1) as connection:
+        with connect_whole(self.plan.store, self.plan.study.study, threads=1) as connection:
             sums = self.read(connection)
         on: dict[str, int] = {}
         for model in models:
@@ -158,7 +158,7 @@ def watch_entries(
     """
     study = plan.study
     values = {"study": study.study, "against": against}
-    with connect_whole(plan.root, study.study) as connection:
+    with connect_whole(plan.store, study.study) as connection:
         connection.register("pending", pending)
         asked = connection.sql(query("looks/compared"), params=values).to_arrow_table()
 
@@ -180,7 +180,7 @@ def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
     """Record where the models of a run stopped; the plan of what was scored is the run from now."""
     stopped = plan.up_to(watch.scored)
     study = plan.study.study
-    commit_stops(plan.root, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)
+    commit_stops(plan.store, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)
     nothing_left = (None,) * len(stopped.units)
     stopped = replace(stopped, committed=stopped.commits, reasons=nothing_left, may_stop=False)
     commit_run(stopped)

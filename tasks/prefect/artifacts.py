@@ -10,7 +10,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from tasks.prefect.local import has_server
 from warehouse.query.damage import connect_whole
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 MOST_ROWS = 500
 """Rows of a table; the warehouse has all of them."""
@@ -24,11 +24,11 @@ TABLES = {
 """Columns of each artifact and the view that they come from."""
 
 
-def leave_artifacts(root: Root, study: str, report: Path | None) -> None:
+def leave_artifacts(store: Storage, study: str, report: Path | None) -> None:
     """Write the artifacts of a study's newest run; nothing without a server, or where empty."""
     if not has_server():
         return
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         asked = {
             name: connection.sql(
                 f"SELECT {columns} WHERE study = $study LIMIT {MOST_ROWS}", params={"study": study}

@@ -25,7 +25,7 @@ from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 store = step(store_pairs, name="store")
 store_labelled = step(store_foregrounds, name="store_labelled")
@@ -81,7 +81,7 @@ def compute(
     work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in skipped}
     for model_id, error in skipped.items() if work else ():  # else the run ends with it now
         announce(f"{model_id} is left out: {error}")
-    estimate = estimate_of(plan.root, plan.study)
+    estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())
     remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in skipped))
     count = sum(len(group) for groups in work.values() for group in groups)
@@ -150,11 +150,11 @@ def quarantined(plan: AuditPlan) -> dict[str, BaseException]:
 @step
 def check(plan: AuditPlan) -> None:
     """Run every check on the study, then record that the run is complete."""
-    verify(plan.root, plan.study.study)
+    verify(plan.store, plan.study.study)
     finish(plan)
 
 
 @step
-def report(root: Root, study: Study) -> None:
+def report(store: Storage, study: Study) -> None:
     """Write the report file, unless there is to be none, and what Prefect's page shows."""
-    leave_artifacts(root, study.study, publish(root, study))
+    leave_artifacts(store, study.study, publish(store, study))

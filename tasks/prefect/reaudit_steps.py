@@ -13,15 +13,15 @@ from tasks.reaudit import plan as planning
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import with_references
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 judge = step(judging.judge_newest, name="judge")
 
 
 @step
-def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str]) -> RegistryDiff:
+def discover(study: Study, store: Storage, pairs: PairSet, only: Collection[str]) -> RegistryDiff:
     """Ask the registry and bring every new entry here, and what it is compared with, if need be."""
-    return with_references(planning.discover(study, root, pairs, only))
+    return with_references(planning.discover(study, store, pairs, only))
 
 
 @step
@@ -31,9 +31,9 @@ def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
 
 
 @step
-def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
+def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Send the alerts and emit the events of the newest re-audit, unless that is done."""
-    content = notifying.notify(root, study, config)
+    content = notifying.notify(store, study, config)
     if content["changed"]:
         tell_finished(study, content)
     return content

@@ -14,7 +14,7 @@ from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
 VERDICTS = "verdicts"
@@ -62,34 +62,34 @@ WHERE version.study = $study AND version.is_newest AND version.against = 'previo
 """
 
 
-def judge_newest(root: Root, study: Study) -> None:
+def judge_newest(store: Storage, study: Study) -> None:
     """Judge the newest re-audit of a study and commit the verdicts, unless that is done.
 
     A failed verdict on a content stands where its gate is not applicable any more, since the score
     or the pairs are others now. Does nothing where there was no re-audit.
     """
-    recorded = newest(root, study.study)
-    if recorded is None or receipts.exists(root, VERDICTS, study.study, recorded.reaudit_id):
+    recorded = newest(store, study.study)
+    if recorded is None or receipts.exists(store, VERDICTS, study.study, recorded.reaudit_id):
         return
     reaudit_id = recorded.reaudit_id
     gates = on_pair_types(study.gates, kinds_of(study.expect))
-    judged = looked(root, study.study, recorded) if study.stop else []
+    judged = looked(store, study.study, recorded) if study.stop else []
     if gates and not judged:
-        judged = judge(gates, drift(root, study))
+        judged = judge(gates, drift(store, study))
     if any(row.verdict == NOT_APPLICABLE for row in judged):
-        judged = with_standing(judged, failed_before(root, study.study))
+        judged = with_standing(judged, failed_before(store, study.study))
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
-    commit(root, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
+    commit(store, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
 
 
-def looked(root: Root, study: str, recorded: PreviousAudit) -> list[Judged]:
+def looked(store: Storage, study: str, recorded: PreviousAudit) -> list[Judged]:
     """What the looks of the newest re-audit's run decided; nothing where it went to its end."""
     runs = {row["run_id"] for row in recorded.rows.values() if row["run_id"]}
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         return [
             Judged(*row)
             for run_id in sorted(runs)
@@ -111,27 +111,27 @@ def with_standing(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
     return [*standing, *rest]
 
 
-def drift(root: Root, study: Study) -> list[DriftRow]:
+def drift(store: Storage, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
     levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     values["against"] = PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED
     # Sums of several threads differ in their last bits, and a verdict could turn on them.
-    with connect_whole(root, study.study, threads=1) as connection:
+    with connect_whole(store, study.study, threads=1) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
-def failed_before(root: Root, study: str) -> list[Judged]:
+def failed_before(store: Storage, study: str) -> list[Judged]:
     """Failed verdicts that stand on contents which the newest re-audit judges again."""
     query = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         rows = connection.execute(query, {"study": study}).fetchall()
     return [Judged(*row) for row in rows]
 
 
-def summary(root: Root, study: str) -> dict[str, Any]:
+def summary(store: Storage, study: str) -> dict[str, Any]:
     """Summarise the newest re-audit of a study in JSON: entries, verdicts, drift, roles."""
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
         drift = rows_of(
             connection,
@@ -151,8 +151,8 @@ def summary(root: Root, study: str) -> dict[str, Any]:
         "reaudit_id": entries[0]["reaudit_id"],
         "resolved_at": entries[0]["resolved_at"],
         "entries": entries,
-        "standing": standing(root, study),
-        "undecided": list_undecided(root, study),
+        "standing": standing(store, study),
+        "undecided": list_undecided(store, study),
         "drift": drift,
         "role_changes": roles,
     }

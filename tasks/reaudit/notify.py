@@ -20,11 +20,11 @@ from tasks.reaudit.standing import to_tell
 from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
 
-def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
+def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Deliver what the newest re-audit has to tell on every channel; nothing is told twice.
 
     That is its alerts, once, and reminders of verdicts that stand. ``config`` is the study's file,
@@ -32,15 +32,15 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
     call uses all of them again, so a receiver may be told twice and is never told not at all.
     Returns the summary with the alerts. Raises AlertFailed, naming the channels that failed.
     """
-    content, settings, now = summary(root, study.study), study.alerts, datetime.now(UTC)
-    reaudit_id, keys = content["reaudit_id"], receipts.keys(root, ALERTS, study.study)
+    content, settings, now = summary(store, study.study), study.alerts, datetime.now(UTC)
+    reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
     is_new = reaudit_id not in keys
     alerts = to_tell(content["standing"], settings, now) if is_new or settings.has_receivers else []
     if is_new:
-        alerts += _of_entries(content["entries"], failed_since(root, study.study, keys))
+        alerts += _of_entries(content["entries"], failed_since(store, study.study, keys))
     content = {**content, "changed": is_new, "alerts": _worded(study, config, content, alerts)}
     if not is_new:
-        write_answers(root, study)
+        write_answers(store, study)
     if not (is_new or alerts):
         return content
     delivery = reaudit_id
@@ -52,7 +52,7 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
             emit(f"decaf.{alert['kind']}", study, payload, alert["entry"])
     channels: list[Callable[[], None]] = []
     if is_new and study.registry.keeps_findings:
-        channels.append(partial(write_findings, root, study, reaudit_id))
+        channels.append(partial(write_findings, store, study, reaudit_id))
     if alerts:
         channels += _receivers(study, delivery, content)
     _deliver(channels)
@@ -64,7 +64,7 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
         if settings.has_receivers
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES[ALERTS].schema)
-    commit(root, ALERTS, study.study, delivery, {ALERTS: table})
+    commit(store, ALERTS, study.study, delivery, {ALERTS: table})
     return content
 
 

@@ -43,7 +43,7 @@ from tasks.reaudit.recorded import (
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
 NOTHING_REPLACED: Mapping[str, str] = {}
@@ -54,7 +54,7 @@ class RegistryDiff:
     """What a registry lists at this moment, beside what was recorded last."""
 
     study: Study
-    root: Root
+    store: Storage
     resolved_at: datetime
     resolved: tuple[Resolved, ...]
     inputs: Mapping[str, str]
@@ -83,7 +83,7 @@ class RegistryDiff:
         """Whether anything differs from what is recorded."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
-        if goes_on(self.root, self.study, self.previous):
+        if goes_on(self.store, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _face(row) for row in rows} != {
@@ -139,14 +139,14 @@ class RegistryDiff:
 
 
 def is_unchanged(
-    study: Study, root: Root, entries: list[Entry], pairs: PairSet, only: Collection[str] = ()
+    study: Study, store: Storage, entries: list[Entry], pairs: PairSet, only: Collection[str] = ()
 ) -> bool:
     """Whether the registry and the study are what was recorded last, all of it settled.
 
     Of the registry, what ``only`` names counts, or all of it. Compares what the registry says, so
     nothing is downloaded or opened. An entry that failed is tried again at every re-audit.
     """
-    previous = newest(root, study.study)
+    previous = newest(store, study.study)
     if previous is None or not previous.is_settled:
         return False
     rows = [row for row in previous.rows.values() if _is_asked(row["entry"], only)]
@@ -157,11 +157,13 @@ def is_unchanged(
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
-        and not goes_on(root, study, previous)
+        and not goes_on(store, study, previous)
     )
 
 
-def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = ()) -> RegistryDiff:
+def discover(
+    study: Study, store: Storage, pairs: PairSet, only: Collection[str] = ()
+) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
     Where ``only`` names entries, as ``name``, ``name@alias`` or ``name@version``, others that are
@@ -170,15 +172,15 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
     are audited. Raises RegistryError when the registry cannot be reached, or lists what it should
     not, and UnknownEntry when none of the names is listed or recorded.
     """
-    resolved_at = next_moment(root, REAUDITS, study.study)
-    previous = newest(root, study.study)
+    resolved_at = next_moment(store, REAUDITS, study.study)
+    previous = newest(store, study.study)
     entries, held_back = listed(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
         entries, held_back = _restricted(entries, previous.rows, only)
     elif only:
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
-    inputs, before = study_inputs(study, pairs), last_audited(root, study.study, previous)
+    inputs, before = study_inputs(study, pairs), last_audited(store, study.study, previous)
     asked = {
         one.entry.label: (one.weights, one.preprocessing)
         for one in resolved
@@ -189,14 +191,14 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
             del asked[label]
     return RegistryDiff(
         study=study,
-        root=root,
+        store=store,
         resolved_at=resolved_at,
         resolved=resolved,
         inputs=inputs,
         previous=previous,
         last_audited=before,
-        passed=passed_before(root, study.study, asked, inputs),
-        unsettled=unsettled(root, study.study) if goes_on(root, study, previous) else frozenset(),
+        passed=passed_before(store, study.study, asked, inputs),
+        unsettled=unsettled(store, study.study) if goes_on(store, study, previous) else frozenset(),
         held_back=held_back,
     )
 
@@ -231,7 +233,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
     table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
     commit(
-        diff.root,
+        diff.store,
         REAUDITS,
         diff.study.study,
         key,
@@ -281,9 +283,9 @@ def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -
     before = diff.last_audited[row["entry"]].row
     if row["change"] == GATES:  # it is compared with what it was compared with
         judging = receipts.read_one(
-            diff.root, REAUDITS, diff.study.study, before["judged_reaudit_id"]
+            diff.store, REAUDITS, diff.study.study, before["judged_reaudit_id"]
         )
-        (then,) = (then for then in rows_in(diff.root, judging) if then["entry"] == row["entry"])
+        (then,) = (then for then in rows_in(diff.store, judging) if then["entry"] == row["entry"])
         return {"judged_reaudit_id": key, **{name: then[name] for name in names}}
     is_same = row["state"] != AUDITED or row["change"] in (NONE, VERSION)
     passed = before["reaudit_id" if row["entry"] in references else "passed_reaudit_id"]
@@ -320,7 +322,7 @@ def _references(diff: RegistryDiff) -> set[str]:
     """Entries whose last audited version passed its gates, or was accepted."""
     if not diff.last_audited:
         return set()
-    with connect_whole(diff.root, diff.study.study) as connection:
+    with connect_whole(diff.store, diff.study.study) as connection:
         rows = connection.execute(
             "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = ? AND is_reference",
             [diff.study.study],

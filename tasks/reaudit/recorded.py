@@ -11,7 +11,7 @@ from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 REAUDITS, ALERTS = "reaudits", "alerts"
 """Kinds of commits: what a registry listed, and that everybody has been told of it."""
@@ -58,45 +58,46 @@ class Passed(NamedTuple):
     verdict: str
 
 
-def newest(root: Root, study: str) -> PreviousAudit | None:
+def newest(store: Storage, study: str) -> PreviousAudit | None:
     """The re-audit that was recorded last; reads receipts and one small file."""
-    recorded = list(receipts.read_kind(root, REAUDITS, study))
-    if not recorded:
+    receipt = receipts.read_newest(store, REAUDITS, study)
+    if receipt is None:
         return None
-    receipt = max(recorded, key=lambda receipt: receipt.committed_at)
-    entries = rows_in(root, receipt)
+    entries = rows_in(store, receipt)
     rows = {row["entry"]: row for row in entries if row["state"] != GONE and row["is_followed"]}
-    is_settled = receipts.exists(root, ALERTS, study, receipt.key)
+    is_settled = receipts.exists(store, ALERTS, study, receipt.key)
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def goes_on(root: Root, study: Study, previous: PreviousAudit | None) -> bool:
+def goes_on(store: Storage, study: Study, previous: PreviousAudit | None) -> bool:
     """Whether a study is to be scored to its end, and the last re-audit was not."""
     if previous is None or study.stop is None or study.to_the_end() != study:
         return False
     runs = {row["run_id"] for row in previous.rows.values() if row["run_id"]}
-    return any(receipts.exists(root, STOPS, study.study, run_id) for run_id in runs)
+    return any(receipts.exists(store, STOPS, study.study, run_id) for run_id in runs)
 
 
-def unsettled(root: Root, study: str) -> frozenset[str]:
+def unsettled(store: Storage, study: str) -> frozenset[str]:
     """Entries that stopped early and did not pass, to be judged again once more is scored."""
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         rows = connection.execute(query("looks/unsettled"), {"study": study}).fetchall()
     return frozenset(entry for (entry,) in rows)
 
 
-def failed_since(root: Root, study: str, told: Collection[str]) -> set[str]:
+def failed_since(store: Storage, study: str, told: Collection[str]) -> set[str]:
     """Entries that failed for a new reason since the last re-audit that somebody was ``told`` of.
 
     Alerts of the re-audits since then may not have been delivered.
     """
-    recorded = sorted(receipts.read_kind(root, REAUDITS, study), key=lambda one: one.committed_at)
+    recorded = sorted(receipts.read_kind(store, REAUDITS, study), key=lambda one: one.committed_at)
     untold = takewhile(lambda receipt: receipt.key not in told, reversed(recorded))
-    rows = (row for receipt in untold for row in rows_in(root, receipt))
+    rows = (row for receipt in untold for row in rows_in(store, receipt))
     return {row["entry"] for row in rows if row["state"] == FAILED and row["change"] != NONE}
 
 
-def last_audited(root: Root, study: str, previous: PreviousAudit | None) -> dict[str, LastAudited]:
+def last_audited(
+    store: Storage, study: str, previous: PreviousAudit | None
+) -> dict[str, LastAudited]:
     """By label, how each entry was audited last."""
     if previous is None:
         return {}
@@ -107,15 +108,15 @@ def last_audited(root: Root, study: str, previous: PreviousAudit | None) -> dict
         if key is None:
             continue
         if key not in known:
-            receipt = receipts.read_one(root, REAUDITS, study, key)
-            known[key] = ({row["entry"]: row for row in rows_in(root, receipt)}, receipt.inputs)
+            receipt = receipts.read_one(store, REAUDITS, study, key)
+            known[key] = ({row["entry"]: row for row in rows_in(store, receipt)}, receipt.inputs)
         own, inputs = known[key]
         audited[label] = LastAudited(own[label], inputs)
     return audited
 
 
 def passed_before(
-    root: Root, study: str, asked: Mapping[str, tuple[str, str]], inputs: Mapping[str, str]
+    store: Storage, study: str, asked: Mapping[str, tuple[str, str]], inputs: Mapping[str, str]
 ) -> dict[str, Passed]:
     """Of entries, each with the digests of its weights and preprocessing, those that passed before.
 
@@ -124,14 +125,14 @@ def passed_before(
     """
     if not asked:
         return {}
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/contents"), params={"study": study}).fetchall()
     found: dict[str, Passed] = {}
     others = set()
     for entry, weights, preprocessing, is_passed, *judged in rows:
         if asked.get(entry) != (weights, preprocessing):
             continue
-        receipt = receipts.read_one(root, REAUDITS, study, judged[0])
+        receipt = receipts.read_one(store, REAUDITS, study, judged[0])
         if any(receipt.inputs.get(name) != inputs.get(name) for name in (*DECISIVE, "gates")):
             continue
         found[entry] = Passed(*judged)
@@ -140,11 +141,11 @@ def passed_before(
     return {entry: passed for entry, passed in found.items() if entry not in others}
 
 
-def rows_in(root: Root, receipt: Receipt) -> list[Row]:
+def rows_in(store: Storage, receipt: Receipt) -> list[Row]:
     """Rows of all entries of one re-audit."""
-    return [row for file in receipt.files for row in read_file(root, file).to_pylist()]
+    return [row for file in receipt.files for row in read_file(store, file).to_pylist()]
 
 
-def has_run(root: Root, study: str) -> bool:
+def has_run(store: Storage, study: str) -> bool:
     """True if any entry of the newest re-audit was audited in a run, which a report can show."""
-    return any(row["run_id"] for row in newest(root, study).rows.values())
+    return any(row["run_id"] for row in newest(store, study).rows.values())

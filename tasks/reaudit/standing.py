@@ -12,7 +12,7 @@ from decaf.foundation.digests import json_sha256, short
 from decaf.registry.alerts import Alerts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
 ACCEPTANCES = "acceptances"
@@ -36,9 +36,9 @@ FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
 """
 
 
-def standing(root: Root, study: str) -> list[Verdict]:
+def standing(store: Storage, study: str) -> list[Verdict]:
     """Failed verdicts of the versions that are there now, accepted ones included."""
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         found = rows_of(connection, "FROM out_standing_verdicts WHERE study = $study", study=study)
         failed = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
         rows = rows_of(connection, failed, study=study) if found else []
@@ -47,13 +47,13 @@ def standing(root: Root, study: str) -> list[Verdict]:
     return found
 
 
-def list_undecided(root: Root, study: str) -> list[Verdict]:
+def list_undecided(store: Storage, study: str) -> list[Verdict]:
     """List verdicts that neither passed nor failed and that nobody has accepted.
 
     These are the verdicts `not enough evidence` and `no gate applies` on the versions that the
     entries have now, in JSON, each with the ``rows`` of its gates that did not pass.
     """
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         verdicts = rows_of(connection, UNDECIDED, study=study)
         gates = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
         rows = rows_of(connection, gates, study=study) if verdicts else []
@@ -87,7 +87,7 @@ def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Ver
 
 
 def accept(
-    root: Root, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
+    store: Storage, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
 ) -> Verdict:
     """Record that a user accepts a verdict that did not pass, or withdraws that; returns it.
 
@@ -100,7 +100,7 @@ def accept(
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
         known = {row["entry"]: row for row in followed(entries)}
         if entry not in known:
@@ -124,17 +124,17 @@ def accept(
             f"{verdict['accepted_at'][:10]}: {verdict['why']}"
         )
     row = {name: verdict[name] for name in ("reaudit_id", "entry", "version")}
-    at = next_moment(root, ACCEPTANCES, study)
+    at = next_moment(store, ACCEPTANCES, study)
     row |= {"accepted_at": at, "accepted_by": user, "why": why, "is_undo": is_undo}
     key = short(json_sha256([verdict["reaudit_id"], entry, at.isoformat()]))
     table = pa.Table.from_pylist([row], schema=TABLES[ACCEPTANCES].schema)
-    commit(root, ACCEPTANCES, study, key, {ACCEPTANCES: table}, at=at)
+    commit(store, ACCEPTANCES, study, key, {ACCEPTANCES: table}, at=at)
     return verdict
 
 
-def acceptances(root: Root, study: str) -> list[dict[str, Any]]:
+def acceptances(store: Storage, study: str) -> list[dict[str, Any]]:
     """All acceptances of a study and what was undone of them, the newest first."""
-    with connect_whole(root, study) as connection:
+    with connect_whole(store, study) as connection:
         return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
 
 

@@ -27,7 +27,7 @@ def with_references(diff: RegistryDiff) -> RegistryDiff:
     if study.stop is None or diff.previous is None:
         return diff
     values = {"study": study.study, "against": _against(diff)}
-    with connect_whole(diff.root, study.study) as connection:
+    with connect_whole(diff.store, study.study) as connection:
         connection.register("pending", pending(diff, None))
         found = connection.sql(query("looks/references"), params=values).fetchall()
     cards = []
@@ -51,7 +51,7 @@ def watch_changed(diff: RegistryDiff, plan: AuditPlan) -> Watch:
         if resolved.card and changes[resolved.entry.label] in (NONE, VERSION, RETURNED)
     ]
     kept += [card.id for card in diff.references]
-    with connect_whole(plan.root, study) as connection:
+    with connect_whole(plan.store, study) as connection:
         values = {"study": study, "models": kept}
         scored = connection.sql(query("looks/stopped"), params=values).fetchall()
     return watch_entries(plan, pending(diff, plan.run_id), _against(diff), dict(scored))

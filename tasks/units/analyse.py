@@ -49,7 +49,7 @@ class Analyse(Kind):
         (unit,) = units
         order, study = bench.order, bench.order.study
         if unit.name in OF_UNITS:
-            with connect_whole(order.destination.root, study.study) as connection:
+            with connect_whole(order.destination.store, study.study) as connection:
                 labelled = read_units(connection, study)
             tables = OF_UNITS[unit.name](labelled, json.loads(unit.parts["definition"]))
         else:

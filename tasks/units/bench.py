@@ -37,7 +37,7 @@ from tasks.cluster.worker import (
 )
 from tasks.units.repeats import scorers_of
 from warehouse.commits.stored import read_unit
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 Result = TypeVar("Result")
 Stored = dict[tuple[str, str], pa.Table | None]
@@ -96,7 +96,7 @@ class StoredUnits:
 class Destination:
     """Place in a warehouse where the rows of one order are committed."""
 
-    root: Root
+    store: Storage
     study: str
     key: str
     """Key of the commit."""
@@ -250,7 +250,7 @@ class Bench:
         if place not in self._stored:
             warehouse, commit = self.order.destination, self.order.stored.commits[unit.key]
             self._stored[place] = read_unit(
-                warehouse.root, warehouse.study, commit, unit.key, table
+                warehouse.store, warehouse.study, commit, unit.key, table
             )
         rows = self._stored[place]
         if rows is None or name is None:

@@ -17,7 +17,7 @@ from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.declarations import COSTS
 
 UNITS = "units"
@@ -129,12 +129,11 @@ def _join(parts: Sequence[_Result]) -> _Result:
     return _Result(tables, cost, next((part.remark for part in parts if part.remark), ""))
 
 
-def _place(destination: Destination) -> tuple[Root, str, str, str]:
-    return destination.root, UNITS, destination.study, destination.key
+def _place(destination: Destination) -> tuple[Storage, str, str, str]:
+    return destination.store, UNITS, destination.study, destination.key
 
 
 def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
     model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
-    place = _place(order.destination)
-    put = partial(commit, *place, tables, model_id=model_id, units=keys)
+    put = partial(commit, *_place(order.destination), tables, model_id=model_id, units=keys)
     retry_while_away(partial(put, software=dict(order.destination.software)))

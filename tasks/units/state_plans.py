@@ -28,7 +28,7 @@ def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic])
     order, block = bench.order, bench.part.block
     pairs = block.pair_ids, block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
-    study = order.destination.root, order.study.study
+    study = order.destination.store.address, order.study.study
     key = order.files.clean, pairs, planned
     if study not in _kept:
         _kept.clear()

@@ -67,6 +67,6 @@ def test_other_formats_and_pages_from_the_web_are_as_altair_has_them(
 
 def test_an_exported_database_is_of_the_format_of_duckdb_1(decaf, tmp_path):
     root = small_warehouse(tmp_path / "warehouse")
-    succeeded(decaf("export", "results.duckdb", "profiles", "out_models", "-w", root))
+    succeeded(decaf("export", "results.duckdb", "profiles", "out_models", "-w", root.folder))
     _, magic, number = struct.unpack("<Q4sQ", (tmp_path / "results.duckdb").read_bytes()[:20])
     assert (magic, number) == (b"DUCK", 64)

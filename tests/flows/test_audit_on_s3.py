@@ -7,6 +7,7 @@ import running_command
 from running_command import wait_for
 from s3_server import free_port
 
+from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.lock import study_lock
 from warehouse.query.catalog import connect
@@ -33,7 +34,7 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
 
     # A run that is killed as soon as something is committed holds nothing up.
     flow = start_decaf("run", config, **prefect_server)
-    wait_for(lambda: receipts.keys(url, "units", "small"), flow)
+    wait_for(lambda: receipts.keys(storage.open(url), "units", "small"), flow)
     flow.send_signal(signal.SIGKILL)
     flow.wait()
     printed = succeeded(decaf("run", config, **prefect_server))
@@ -60,7 +61,7 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
     assert "32" in succeeded(counted)
     assert "profiles.parquet" in succeeded(decaf("export", tmp_path / "copies", "profiles", *ask))
     assert "nothing to explain" in succeeded(decaf("plan", config, "--explain"))
-    with study_lock(url, "small"):
+    with study_lock(storage.open(url), "small"):
         done = decaf("run", write({**remote, "epsilon": 0.2}), **prefect_server)
         assert done.returncode == 2
         assert "is already being audited" in done.stderr

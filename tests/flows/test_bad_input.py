@@ -147,7 +147,7 @@ def test_an_output_folder_that_cannot_be_written(study, write, decaf, tmp_path):
 
 
 def test_a_warehouse_of_a_newer_version(study, write, decaf, tmp_path):
-    root = open_root(tmp_path / "warehouse")
+    root = open_root(tmp_path / "warehouse").folder
     (root / "warehouse.json").write_text('{"schema_version": 99}')
     for command in (["run", write(study)], ["plan", write(study)], ["sql", "-w", root, "SELECT 1"]):
         refused(decaf(*command), "schema version 99", "upgrade decaf")

@@ -11,6 +11,7 @@ from warehouse_answers import fetched
 
 from decaf.plan.study import Study
 from flows.commands import display
+from warehouse import storage
 from warehouse.upkeep.compaction import compact
 
 TEST_ROWS = 40
@@ -91,10 +92,11 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
 
     same = write(whole | {"report": False})
     assert "nothing to do" in succeeded(decaf("run", same, **prefect_server))
-    status = [row[:4] for row in shown(display.status, root, None)]
+    store = storage.open(root)
+    status = [row[:4] for row in shown(display.status, store, None)]
     assert ["explain", "shap_interaction", "2/2", "0"] in status
     assert ["explain", "lime", "1/1", "100"] in status
-    compact(root, config["study"])
+    compact(store, config["study"])
     assert fetched(root, query) == told
     assert fetched(
         root, "SELECT count(*) FROM receipt_files WHERE table_name = 'baseline_scores'"

@@ -11,6 +11,7 @@ from ended_commands import succeeded
 from running_command import TABLES, wait_for
 from s3_server import free_port
 
+from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.query.catalog import connect
 
@@ -76,7 +77,7 @@ def test_workers_come_and_go_and_the_tables_are_those_of_one_machine(
     elsewhere = {**study, "warehouse": url, "cluster": {"kind": "address", "address": address}}
 
     def done():
-        return len(receipts.keys(url, "units", "small"))
+        return len(receipts.keys(storage.open(url), "units", "small"))
 
     head = started(tmp_path / "head", "scheduler", "--host", "127.0.0.1", "--port", str(port))
     with head, started(tmp_path / "first", *own) as first:

@@ -39,7 +39,7 @@ def test_an_option_that_is_not_there_would_be_seen():
 
 @pytest.mark.parametrize("name", ["failing_pairs", "failed_gate", "query", "cost"])
 def test_questions_are_answered(name, decaf, tmp_path):
-    root = scenes_warehouse(tmp_path / "warehouse")
+    root = scenes_warehouse(tmp_path / "warehouse").folder
     (page,) = (page for page in PAGES if page.stem == name)
     asked = [words for _, *words in commands(page) if words[0] in ("sql", "views", "export")]
     asked += [["sql", query] for query in re.findall(r'`decaf sql "([^"]+)"`', page.read_text())]

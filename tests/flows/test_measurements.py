@@ -22,6 +22,7 @@ from decaf.statistics.discrimination import auroc
 from decaf.studies.imagenet9.adapters import ImageNet9
 from decaf.studies.imagenet9.behaviours import shows_contradiction, shows_evidence, shows_fragility
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
+from warehouse import storage
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import find_garbage
 
@@ -130,8 +131,9 @@ def test_behaviours_and_attributions_are_those_of_the_library(
         ("corrupt", "", null, 10 * null, 0),
     ]
     _check_benchmark(root)
-    compact(root, "nine")
-    left = {one.reason.split()[0] for one in find_garbage(root, timedelta(0))}
+    store = storage.open(root)
+    compact(store, "nine")
+    left = {one.reason.split()[0] for one in find_garbage(store, timedelta(0))}
     assert left == {"compacted"}
     _check_benchmark(root)
     same = write(imagenet9 | {"report": False})

@@ -33,7 +33,7 @@ ODD = (
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("warehouse"))
+    return open_root(tmp_path_factory.mktemp("warehouse")).folder
 
 
 @pytest.fixture(scope="module")

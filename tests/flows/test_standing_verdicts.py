@@ -16,6 +16,7 @@ from decaf.plan.study import load_study
 from decaf.registry.entries import Answer
 from tasks.reaudit import notify as notifying
 from tasks.reaudit.write_back import answers
+from warehouse import storage
 
 LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
 """The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
@@ -148,7 +149,8 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     undo = ("accept", config, "net@champion", "--undo", "--why")
     assert "stands again" in succeeded(decaf(*undo, "not brighter"))
     refused(reaudit(), "1 verdict stands", "net@champion 3 failed evidence since 2", code=1)
-    assert answers(warehouse, settings["study"]) == {("net", "3"): Answer("fail", "no")}
+    store = storage.open(warehouse)
+    assert answers(store, settings["study"]) == {("net", "3"): Answer("fail", "no")}
     refused(decaf(*undo, "x"), "net@champion 3 is not accepted, so there is nothing to undo")
     succeeded(decaf("accept", config, "net@champion", "--why", "a brighter camera"))
     listed = succeeded(decaf("accept", config, "--list"))
@@ -157,7 +159,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
         *("accepted", "undone", "accepted", "undone", "accepted"),
     ]
     assert listed.index("a brighter camera") < listed.index("not brighter")
-    ((version, answer),) = answers(warehouse, settings["study"]).items()
+    ((version, answer),) = answers(store, settings["study"]).items()
     assert (version, answer.verdict) == (("net", "3"), "accepted")
     assert answer.accepted.startswith("by ")
     assert answer.accepted.endswith(" UTC: a brighter camera")
@@ -214,4 +216,4 @@ def remind(config, days):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notifying, "datetime", Clock)
         patch.chdir(config.parent)
-        notifying.notify(config.parent / "warehouse", study, str(config))
+        notifying.notify(storage.open(config.parent / "warehouse"), study, str(config))

@@ -25,7 +25,7 @@ TRAJECTORY = f"study=demo&model_id={MODELS[0]}&pair_id=scene-0__wall_hue&path=bl
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse")
+    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
 
 
 @pytest.fixture(scope="module")

@@ -266,7 +266,7 @@ LONG = "FROM range(20000)"
 
 @pytest.fixture(scope="module")
 def empty_warehouse(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("empty") / "warehouse")
+    return open_root(tmp_path_factory.mktemp("empty") / "warehouse").folder
 
 
 @pytest.mark.parametrize(
@@ -335,9 +335,10 @@ def test_escape_sequences_of_a_registry(decaf, write, tmp_path):
 
 
 def test_a_run_that_has_committed_nothing_yet_is_starting(decaf, tmp_path):
-    root = open_root(tmp_path / "warehouse")
+    store = open_root(tmp_path / "warehouse")
+    root = store.folder
     assert "no run in" in succeeded(decaf("status", "-w", root))
-    with study_lock(root, "night"):
+    with study_lock(store, "night"):
         assert "night: starting" in succeeded(decaf("status", "-w", root))
         assert "no run in" in succeeded(decaf("status", "-w", root, "--study", "day"))
 

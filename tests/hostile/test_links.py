@@ -11,6 +11,7 @@ from ended_commands import refused, succeeded
 from decaf.data.input_store import store_inputs
 from decaf.errors import BadInput
 from decaf.studies.scenes.adapters import Shapes3D
+from warehouse import storage
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import delete_garbage
 
@@ -68,7 +69,8 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 def test_gc_and_compact_follow_no_link(place, root, outside):
     PLACES[place](root, outside)
-    for act in (lambda: delete_garbage(root, timedelta(0)), lambda: compact(root, "s")):
+    store = storage.open(root)
+    for act in (lambda: delete_garbage(store, timedelta(0)), lambda: compact(store, "s")):
         with pytest.raises(BadInput) as refusal:
             act()
         assert str(root) in str(refusal.value)

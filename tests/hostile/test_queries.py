@@ -23,7 +23,7 @@ MOST_DEPTH = "Max expression depth"
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("warehouse"))
+    return open_root(tmp_path_factory.mktemp("warehouse")).folder
 
 
 def nested(begin, middle, end, depth=10_000):

@@ -91,7 +91,8 @@ def places(tmp_path, root, write, prefect_server, workers):
     settings = of_scenes(tmp_path, [untrained(tmp_path, "m")])
     (tmp_path / "workspace").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    commit_block(root, "s", "m", 0.3)  # a second commit, so that there is something to fold
+    # A second commit, so that there is something to fold.
+    commit_block(storage.open(root), "s", "m", 0.3)
     held = {**settings, "warehouse": str(tmp_path / "held")}
     served = {**settings, "cluster": workers}  # to start others takes longer than the command
     with (

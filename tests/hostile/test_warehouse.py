@@ -35,7 +35,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
+    return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse").folder
 
 
 def emptied(file):
@@ -95,12 +95,12 @@ MET = {(zeroed, "sql"), (zeroed, "export")}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_is_found(root, damage):
-    assert find_damage(root) == []
+def test_a_damaged_file_is_found(root, store, damage):
+    assert find_damage(store) == []
     damage(root / SCORES)
-    assert [one.key for one in find_damage(root)] == [SCORES]
+    assert [one.key for one in find_damage(store)] == [SCORES]
     is_seen_by_size = damage not in (flipped, zeroed)
-    assert [one.key for one in find_damage(root, is_quick=True)] == [SCORES] * is_seen_by_size
+    assert [one.key for one in find_damage(store, is_quick=True)] == [SCORES] * is_seen_by_size
 
 
 @pytest.mark.parametrize("damage", [zeroed, flipped, missing])
@@ -195,13 +195,13 @@ RECEIPTS = [
 
 
 @pytest.mark.parametrize("edit", [pytest.param(edit, id=name) for name, edit in RECEIPTS])
-def test_a_damaged_receipt_is_named(root, edit):
+def test_a_damaged_receipt_is_named(root, store, edit):
     receipt = root / RECEIPT
     content = receipt.read_bytes()
     receipt.write_bytes(edit(content))
     assert receipt.read_bytes() != content
     with pytest.raises(WarehouseError) as refusal:
-        list(receipts.read(root))
+        list(receipts.read(store))
     assert str(receipt) in str(refusal.value)
     assert REMEDY in str(refusal.value)
 
@@ -223,16 +223,16 @@ def test_damaged_receipts_are_put_aside(root, decaf):
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_damaged_is_withdrawn_and_the_rest_stays(root, damage):
-    before = rows_by_table(root)
+def test_what_is_damaged_is_withdrawn_and_the_rest_stays(root, store, damage):
+    before = rows_by_table(store)
     damage(root / SCORES)
-    (repaired,) = repair(root)
+    (repaired,) = repair(store)
     assert (repaired.study, repaired.commits) == ("s", ("units/m-scores",))
     # The files of a commit go together; those of the other model, and the profiles, are there.
     gone = dict.fromkeys(("trajectories", "predictions", "costs"), 2)
-    assert rows_by_table(root) == {t: n // gone.get(t, 1) for t, n in before.items()}
-    assert not receipts.exists(root, "units", "s", "m-scores")
-    assert repair(root) == []
+    assert rows_by_table(store) == {t: n // gone.get(t, 1) for t, n in before.items()}
+    assert not receipts.exists(store, "units", "s", "m-scores")
+    assert repair(store) == []
 
 
 def test_the_command_withdraws_and_says_what_is_computed_again(root, decaf):
@@ -243,47 +243,47 @@ def test_the_command_withdraws_and_says_what_is_computed_again(root, decaf):
 
 
 @pytest.mark.parametrize("kind", ["pairs", "runs", "outcomes"])
-def test_manifests_are_withdrawn_too(root, decaf, kind):
-    (receipt,) = receipts.read_kind(root, kind, "s")
+def test_manifests_are_withdrawn_too(root, store, decaf, kind):
+    (receipt,) = receipts.read_kind(store, kind, "s")
     zeroed(root / receipt.files[0].path)
     refused(decaf("check", "-w", root), receipt.files[0].path, REMEDY, code=1)
     assert f"{receipt.name} is withdrawn" in succeeded(decaf("check", "--repair", "-w", root))
-    assert not list(receipts.read_kind(root, kind, "s"))
+    assert not list(receipts.read_kind(store, kind, "s"))
 
 
-def compacted(root, *, is_cleared):
+def compacted(store, *, is_cleared):
     """A compaction of each of two models; their small files are gone where that ``is_cleared``."""
-    small_warehouse(root, run_id="second", epsilon=0.05, day=2)
-    compact(root, "s")
+    small_warehouse(store.folder, run_id="second", epsilon=0.05, day=2)
+    compact(store, "s")
     if is_cleared:
-        delete_garbage(root, timedelta(0))
-    return {one.model_id: one for one in receipts.read_kind(root, "compactions", "s")}
+        delete_garbage(store, timedelta(0))
+    return {one.model_id: one for one in receipts.read_kind(store, "compactions", "s")}
 
 
 @pytest.mark.parametrize("damage", [zeroed, missing])
-def test_a_damaged_compaction_gives_way_to_its_small_files(root, decaf, damage):
-    compaction = compacted(root, is_cleared=False)["m"]
-    before, rows = answers(root, but=("stg_files",)), rows_by_table(root)
+def test_a_damaged_compaction_gives_way_to_its_small_files(root, store, decaf, damage):
+    compaction = compacted(store, is_cleared=False)["m"]
+    before, rows = answers(root, but=("stg_files",)), rows_by_table(store)
     damage(root / compaction.files[0].path)
     (withdrawn, *_) = succeeded(decaf("check", "--repair", "-w", root)).splitlines()
     assert "compactions/" in withdrawn
-    assert rows_by_table(root) == rows
+    assert rows_by_table(store) == rows
     assert answers(root, but=("stg_files",)) == before
     assert "pass" in succeeded(decaf("check", "-w", root))
 
 
 @pytest.mark.parametrize("damage", [flipped, missing])
-def test_what_only_a_damaged_compaction_holds_is_withdrawn(root, decaf, damage):
-    damage(root / compacted(root, is_cleared=True)["m"].files[0].path)
+def test_what_only_a_damaged_compaction_holds_is_withdrawn(root, store, decaf, damage):
+    damage(root / compacted(store, is_cleared=True)["m"].files[0].path)
     done = succeeded(decaf("check", "--repair", "-w", root))
     for name in ("compactions/", "units/m-scores is", "units/m-at-0.02 is"):
         assert name in done
-    assert row_counts(root, "trajectories", "profiles") == (3, 6)
+    assert row_counts(store, "trajectories", "profiles") == (3, 6)
     assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
 
 
-def test_a_damaged_small_file_of_a_compaction_is_nobodys_loss(root, decaf):
-    compacted(root, is_cleared=False)
+def test_a_damaged_small_file_of_a_compaction_is_nobodys_loss(root, store, decaf):
+    compacted(store, is_cleared=False)
     zeroed(root / SCORES)
     assert "pass" in succeeded(decaf("check", "-w", root))
     assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
@@ -324,7 +324,7 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     study["report"] = str(tmp_path / "report.html")
     run = ("run", write(study))
     first = succeeded(decaf(*run, **prefect_server))
-    before = rows_by_table(root)
+    before = rows_by_table(storage.open(root))
     file, other, *_ = sorted(root.glob("tables/profiles/*/*/*.parquet"))
     zeroed(file)
     for command in (run, ("report", run[1])):
@@ -339,14 +339,14 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     done = decaf(*run, **prefect_server)
     # All of it but what the progress says, and how long it took.
     assert succeeded(done) == first
-    assert rows_by_table(root) == before
+    assert rows_by_table(storage.open(root)) == before
     assert "pass" in succeeded(decaf("check", "-w", root))
 
 
 @pytest.mark.slow
 def test_an_object_store_is_repaired_too(s3, decaf):
-    root = small_warehouse(s3.url("hostile"))
-    store = storage.open(root)
+    store = small_warehouse(s3.url("hostile"))
+    root = store.address
     content = store.read(SCORES)
     store.put(SCORES, bytes(len(content)))
     store.put(layout.receipt("outcomes", "s", "r"), b"{")
@@ -354,7 +354,7 @@ def test_an_object_store_is_repaired_too(s3, decaf):
     repaired = succeeded(decaf("check", "--repair", "-w", root))
     assert "receipts/outcomes/s/r.json is put aside" in repaired
     assert "units/m-scores is withdrawn" in repaired
-    assert row_counts(root, "trajectories", "profiles") == (3, 6)
+    assert row_counts(store, "trajectories", "profiles") == (3, 6)
 
 
 def test_a_seed_with_a_name_that_is_no_text_is_named(root, decaf):

@@ -9,19 +9,26 @@ from s3_server import CREDENTIALS, running
 from small_warehouse import small_warehouse
 from stub_audit import open_stub
 
+from warehouse import storage
 from warehouse.storage.cache import cache_folder
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """A small warehouse that no test changes."""
-    return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
+    return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse").folder
 
 
 @pytest.fixture
 def root(small, tmp_path):
     """A copy of the small warehouse."""
     return shutil.copytree(small, tmp_path / "warehouse")
+
+
+@pytest.fixture
+def store(root):
+    """The copy, opened."""
+    return storage.open(root)
 
 
 @pytest.fixture
@@ -36,8 +43,8 @@ def no_copies(tmp_path, monkeypatch):
 
 @pytest.fixture
 def copies(tmp_path):
-    """Make numbered copies of a warehouse: copies(root)(number)."""
-    return lambda root: lambda number: shutil.copytree(root, tmp_path / str(number))
+    """Make and open numbered copies of a warehouse: copies(root)(number)."""
+    return lambda root: lambda number: storage.open(shutil.copytree(root, tmp_path / str(number)))
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def test_without_a_behaviour_there_is_no_pair(units):
 
 
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
-    root = open_root(tmp_path)
+    store = open_root(tmp_path)
     labels = {"kind": "behaviours"}
     settings = of_scenes(tmp_path, [network_card("m", weights="none.safetensors")], labels=labels)
     study = Study(**settings | {"study": "s", "warehouse": str(tmp_path)})
@@ -144,21 +144,21 @@ def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
         Unit("analyse", name, None, None, {"definition": json.dumps(definition)})
         for name, definition in analyses().items()
     ]
-    orders = [order(root, study, unit) for unit in units]
+    orders = [order(store, study, unit) for unit in units]
     for one in orders:
         run_order(one)
-    assert receipts.read_one(root, UNITS, "s", orders[1].destination.key).files == (), (
+    assert receipts.read_one(store, UNITS, "s", orders[1].destination.key).files == (), (
         "there is no unit"
     )
-    made = receipts.read_one(root, UNITS, "s", orders[1].destination.key)
+    made = receipts.read_one(store, UNITS, "s", orders[1].destination.key)
     (tmp_path / layout.receipt(UNITS, "s", orders[0].destination.key)).unlink()
     for one in orders:
         run_order(one)
-    assert receipts.keys(root, UNITS, "s") == {one.destination.key for one in orders}
-    assert receipts.read_one(root, UNITS, "s", orders[1].destination.key) == made
+    assert receipts.keys(store, UNITS, "s") == {one.destination.key for one in orders}
+    assert receipts.read_one(store, UNITS, "s", orders[1].destination.key) == made
 
 
-def order(root, study, unit):
-    destination = Destination(root, study.study, commit_key((unit,)), {})
+def order(store, study, unit):
+    destination = Destination(store, study.study, commit_key((unit,)), {})
     part, files = BlockPart(None, np.empty(0, np.int64)), InputFiles(Path("none"))
     return Order((unit,), None, study, None, (part,), files, StoredUnits(), destination, 64)

@@ -14,6 +14,7 @@ from decaf.plan.study import Study
 from decaf.scoring.image_scores import CountedScore
 from tasks.attribution_rows import attribution_rows_left
 from tasks.estimate import estimate_of, work_of
+from warehouse import storage
 
 
 @pytest.fixture
@@ -67,7 +68,8 @@ def test_coalitions_are_shared_by_methods_of_one_game(photos, tmp_path):
     assert failed_checks(study.warehouse) == []
     # Methods of one commit are known to have taken an equal share of its time.
     works = [work_of("cnn", "attribute", name) for name in names[0].split(", ")]
-    shares = {estimate_of(study.warehouse, study).seconds({work: 1}) for work in works}
+    store = storage.open(study.warehouse)
+    shares = {estimate_of(store, study).seconds({work: 1}) for work in works}
     assert len(shares) == 1
     assert shares != {None}
     # A method alone scores its own coalitions, with equal results.

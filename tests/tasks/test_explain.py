@@ -16,6 +16,7 @@ from tasks.order import order_of
 from tasks.plan import run_id_of
 from tasks.units.orders import UNITS, commit_key, run_order
 from tasks.units.scope import of_kind
+from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import open_root
@@ -54,7 +55,8 @@ def order(study, unit):
 
 
 def scores_of(study, unit):
-    return read_unit(study.warehouse, "s", commit_key((unit,)), unit.key, "baseline_scores")
+    store = storage.open(study.warehouse)
+    return read_unit(store, "s", commit_key((unit,)), unit.key, "baseline_scores")
 
 
 def test_a_recipe_without_a_table_fits_to_that_of_the_data(given):
@@ -104,7 +106,7 @@ def test_a_worker_commits_scores_and_costs_once(trained):
     unit = explained(trained)["linear_s1", "pdp_ale"]
     assert run_order(order(trained, unit))[:3] == ("linear_s1-explain-pdp_ale", 1, 6 * 24)
     assert run_order(order(trained, unit)).forward_rows == 0
-    receipt = receipts.read_one(trained.warehouse, UNITS, "s", commit_key((unit,)))
+    receipt = receipts.read_one(storage.open(trained.warehouse), UNITS, "s", commit_key((unit,)))
     assert receipt.units == (unit.key,)
     scores = scores_of(trained, unit)
     assert scores["component"].to_pylist() == ["pdp", "ale", "mean"]
@@ -167,7 +169,7 @@ def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
     model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
     with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
         run_order(replace(made, model=model))
-    assert commit_key((unit,)) not in receipts.keys(trained.warehouse, UNITS, "s")
+    assert commit_key((unit,)) not in receipts.keys(made.destination.store, UNITS, "s")
 
 
 def test_a_refit_has_no_factor_and_is_not_kept(trained):

@@ -11,6 +11,7 @@ from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
 from tasks import health, machine
 from tasks.health import GB, Asked, Finding
+from warehouse import storage
 from warehouse.commits.writer import open_root
 
 LEVELS = {"ok", "warning", "problem"}
@@ -18,7 +19,7 @@ LEVELS = {"ok", "warning", "problem"}
 
 @pytest.fixture
 def asked(tmp_path):
-    return Asked(str(tmp_path / "warehouse"), tmp_path / "workspace", None)
+    return Asked(storage.open(tmp_path / "warehouse"), tmp_path / "workspace", None)
 
 
 @pytest.fixture
@@ -104,7 +105,8 @@ def test_limits_of_a_container_are_those_that_hold(asked, control_group):
 
 
 def test_a_disk_without_room_is_a_problem(small_disk, asked):
-    found = {one.subject: one for one in health.disks(asked._replace(root=str(small_disk / "w")))}
+    small = asked._replace(store=storage.open(small_disk / "w"))
+    found = {one.subject: one for one in health.disks(small)}
     assert found["warehouse folder"].level == "problem"
     assert found["warehouse folder"].found == f"0.0 GB free in {small_disk}"
     assert found["workspace"].level != "problem"
@@ -148,7 +150,7 @@ def test_weights_that_are_kept_are_counted(asked, tmp_path, monkeypatch):
 
 def test_a_warehouse_is_tried_or_refused(asked, tmp_path):
     assert "not there yet" in only(health.warehouse, asked).found
-    open_root(asked.root)
+    open_root(asked.store.folder)
     before = sorted((tmp_path / "warehouse").rglob("*"))
     assert only(health.warehouse, asked).level == "ok"
     assert sorted((tmp_path / "warehouse").rglob("*")) == before

@@ -72,8 +72,8 @@ def zoo(opened, tmp_path):
     """Models of a registry with two entries, and the plan of them."""
     for seed, name in enumerate(["net", "other"]):
         put(tmp_path / "zoo" / name, seed=seed)
-    study, root = opened()
-    diff = discover(study, root, study.pair_set())
+    study, store = opened()
+    diff = discover(study, store, study.pair_set())
     return RegistryModels(diff), plan_audit(diff.audited, study.pair_set())
 
 

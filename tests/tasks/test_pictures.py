@@ -75,10 +75,10 @@ def test_a_pair_is_shown_as_the_model_saw_it(scenes):
 
 def test_pictures_are_stored_once(scenes):
     study, plan = scenes
-    (receipt,) = receipts.read_kind(plan.root, "pictures", study.study)
+    (receipt,) = receipts.read_kind(plan.store, "pictures", study.study)
     assert are_stored(plan)
     store_pictures(plan)
-    assert [*receipts.read_kind(plan.root, "pictures", study.study)] == [receipt]
+    assert [*receipts.read_kind(plan.store, "pictures", study.study)] == [receipt]
 
 
 def test_inputs_that_nobody_may_see_are_not_kept(tmp_path):

@@ -21,6 +21,7 @@ from tasks.manifest import commit_outcome, commit_run, record_forced
 from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS, commit_key, together
+from warehouse import storage
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.migrations import Migration, store_version, upgrade
 from warehouse.commits.writer import commit, open_root
@@ -50,7 +51,7 @@ def commit_all(study, kinds=("predict", "score", "route")):
 
 def commit_group(plan, group):
     keys, model = tuple(unit.key for unit in group), group[0].model_id
-    commit(plan.root, UNITS, plan.study.study, commit_key(group), {}, model_id=model, units=keys)
+    commit(plan.store, UNITS, plan.study.study, commit_key(group), {}, model_id=model, units=keys)
 
 
 class Earlier(datetime):
@@ -205,9 +206,9 @@ def test_a_run_is_begun_once(study):
     plan = planned(study)
     open_root(study.warehouse)
     commit_run(plan)
-    begun = receipts.read_one(plan.root, "runs", study.study, plan.run_id)
+    begun = receipts.read_one(plan.store, "runs", study.study, plan.run_id)
     commit_run(plan)
-    assert receipts.read_one(plan.root, "runs", study.study, plan.run_id) == begun
+    assert receipts.read_one(plan.store, "runs", study.study, plan.run_id) == begun
 
 
 def test_the_newest_run_is_what_was_before(study):
@@ -219,9 +220,10 @@ def test_the_newest_run_is_what_was_before(study):
 def test_no_older_manifest_is_read_than_it_takes(study):
     commit_all(other(study, stages=5))
     commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
-    runs = sorted(receipts.read_kind(study.warehouse, "runs", "try"), key=lambda r: r.committed_at)
+    store = storage.open(study.warehouse)
+    runs = sorted(receipts.read_kind(store, "runs", "try"), key=lambda r: r.committed_at)
     for file in runs[0].files:
-        (Path(study.warehouse) / file.path).unlink()
+        (store.folder / file.path).unlink()
     assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
     with pytest.raises(WarehouseError, match="cannot be read"):
         found(other(study, paths={"another": Blend()}))
@@ -360,14 +362,15 @@ def test_a_name_of_no_unit(study, name):
 
 def test_a_result_in_a_schema_that_no_upgrade_carries_over(study):
     commit_all(study)
-    units = [r for r in receipts.read_kind(study.warehouse, UNITS, "try") if r.model_id == "one"]
-    step = Migration(1, "drops a model", lambda root: set_aside(root, "try", units, 1))
-    assert upgrade(study.warehouse, (step,)) == [step]
-    store_version(study.warehouse, 1)  # which is the newest that plans are made of
+    store = storage.open(study.warehouse)
+    units = [r for r in receipts.read_kind(store, UNITS, "try") if r.model_id == "one"]
+    step = Migration(1, "drops a model", lambda store: set_aside(store, "try", units, 1))
+    assert upgrade(store, (step,)) == [step]
+    store_version(store, 1)  # which is the newest that plans are made of
     assert found(study) == {
         ("one", kind, "other schema", "version 1"): 3 for kind in ("predict", "score", "route")
     }
-    set_aside(study.warehouse, "try", [], 1)
+    set_aside(store, "try", [], 1)
     query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
     assert fetched(study.warehouse, query) == [("two",)]
     commit_all(study)

@@ -18,35 +18,35 @@ from warehouse.query.catalog import connect
 
 def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
     zoo, keys = tmp_path / "zoo" / "net", {}
-    study, root = opened()
+    study, store = opened()
     for seed, verdict in enumerate(["not applicable", "pass", "fail"]):
         put(zoo / str(seed), seed=seed)
-        recorded(study, root, verdict)
-        keys[str(seed)] = newest(root, study.study).reaudit_id
+        recorded(study, store, verdict)
+        keys[str(seed)] = newest(store, study.study).reaudit_id
 
     def comes_back(version, as_version):
         shutil.copytree(zoo / version, zoo / as_version)
-        found = discover(study, root, study.pair_set())
+        found = discover(study, store, study.pair_set())
         return found.changes()["net"], found
 
     change, found = comes_back("1", "4")
     assert (change, found.passed["net"].version) == ("returned", "1")
     other, _ = opened(gates={"evidence": {"at_most": 0.5}})
-    assert discover(other, root, other.pair_set()).changes() == {"net": "weights"}
-    recorded(study, root)
-    row = newest(root, study.study).rows["net"]
+    assert discover(other, store, other.pair_set()).changes() == {"net": "weights"}
+    recorded(study, store)
+    row = newest(store, study.study).rows["net"]
     assert row["judged_reaudit_id"] == keys["1"]
     assert (row["previous_reaudit_id"], row["passed_reaudit_id"]) == (keys["2"], keys["1"])
     query = "SELECT version, version_passed, version_judged, verdict, change FROM out_entries"
-    assert fetched(root, query) == [("4", "1", "1", "pass", "returned")]
-    assert unchanged(study, root)
+    assert fetched(store, query) == [("4", "1", "1", "pass", "returned")]
+    assert unchanged(study, store)
     # What has failed, or was judged by no gate, is judged anew.
     for number, version in enumerate(("0", "2"), 5):
         assert comes_back(version, str(number))[0] == "weights"
     # So is a content that passed beside another version, and failed once.
-    recorded(study, root, "pass")
+    recorded(study, store, "pass")
     assert comes_back("1", "8")[0] == "returned"
-    assert recorded(study, root).changes() == {"net": "returned"}
+    assert recorded(study, store).changes() == {"net": "returned"}
     assert comes_back("2", "9")[0] == "weights"
 
 
@@ -69,8 +69,8 @@ def following(tmp_path, *names):
     return registry | {"follow": list(names)}
 
 
-def compared(root, study):
-    rows = newest(root, study.study).rows.values()
+def compared(store, study):
+    rows = newest(store, study.study).rows.values()
     return {row["entry"]: (row["compared_entry"], row["compared_reaudit_id"]) for row in rows}
 
 
@@ -80,14 +80,14 @@ def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
     for name, version in (("net", 1), ("net", 2), ("bare", 1)):
         put(zoo / name / str(version), seed=version)
     alias(zoo / "net", champion=1)
-    study, root = opened(registry=registry, compare_with="champion")
-    recorded(study, root)
-    first = newest(root, study.study).reaudit_id
+    study, store = opened(registry=registry, compare_with="champion")
+    recorded(study, store)
+    first = newest(store, study.study).reaudit_id
     nothing = (None, None)
     by_entry = {"net": ("net@champion", first), "net@champion": nothing, "bare": nothing}
-    assert compared(root, study) == by_entry
+    assert compared(store, study) == by_entry
     query = "SELECT entry, compared_entry, version_compared FROM out_entries ORDER BY entry"
-    assert fetched(root, query) == [
+    assert fetched(store, query) == [
         ("bare", None, None),
         ("net", "net@champion", "1"),
         ("net@champion", None, None),
@@ -95,21 +95,21 @@ def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
     # The champion is that of the moment; where it cannot be audited, it is its last version.
     put(zoo / "net" / "3", seed=3)
     alias(zoo / "net", champion=2)
-    recorded(study, root)
-    second = newest(root, study.study).reaudit_id
-    assert compared(root, study)["net"] == ("net@champion", second)
+    recorded(study, store)
+    second = newest(store, study.study).reaudit_id
+    assert compared(store, study)["net"] == ("net@champion", second)
     put(zoo / "net" / "4", seed=4)
     alias(zoo / "net", champion=7)
-    recorded(study, root)
-    assert compared(root, study)["net"] == ("net@champion", second)
+    recorded(study, store)
+    assert compared(store, study)["net"] == ("net@champion", second)
     # A version that is asked for, of a model without the alias, is compared with what passed last.
     put(zoo / "bare" / "2", seed=5)
     asked = ["bare@1", "net@3"]
-    found = discover(study, root, study.pair_set(), asked)
+    found = discover(study, store, study.pair_set(), asked)
     commit_reaudit(found, "run")
     query = "SELECT entry, compared_entry, version_compared FROM out_entries "
     query += "WHERE NOT is_followed ORDER BY entry"
-    assert fetched(root, query) == [("bare@1", "bare", "1"), ("net@3", "net@champion", "2")]
+    assert fetched(store, query) == [("bare@1", "bare", "1"), ("net@3", "net@champion", "2")]
 
 
 @pytest.mark.parametrize(
@@ -131,41 +131,41 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
     zoo = tmp_path / "zoo"
     for version in (1, 2, 3):
         put(zoo / "net" / str(version), seed=version)
-        study, root = opened()
-        recorded(study, root, "fail" if version == 3 else "pass")
-    last = newest(root, study.study)
+        study, store = opened()
+        recorded(study, store, "fail" if version == 3 else "pass")
+    last = newest(store, study.study)
     asked, pairs = ["net@2"], study.pair_set()
     entries = listed(study.registry, asked)
     assert [entry.label for entry in entries] == ["net", "net@2"]
-    assert not is_unchanged(study, root, entries, pairs, asked)
-    found = discover(study, root, pairs, asked)
+    assert not is_unchanged(study, store, entries, pairs, asked)
+    found = discover(study, store, pairs, asked)
     assert found.changes() == {"net": "none", "net@2": "new"}
-    commit(root, ALERTS, study.study, commit_reaudit(found, "run"), {})
+    commit(store, ALERTS, study.study, commit_reaudit(found, "run"), {})
     # Compared with the last version that passed, which is not the one that is there.
     query = "SELECT version, compared_entry, version_compared FROM out_entries ORDER BY entry"
-    assert fetched(root, query) == [("3", None, None), ("2", "net", "2")]
+    assert fetched(store, query) == [("3", None, None), ("2", "net", "2")]
     # It is no entry: it is not gone tomorrow, and its verdict is not told of.
-    assert unchanged(study, root)
-    assert newest(root, study.study).rows.keys() == last.rows.keys()
-    with connect(root) as connection:
+    assert unchanged(study, store)
+    assert newest(store, study.study).rows.keys() == last.rows.keys()
+    with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
     assert [row["entry"] for row in followed(rows)] == ["net"]
     with pytest.raises(
         UnknownName, match="unknown entry of the registry 'net@2'; did you mean 'net'"
     ):
-        accept(root, study.study, "net@2", "why", "ada")
+        accept(store, study.study, "net@2", "why", "ada")
     with pytest.raises(UnknownEntry, match="unknown entry of the registry 'net@9'"):
-        discover(study, root, pairs, ["net@9"])
+        discover(study, store, pairs, ["net@9"])
 
 
 def test_a_model_whose_name_looks_like_a_version_is_followed(opened, tmp_path):
     put(tmp_path / "zoo" / "net" / "1", seed=1)
     put(tmp_path / "zoo" / "net@2" / "2", seed=2)
-    study, root = opened()
-    recorded(study, root, "fail")
-    with connect(root) as connection:
+    study, store = opened()
+    recorded(study, store, "fail")
+    with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
     assert [(row["entry"], row["version"]) for row in followed(rows)] == [
         *(("net", "1"), ("net@2", "2"))
     ]
-    assert newest(root, study.study).rows.keys() == {"net", "net@2"}
+    assert newest(store, study.study).rows.keys() == {"net", "net@2"}

@@ -21,8 +21,8 @@ def exit_code(opened, config, tmp_path):
     def of(verdict, **changed):
         settings = {"gates": GATES} | changed
         put(tmp_path / "zoo" / "net" / "1", seed=1)
-        study, root = opened(**settings)
-        recorded(study, root, verdict)
+        study, store = opened(**settings)
+        recorded(study, store, verdict)
 
         def again():
             try:
@@ -31,7 +31,7 @@ def exit_code(opened, config, tmp_path):
                 return error.exit_code
             return 0
 
-        return again, root, study.study
+        return again, store, study.study
 
     return of
 
@@ -53,18 +53,18 @@ def test_a_study_may_let_open_verdicts_pass(exit_code, caplog, verdict, code):
 
 @pytest.mark.parametrize("verdict", [FAILED, UNSURE, INAPPLICABLE])
 def test_what_did_not_pass_can_be_accepted(exit_code, verdict):
-    again, root, study = exit_code(verdict)
+    again, store, study = exit_code(verdict)
     code = again()
-    standing.accept(root, study, "net", "the lamp is new", "ada")
+    standing.accept(store, study, "net", "the lamp is new", "ada")
     assert again() == 0
-    standing.accept(root, study, "net", "it is not", "ada", is_undo=True)
+    standing.accept(store, study, "net", "it is not", "ada", is_undo=True)
     assert again() == code
 
 
 def test_what_passed_needs_no_acceptance(exit_code):
-    _, root, study = exit_code("pass")
+    _, store, study = exit_code("pass")
     with pytest.raises(BadInput, match="'pass'"):
-        standing.accept(root, study, "net", "the lamp is new", "ada")
+        standing.accept(store, study, "net", "the lamp is new", "ada")
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,9 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         registered.add("moved", model(tmp_path / "made" / "moved 2", 9))
         registered.alias("moved", "champion", "1")
         opened = study(registered.uri)
-        root = open_root(opened.warehouse)
+        store = open_root(opened.warehouse)
 
-        monday = discover(opened, root, opened.pair_set())
+        monday = discover(opened, store, opened.pair_set())
         assert {one.problem for one in monday.resolved} == {None}
         assert set(monday.changes().values()) == {"new"}
         assert len(monday.audited.models) == 6
@@ -70,7 +70,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         registered.add("no card", files["no card"], files=["python_model.pkl"])
         registered.alias("moved", "champion", "2")
 
-        tuesday = discover(opened, root, opened.pair_set())
+        tuesday = discover(opened, store, opened.pair_set())
         assert tuesday.changes() == {
             "worse": "weights",
             "again": "version",
@@ -88,26 +88,26 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         commit_reaudit(tuesday, "tuesday")
 
         # What failed is tried again; without it, nothing would be left to do.
-        assert not is_unchanged(opened, root, listed(opened.registry), opened.data.pair_set())
-        assert not discover(opened, root, opened.pair_set()).is_changed
+        assert not is_unchanged(opened, store, listed(opened.registry), opened.data.pair_set())
+        assert not discover(opened, store, opened.pair_set()).is_changed
 
-        check_what_is_written_back(opened, root, registered, monkeypatch)
-        check_versions_by_number(opened, root)
+        check_what_is_written_back(opened, store, registered, monkeypatch)
+        check_versions_by_number(opened, store)
 
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
     with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
-        notify(root, opened, "study.yaml")
-    write_answers(root, opened)
+        notify(store, opened, "study.yaml")
+    write_answers(store, opened)
     assert "warning: the registry does not say who accepted what: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
 
 
-def check_versions_by_number(opened, root):
+def check_versions_by_number(opened, store):
     """A version that nothing follows is brought as it is listed; one that is not there is told."""
-    by_number = discover(opened, root, opened.pair_set(), ["worse@1", "no card@2"])
+    by_number = discover(opened, store, opened.pair_set(), ["worse@1", "no card@2"])
     found = {one.entry.label: one for one in by_number.resolved}
     worse, without_card = found["worse@1"], found["no card@2"]
     assert (worse.entry.version, worse.entry.is_followed, worse.problem) == ("1", False, None)
@@ -115,10 +115,10 @@ def check_versions_by_number(opened, root):
     assert not without_card.entry.is_followed
     assert "version 2 of no card has no card" in without_card.problem
     with pytest.raises(UnknownEntry, match="worse@7"):
-        discover(opened, root, opened.pair_set(), ["worse@7"])
+        discover(opened, store, opened.pair_set(), ["worse@7"])
 
 
-def check_what_is_written_back(opened, root, registered, monkeypatch):
+def check_what_is_written_back(opened, store, registered, monkeypatch):
     """Tags and a run, once however often it is told; no entry is another one for it."""
     values = {"evidence": (0.1234, 0.11, 0.135), "fragility": (0.5, None, None)}
     values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
@@ -126,8 +126,8 @@ def check_what_is_written_back(opened, root, registered, monkeypatch):
     found.append(Finding("moved", "2", Answer(), {}))
     monkeypatch.setattr("tasks.reaudit.write_back.findings", lambda *_: found)
     before = listed(opened.registry)
-    write_findings(root, opened, "r1")
-    write_findings(root, opened, "r1")
+    write_findings(store, opened, "r1")
+    write_findings(store, opened, "r1")
     assert listed(opened.registry) == before
 
     def tags_of(name):
@@ -148,7 +148,7 @@ def check_what_is_written_back(opened, root, registered, monkeypatch):
     }
     answered = {("worse", "2"): Answer("accepted", "by ada: known"), ("moved", "2"): Answer("pass")}
     monkeypatch.setattr("tasks.reaudit.write_back.answers", lambda *_: answered)
-    write_answers(root, opened)
+    write_answers(store, opened)
     assert tags_of("worse").items() > {
         ("decaf.verdict", "accepted"),
         ("decaf.accepted", "by ada: known"),
@@ -156,7 +156,7 @@ def check_what_is_written_back(opened, root, registered, monkeypatch):
     }
     assert "decaf.verdict" not in tags_of("moved"), "only what has failed is written again"
     found[0] = found[0]._replace(answer=Answer("pass"))
-    write_findings(root, opened, "r1")
+    write_findings(store, opened, "r1")
     assert tags_of("worse")["decaf.verdict"] == "pass"
     assert "decaf.accepted" not in tags_of("worse")
     name = {"experiment_name": "decaf audits"}

@@ -39,30 +39,30 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     zoo = tmp_path / "zoo"
     put(zoo / "net" / "1", seed=1)
     put(zoo / "other", seed=2)
-    study, root = opened()
-    assert not unchanged(study, root)
-    first = recorded(study, root)
+    study, store = opened()
+    assert not unchanged(study, store)
+    first = recorded(study, store)
     assert first.changes() == {"net": "new", "other": "new"}
-    assert unchanged(study, root)
-    assert not discover(study, root, study.pair_set()).is_changed
+    assert unchanged(study, store)
+    assert not discover(study, store, study.pair_set()).is_changed
 
     (put(zoo / "net" / "2", seed=1) / "decaf.yaml").write_text("{}")
-    failed = recorded(study, root)
+    failed = recorded(study, store)
     assert failed.changes() == {"net": "failed", "other": "none"}
     # The same failure is no news, but it is tried again.
-    assert discover(study, root, study.pair_set()).changes()["net"] == "none"
-    assert not unchanged(study, root)
+    assert discover(study, store, study.pair_set()).changes()["net"] == "none"
+    assert not unchanged(study, store)
 
     shutil.copytree(zoo / "net" / "1", zoo / "net" / "2", dirs_exist_ok=True)
     shutil.rmtree(zoo / "other")
-    mended = recorded(study, root)
+    mended = recorded(study, store)
     assert mended.changes() == {"net": "version"}
     assert [row["entry"] for row in mended.gone()] == ["other"]
-    rows = fetched(root, "SELECT entry, version, state FROM out_entries ORDER BY entry")
+    rows = fetched(store, "SELECT entry, version, state FROM out_entries ORDER BY entry")
     assert rows == [("net", "2", "audited"), ("other", rows[1][1], "gone")]
 
     put(zoo / "other", seed=3)
-    again = discover(study, root, study.pair_set())
+    again = discover(study, store, study.pair_set())
     assert (again.changes()["other"], again.gone()) == ("new", [])
 
 
@@ -81,49 +81,49 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
 def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
     put(tmp_path / "zoo" / "net", seed=1)
     recorded(*opened())
-    study, root = opened(**changed)
-    assert not unchanged(study, root)
-    reason = discover(study, root, study.pair_set()).changes()["net"]
+    study, store = opened(**changed)
+    assert not unchanged(study, store)
+    reason = discover(study, store, study.pair_set()).changes()["net"]
     assert words in reason.split(", ")
 
 
 def test_other_gates_judge_what_was_found_again(opened, tmp_path):
     """Against what its content was compared with first."""
     keys = []
-    study, root = opened()
+    study, store = opened()
     for version, seed in (("1", 1), ("2", 2), ("3", 2)):
         put(tmp_path / "zoo" / "net" / version, seed=seed)
-        recorded(study, root)
-        keys.append(newest(root, study.study).reaudit_id)
+        recorded(study, store)
+        keys.append(newest(store, study.study).reaudit_id)
     for limit in (0.1, 0.2):
-        study, root = opened(gates={"evidence": {"increase": limit}})
-        assert not unchanged(study, root)
-        assert recorded(study, root).changes() == {"net": "gates"}
-        assert unchanged(study, root)
-        judged = newest(root, study.study)
+        study, store = opened(gates={"evidence": {"increase": limit}})
+        assert not unchanged(study, store)
+        assert recorded(study, store).changes() == {"net": "gates"}
+        assert unchanged(study, store)
+        judged = newest(store, study.study)
         row = judged.rows["net"]
         assert row["judged_reaudit_id"] == judged.reaudit_id
         assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
     other, _ = opened(gates={"evidence": {"increase": 0.3}}, epsilon=0.1)
-    assert discover(other, root, other.pair_set()).changes() == {"net": "epsilon"}
+    assert discover(other, store, other.pair_set()).changes() == {"net": "epsilon"}
 
 
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
     put(tmp_path / "zoo" / "net", seed=1)
-    study, root = opened()
-    commit_reaudit(discover(study, root, study.pair_set()), None)
-    assert not newest(root, study.study).is_settled
-    assert not unchanged(study, root)
+    study, store = opened()
+    commit_reaudit(discover(study, store, study.pair_set()), None)
+    assert not newest(store, study.study).is_settled
+    assert not unchanged(study, store)
 
 
 @pytest.mark.slow
 def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tmp_path):
     zoo, told = tmp_path / "zoo", tmp_path / "told"
-    study, root = opened(alerts={"file": str(told / "alerts.jsonl"), "events": False})
+    study, store = opened(alerts={"file": str(told / "alerts.jsonl"), "events": False})
 
     def audited(name):
         put(zoo / name, seed=len(name))
-        found = discover(study, root, study.pair_set())
+        found = discover(study, store, study.pair_set())
         commit_reaudit(found, None)
         return found.changes()["broken"]
 
@@ -132,13 +132,13 @@ def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tm
     told.write_text("")  # a file where a folder has to be
     assert audited("net") == "failed"
     with pytest.raises(AlertFailed, match="cannot be written"):
-        notify(root, study, "study.yaml")
+        notify(store, study, "study.yaml")
     assert audited("other") == "none"
     told.unlink()
-    (alert,) = notify(root, study, "study.yaml")["alerts"]
+    (alert,) = notify(store, study, "study.yaml")["alerts"]
     assert (alert["kind"], alert["entry"]) == ("entry.failed", "broken")
     assert audited("another") == "none"
-    assert notify(root, study, "study.yaml")["alerts"] == []
+    assert notify(store, study, "study.yaml")["alerts"] == []
 
 
 def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch):
@@ -153,8 +153,8 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
 
         for module in (writer, reaudits):
             monkeypatch.setattr(module, "datetime", Clock)
-        study, root = opened(epsilon=epsilon)
-        found = discover(study, root, study.pair_set())
+        study, store = opened(epsilon=epsilon)
+        found = discover(study, store, study.pair_set())
         plan = plan_audit(found.audited, study.pair_set())
         commit_run(plan)
         commit_outcome(plan, 0, 0)
@@ -163,19 +163,19 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
     known = [round_of(0.1, 9), round_of(0.2, 8), round_of(0.3, 7)]
     plan, reaudit_id = known[-1]
     assert plan_audit(plan.study, plan.pairs).is_current
-    assert newest(plan.root, "try").reaudit_id == reaudit_id
+    assert newest(plan.store, "try").reaudit_id == reaudit_id
     newest_first = [(plan.run_id,) for plan, _ in reversed(known)]
-    assert fetched(plan.root, "SELECT run_id FROM out_runs") == newest_first
+    assert fetched(plan.store, "SELECT run_id FROM out_runs") == newest_first
     query = (
         "SELECT DISTINCT ON (reaudit_id) reaudit_id, is_newest, change FROM core_entry_versions "
     )
     query += "ORDER BY resolved_at"
-    assert fetched(plan.root, query) == [
+    assert fetched(plan.store, query) == [
         (reaudit_id, number == 2, "epsilon" if number else "new")
         for number, (_, reaudit_id) in enumerate(known)
     ]
     query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
-    assert fetched(plan.root, query) == []
+    assert fetched(plan.store, query) == []
 
 
 def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
@@ -184,19 +184,19 @@ def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
     for version in ("1", "2"):
         put(zoo / "net" / version, seed=int(version))
     alias(zoo / "net", champion=1)
-    study, root = opened()
-    found = discover(study, root, study.pair_set())
+    study, store = opened()
+    found = discover(study, store, study.pair_set())
     alias(zoo / "net", champion=2)
     commit_reaudit(found, "run")
-    (row,) = newest(root, study.study).rows.values()
+    (row,) = newest(store, study.study).rows.values()
     assert "moved to version 2 while version 1 was being audited" in row["problem"]
-    assert discover(study, root, study.pair_set()).changes() == {"net@champion": "weights"}
+    assert discover(study, store, study.pair_set()).changes() == {"net@champion": "weights"}
 
 
 def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     folder = put(tmp_path / "zoo" / "net", seed=1)
-    study, root = opened()
-    found = discover(study, root, study.pair_set())
+    study, store = opened()
+    found = discover(study, store, study.pair_set())
     plan = plan_audit(found.audited, study.pair_set())
     order = order_of(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
@@ -228,21 +228,21 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
     zoo = tmp_path / "zoo"
     for seed, name in enumerate(["asked", "same", "moved", "gone"]):
         put(zoo / name / "1", seed=seed)
-    study, root = opened()
-    first = recorded(study, root)
+    study, store = opened()
+    first = recorded(study, store)
     put(zoo / "asked" / "2", seed=5)
     put(zoo / "moved" / "2", seed=6)
     put(zoo / "fresh" / "1", seed=7)
     shutil.rmtree(zoo / "gone")
 
     pairs = study.pair_set()
-    found = discover(study, root, pairs, ["asked"])
+    found = discover(study, store, pairs, ["asked"])
     assert found.changes() == {"asked": "weights", "same": "none"}
     assert found.gone() == []
     assert found.is_changed
     key = commit_reaudit(found, "another run")
-    commit(root, ALERTS, study.study, key, {})
-    rows = newest(root, study.study).rows
+    commit(store, ALERTS, study.study, key, {})
+    rows = newest(store, study.study).rows
     assert {
         label: (row["version"], row["change"], row["run_id"]) for label, row in rows.items()
     } == {
@@ -251,14 +251,15 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
         "moved": ("1", "none", "run"),
         "gone": ("1", "none", "run"),
     }
-    assert not discover(study, root, pairs, ["asked"]).is_changed
-    assert is_unchanged(study, root, listed(study.registry), pairs, ["asked"])
-    assert not is_unchanged(study, root, listed(study.registry), pairs, ["moved"])
-    assert set(discover(study, root, pairs, ["asked", "unfollowed"]).changes()) == {"asked", "same"}
+    assert not discover(study, store, pairs, ["asked"]).is_changed
+    assert is_unchanged(study, store, listed(study.registry), pairs, ["asked"])
+    assert not is_unchanged(study, store, listed(study.registry), pairs, ["moved"])
+    changes = discover(study, store, pairs, ["asked", "unfollowed"]).changes()
+    assert set(changes) == {"asked", "same"}
     with pytest.raises(UnknownEntry, match="did you mean 'asked'"):
-        discover(study, root, pairs, ["askde"])
+        discover(study, store, pairs, ["askde"])
 
-    night = discover(study, root, pairs)
+    night = discover(study, store, pairs)
     assert night.changes() == {
         "asked": "none",
         "same": "none",
@@ -273,11 +274,11 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
 def test_where_the_study_has_changed_all_entries_are_audited(opened, tmp_path, capsys):
     put(tmp_path / "zoo" / "one", seed=1)
     put(tmp_path / "zoo" / "two", seed=2)
-    study, root = opened()
-    assert discover(study, root, study.pair_set(), ["one"]).changes().keys() == {"one", "two"}
-    recorded(study, root)
+    study, store = opened()
+    assert discover(study, store, study.pair_set(), ["one"]).changes().keys() == {"one", "two"}
+    recorded(study, store)
     other, _ = opened(epsilon=0.1)
-    assert not discover(other, root, other.pair_set(), ["one"]).held_back
+    assert not discover(other, store, other.pair_set(), ["one"]).held_back
     assert "so all entries are audited" in capsys.readouterr().err
 
 

@@ -48,7 +48,7 @@ def limited(study, **pair_types):
 def audit(study, pairs):
     """Compute what is left in this process, as workers do; the plan, and rows of the warehouse."""
     plan = in_process.compute(study, pairs)
-    verify(study.warehouse, study.study)
+    verify(plan.store, study.study)
     commit_outcome(plan, 0, 0)
     return plan, {query: fetched(study.warehouse, query) for query in QUERIES}
 

@@ -32,9 +32,9 @@ def audit(monkeypatch, client):
     def run(names, compute, skipped=NO_ERRORS):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
         monkeypatch.setattr(steps, "compute_model", compute)
-        monkeypatch.setattr(steps, "estimate_of", lambda root, study: Estimate())
+        monkeypatch.setattr(steps, "estimate_of", lambda store, study: Estimate())
         by_model = {name: [("unit",)] for name in names}
-        plan = SimpleNamespace(by_model=by_model, root=None, study=None, pending=[])
+        plan = SimpleNamespace(by_model=by_model, store=None, study=None, pending=[])
         return steps.compute(client, plan, None, skipped)
 
     return run

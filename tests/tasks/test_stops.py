@@ -19,13 +19,13 @@ STOP |= {"planned_source_count": 18, "is_decided": True}
 
 
 def test_stops_are_found_by_the_run_that_would_score_all(tmp_path):
-    root = open_root(str(tmp_path / "warehouse"))
-    assert stops_of(root, "s", "whole") is None
-    commit_stops(root, "s", "stopped", "whole", [STOP], [])
-    commit_stops(root, "s", "to_the_end", "other", [], [])
-    assert stops_of(root, "s", "whole") == {"a": 2}
-    assert stops_of(root, "s", "other") == {}
-    assert stops_of(root, "s", "stopped") is None
+    store = open_root(str(tmp_path / "warehouse"))
+    assert stops_of(store, "s", "whole") is None
+    commit_stops(store, "s", "stopped", "whole", [STOP], [])
+    commit_stops(store, "s", "to_the_end", "other", [], [])
+    assert stops_of(store, "s", "whole") == {"a": 2}
+    assert stops_of(store, "s", "other") == {}
+    assert stops_of(store, "s", "stopped") is None
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_epochs_of_one_training_are_models(given):
     assert list(models) == ["first", "last", "some@e01", "some@e03"]
     assert models["first"] == models["some@e01"]
     assert models["last"] == models["some@e03"] != models["first"]
-    verify(study.warehouse, "s")
+    verify(plan.store, "s")
     kept = fetched(
         study.warehouse,
         "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints",
@@ -191,7 +191,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     assert reasons(again) == {}
     assert not set(files(study)) & set(before), "a commit of other bytes would be another one"
     in_process.compute(study)
-    verify(study.warehouse, "s")
+    verify(again.store, "s")
     for file in files(study):
         file.unlink()
     assert planned(study).of_study("train")[0][0].parts["edition"] == "3"

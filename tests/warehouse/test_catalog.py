@@ -10,6 +10,7 @@ import pytest
 from small_warehouse import MODELS, PAIRS, commit_block, small_warehouse
 
 from decaf.errors import BadInput, QueryError, WarehouseError
+from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
@@ -112,7 +113,7 @@ def test_studies_stay_apart(root):
 def test_queries_are_planned_by_what_receipts_say_of_sizes(root, condition):
     """DuckDB by itself takes all files for as large as the first that it reads."""
     small_warehouse(root, study="t", run_id="other", epsilon=0.1)
-    commit_block(root, "s", "late", 0.02)
+    commit_block(storage.open(root), "s", "late", 0.02)
     with connect(root) as connection:
         asked = f"EXPLAIN (FORMAT json) FROM stg_trajectories WHERE {condition}"
         plan = connection.sql(asked).fetchall()[0][1]
@@ -120,12 +121,12 @@ def test_queries_are_planned_by_what_receipts_say_of_sizes(root, condition):
         assert int(rows) == value(connection, "SELECT count(*) FROM stg_trajectories") == 15
 
 
-def test_connection_sees_the_commits_of_its_opening(root):
+def test_connection_sees_the_commits_of_its_opening(store):
     counted = "SELECT count(*) FROM stg_trajectories"
-    with connect(root) as before:
-        commit_block(root, "s", "late", 0.02)
+    with connect(store) as before:
+        commit_block(store, "s", "late", 0.02)
         assert value(before, counted) == 6
-        with connect(root) as after:
+        with connect(store) as after:
             assert value(after, counted) == 9
 
 
@@ -138,8 +139,8 @@ def test_whole_file_of_another_size_is_read(root):
 
 
 def test_root_with_odd_characters(tmp_path):
-    root = small_warehouse(tmp_path / "it's [1] *")
-    with connect(root) as connection:
+    root = tmp_path / "it's [1] *"
+    with connect(small_warehouse(root)) as connection:
         assert value(connection, "SELECT count(*) FROM core_trajectories") == 6
         files = list((root / "tables").rglob("*.parquet"))
         assert value(connection, "SELECT count(*) FROM stg_files") == len(files)
@@ -173,7 +174,7 @@ def test_a_seed_that_is_none(root, state, harm):
 
 
 def test_a_warehouse_of_an_earlier_decaf_is_upgraded(tmp_path):
-    root = open_root(tmp_path / "warehouse")
+    root = open_root(tmp_path / "warehouse").folder
     seed = root / layout.seed("costs")
     now = pq.read_schema(seed)
     pq.write_table(now.remove(0).empty_table(), seed)

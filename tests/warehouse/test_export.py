@@ -18,7 +18,8 @@ from warehouse.tables.declarations import TABLES
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    root = small_warehouse(tmp_path_factory.mktemp("export") / "warehouse")
+    root = tmp_path_factory.mktemp("export") / "warehouse"
+    small_warehouse(root)
     small_warehouse(root, study="t", run_id="other", epsilon=0.1)
     with connect(root) as connection:
         yield connection
@@ -117,15 +118,15 @@ def test_a_full_disk_and_a_folder_that_is_none(opened, tmp_path, small_disk, mon
 def test_two_exports_of_one_warehouse_have_the_same_bytes(tmp_path, decaf, monkeypatch):
     # So many rows of so many files come in another order each time, where two threads read them.
     monkeypatch.setattr(made, "PAIRS", [f"p{number}" for number in range(2000)])
-    root, models = open_root(tmp_path / "warehouse"), [f"m{number}" for number in range(24)]
-    made.commit_pairs(root, "s")
-    made.commit_run(root, "s", "r", models, 0.02, day=1)
+    store, models = open_root(tmp_path / "warehouse"), [f"m{number}" for number in range(24)]
+    made.commit_pairs(store, "s")
+    made.commit_run(store, "s", "r", models, 0.02, day=1)
     for number, model in enumerate(models):
-        made.commit_block(root, "s", model, 0.02, seed=number)
+        made.commit_block(store, "s", model, 0.02, seed=number)
     names = ("core_profiles", "core_predictions", "core_model_metrics", "out_model_profiles")
     digests = []
     for copy in ("one", "two"):
-        succeeded(decaf("export", copy, *names, "-w", root))
+        succeeded(decaf("export", copy, *names, "-w", store.address))
         manifest = json.loads((tmp_path / copy / "manifest.json").read_text())
         digests.append({file["name"]: file["sha256"] for file in manifest["files"]})
     assert digests[0] == digests[1]

@@ -18,8 +18,9 @@ from warehouse.query.views import views
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    root = small_warehouse(tmp_path_factory.mktemp("database") / "warehouse")
-    return small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+    root = tmp_path_factory.mktemp("database") / "warehouse"
+    small_warehouse(root)
+    return small_warehouse(root, study="t", run_id="other", epsilon=0.1).folder
 
 
 @pytest.fixture(scope="module")

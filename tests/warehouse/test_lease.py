@@ -23,8 +23,9 @@ from warehouse.storage.objects import Objects
 
 HOLD = """
 import sys, time
+from warehouse import storage
 from warehouse.commits.lock import study_lock
-with study_lock(sys.argv[1], "s"):
+with study_lock(storage.open(sys.argv[1]), "s"):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -36,18 +37,19 @@ def url(s3):
 
 
 @pytest.fixture(params=["folder", "store"])
-def root(request, tmp_path):
-    return str(tmp_path) if request.param == "folder" else request.getfixturevalue("url")
+def store(request, tmp_path):
+    is_folder = request.param == "folder"
+    return storage.open(tmp_path if is_folder else request.getfixturevalue("url"))
 
 
 @pytest.fixture
 def memory():
-    return f"memory://{uuid4().hex}/warehouse"
+    return storage.open(f"memory://{uuid4().hex}/warehouse")
 
 
-def leases(root):
+def leases(store):
     """Leases of the study by number."""
-    store, folder = storage.open(root), layout.lock("s")
+    folder = layout.lock("s")
     keys = [entry.key for entry in store.entries(folder, ("",))]
     return {int(key[len(folder) + 1 : -len(".lease")]): store.read(key) for key in keys}
 
@@ -65,35 +67,35 @@ def in_seconds(seconds):
     return datetime.now(UTC) + timedelta(seconds=seconds)
 
 
-def test_a_second_run_is_refused_until_the_first_has_died(root):
-    is_store = root.startswith("s3")
-    command = [sys.executable, "-c", HOLD, root]
+def test_a_second_run_is_refused_until_the_first_has_died(store):
+    is_store = store.folder is None
+    command = [sys.executable, "-c", HOLD, store.address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "held\n"
-        assert is_held(root, "s")
-        assert held_studies(root) == ["s"]
+        assert is_held(store, "s")
+        assert held_studies(store) == ["s"]
         told = f"process {holder.pid} on .*" + "at most until 20" * is_store
-        with pytest.raises(AlreadyRunning, match=told), study_lock(root, "s"):
+        with pytest.raises(AlreadyRunning, match=told), study_lock(store, "s"):
             pass
-        with study_lock(root, "other"):
-            assert held_studies(root) == ["other", "s"]
-        assert held_studies(root) == ["s"]
+        with study_lock(store, "other"):
+            assert held_studies(store) == ["other", "s"]
+        assert held_studies(store) == ["s"]
         holder.send_signal(signal.SIGKILL)
         holder.wait()
     # On a store its lease is still there, and counts no more on the machine where it died.
-    assert not is_store or list(leases(root)) == [1]
-    assert not is_held(root, "s")
-    with study_lock(root, "s"):
-        assert is_held(root, "s")
+    assert not is_store or list(leases(store)) == [1]
+    assert not is_held(store, "s")
+    with study_lock(store, "s"):
+        assert is_held(store, "s")
         if is_store:
-            ((number, content),) = leases(root).items()
+            ((number, content),) = leases(store).items()
             assert (number, json.loads(content)["process"]) == (2, os.getpid())
-    assert held_studies(root) == []
+    assert held_studies(store) == []
 
 
 @pytest.mark.parametrize(("seconds_left", "is_free"), [(30, False), (-1, True)])
 def test_the_lease_of_another_machine_ends_in_time(memory, seconds_left, is_free):
-    storage.open(memory).put(*lease_of_another(4, "elsewhere", in_seconds(seconds_left)))
+    memory.put(*lease_of_another(4, "elsewhere", in_seconds(seconds_left)))
     assert is_held(memory, "s") != is_free
     if is_free:
         with study_lock(memory, "s"):
@@ -154,18 +156,18 @@ def test_the_lease_ends_with_an_error_too(memory):
 
 
 def test_an_upgrade_waits_for_a_running_study(memory, monkeypatch):
-    root = open_root(memory)
-    storage.open(root).publish(layout.FORMAT, lambda file: file.write(b'{"schema_version": 0}'))
-    with storage.open(root).hold(layout.UPGRADE_LOCK), pytest.raises(AlreadyRunning):
-        upgrade(root)
+    store = open_root(memory.address)
+    store.publish(layout.FORMAT, lambda file: file.write(b'{"schema_version": 0}'))
+    with store.hold(layout.UPGRADE_LOCK), pytest.raises(AlreadyRunning):
+        upgrade(store)
 
 
-def _contend(root, ready, found):
+def _contend(store, ready, found):
     ready.wait()
     held = 0
     for _ in range(3):
         try:
-            with study_lock(root, "s"):
+            with study_lock(store, "s"):
                 start = time.time()
                 time.sleep(0.2)
                 found.put((start, time.time()))
@@ -176,9 +178,9 @@ def _contend(root, ready, found):
 
 
 def test_two_processes_never_hold_a_study_at_once(url):
-    context = multiprocessing.get_context("spawn")
+    store, context = storage.open(url), multiprocessing.get_context("spawn")
     ready, found = context.Barrier(2), context.Queue()
-    processes = [context.Process(target=_contend, args=(url, ready, found)) for _ in range(2)]
+    processes = [context.Process(target=_contend, args=(store, ready, found)) for _ in range(2)]
     for process in processes:
         process.start()
     for process in processes:
@@ -193,4 +195,4 @@ def test_two_processes_never_hold_a_study_at_once(url):
     times.sort()
     for (_, end), (start, _) in zip(times, times[1:], strict=False):
         assert end <= start
-    assert not is_held(url, "s")
+    assert not is_held(store, "s")

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from decaf.errors import AlreadyRunning, WarehouseError
 from decaf.foundation.files import replace_file
 from flows.commands.app import app
+from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
 from warehouse.commits.migrations import (
@@ -30,18 +31,18 @@ STORED = Path(__file__).parent / "stored_v1"
 
 @pytest.fixture
 def stored(tmp_path):
-    return shutil.copytree(STORED, tmp_path / "warehouse")
+    return storage.open(shutil.copytree(STORED, tmp_path / "warehouse"))
 
 
 def test_compacting_says_what_it_brought_up_to_date(stored):
     def told():
-        done = CliRunner().invoke(app, ["compact", "--warehouse", str(stored)])
+        done = CliRunner().invoke(app, ["compact", "--warehouse", stored.address])
         assert done.exit_code == 0, done.output
         return done.stdout
 
     assert "wrote the missing files of tables repeats, pair_groups, " in told()
     assert "wrote" not in told()
-    (stored / layout.seed("trajectories")).unlink()
+    (stored.folder / layout.seed("trajectories")).unlink()
     assert "wrote the missing file of table trajectories" in told()
 
 
@@ -51,7 +52,7 @@ def test_the_steps_lead_from_the_first_version_to_this_one():
 
 def test_a_stored_warehouse_is_read_with_all_its_numbers(stored):
     assert stored_version(stored) == 1
-    open_root(stored)
+    open_root(stored.folder)
     assert stored_version(stored) == SCHEMA_VERSION
     with connect(stored) as connection:
         assert [result for result in run_checks(connection) if result.offending_count] == []
@@ -78,9 +79,9 @@ def test_a_stored_warehouse_is_read_with_all_its_numbers(stored):
     ]
 
 
-def rename_receipts(root):
+def rename_receipts(store):
     """A step to try the mechanism with: every receipt of a run says what it was called."""
-    for path in sorted((root / "receipts" / "runs").glob("*/*.json")):
+    for path in sorted((store.folder / "receipts" / "runs").glob("*/*.json")):
         fields = json.loads(path.read_text())
         fields["inputs"] = {"version": "2"}
         replace_file(path, lambda target, fields=fields: target.write_text(json.dumps(fields)))
@@ -88,19 +89,21 @@ def rename_receipts(root):
 
 STEPS = (
     Migration(1, "runs say their version", rename_receipts),
-    Migration(2, "nothing changes", lambda root: None),
+    Migration(2, "nothing changes", lambda store: None),
 )
 
 
 def test_steps_are_applied_in_order_and_once(stored):
     assert upgrade(stored, STEPS) == list(STEPS)
     assert stored_version(stored) == 3
-    assert json.loads((stored / "receipts/runs/s/r.json").read_text())["inputs"] == {"version": "2"}
+    assert json.loads((stored.folder / "receipts/runs/s/r.json").read_text())["inputs"] == {
+        "version": "2"
+    }
     assert upgrade(stored, STEPS) == []
 
 
 def test_an_upgrade_that_is_stopped_goes_on_where_it_was(stored):
-    def stop(root):
+    def stop(store):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -123,7 +126,7 @@ def test_a_running_study_is_not_upgraded_under_its_feet(stored):
 
 
 def test_one_process_upgrades_at_a_time(stored):
-    def apply(root):
+    def apply(store):
         with pytest.raises(AlreadyRunning, match="is being upgraded"):
             upgrade(stored, STEPS)
 
@@ -139,7 +142,7 @@ def test_a_version_that_no_step_leads_on_from(stored, version, message):
 
 def test_a_stored_warehouse_is_as_it_was_written():
     assert (STORED / layout.FORMAT).read_text() == '{"schema_version": 1}\n'
-    files = [file for receipt in receipts.read(STORED) for file in receipt.files]
+    files = [file for receipt in receipts.read(storage.open(STORED)) for file in receipt.files]
     assert files
     for file in files:
         assert hashlib.sha256((STORED / file.path).read_bytes()).hexdigest() == file.sha256

@@ -1,6 +1,7 @@
 """The same warehouse on object stores: obstore's in memory, and a real S3-compatible server."""
 
 import multiprocessing
+import pickle
 import shutil
 import urllib.request
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ import duckdb
 import pytest
 import warehouse_answers
 from faults import every_change
-from s3_server import BUCKET, Gate
+from s3_server import BUCKET, CREDENTIALS, Gate
 from small_warehouse import PAIRS, commit_block, renamed, small_warehouse
 from warehouse_answers import queried_counts, row_counts
 
@@ -51,23 +52,23 @@ def memory():
     return small_warehouse(f"memory://{uuid4().hex}/warehouse")
 
 
-def answers(root):
-    return warehouse_answers.answers(root, but=STAMPED)
+def answers(store):
+    return warehouse_answers.answers(store, but=STAMPED)
 
 
-def counts(root):
-    return queried_counts(root, *COUNTED)
+def counts(store):
+    return queried_counts(store, *COUNTED)
 
 
-def counts_and_offences(root):
-    with connect(root, threads=1) as connection:
+def counts_and_offences(store):
+    with connect(store, threads=1) as connection:
         found = {r.name: r.examples for r in run_checks(connection) if r.offending_count}
-    return counts(root), found
+    return counts(store), found
 
 
-def one_more(root):
+def one_more(store):
     """Rows of one more unit, as those of another one."""
-    rows = read_unit(root, "s", "m-scores", "m-blend", "trajectories")
+    rows = read_unit(store, "s", "m-scores", "m-blend", "trajectories")
     return {"trajectories": renamed(rows, "late")}
 
 
@@ -78,19 +79,26 @@ def before(small):
 
 
 def test_a_warehouse_says_the_same_wherever_it_is(url, before):
-    root = small_warehouse(url)
-    assert root == url
-    found = answers(root)
+    store = small_warehouse(url)
+    assert store.address == url
+    found = answers(store)
     assert found == before
     assert found[1] == []
     # Opening it again writes nothing.
-    entries = storage.open(root).entries("", ("",))
-    open_root(root)
-    assert storage.open(root).entries("", ("",)) == entries
+    entries = store.entries("", ("",))
+    open_root(url)
+    assert store.entries("", ("",)) == entries
+
+
+def test_a_pickled_store_is_its_address_without_credentials(url):
+    store = small_warehouse(url)
+    content = pickle.dumps(store)
+    assert not [name for name, secret in CREDENTIALS.items() if secret.encode() in content]
+    assert pickle.loads(content).read(TRAJECTORIES) == store.read(TRAJECTORIES)  # noqa: S301
 
 
 def test_keys_and_content_are_those_of_a_folder(url, small):
-    remote, local = storage.open(small_warehouse(url)), storage.open(small)
+    remote, local = small_warehouse(url), storage.open(small)
     keys = [entry.key for entry in remote.entries("", ("",))]
     assert keys == [e.key for e in local.entries("", ("",)) if not e.key.startswith("locks")]
     data = [key for key in keys if key.endswith(".parquet")]
@@ -105,94 +113,93 @@ def test_keys_and_content_are_those_of_a_folder(url, small):
 
 @pytest.mark.slow
 def test_compaction_and_collection(url):
-    root = small_warehouse(url)
-    commit_block(root, "s", "m", 0.3)
-    before = answers(root)
-    done = compact(root, "s")
+    store = small_warehouse(url)
+    commit_block(store, "s", "m", 0.3)
+    before = answers(store)
+    done = compact(store, "s")
     assert done.after.file_count < done.before.file_count
-    assert answers(root) == before
-    assert find_garbage(root) == []
-    deleted = delete_garbage(root, -GRACE)
+    assert answers(store) == before
+    assert find_garbage(store) == []
+    deleted = delete_garbage(store, -GRACE)
     assert TRAJECTORIES in {garbage.path for garbage in deleted}
-    assert not storage.open(root).exists(TRAJECTORIES)
-    assert answers(root) == before
-    assert read_unit(root, "s", "m-scores", "m-blend", "trajectories").num_rows == len(PAIRS)
-    assert compact(root, "s").before == done.after
+    assert not store.exists(TRAJECTORIES)
+    assert answers(store) == before
+    assert read_unit(store, "s", "m-scores", "m-blend", "trajectories").num_rows == len(PAIRS)
+    assert compact(store, "s").before == done.after
 
 
 @pytest.mark.slow
 def test_a_lost_and_a_damaged_object_are_left_out_and_reported(url):
-    root = small_warehouse(url)
-    store = storage.open(root)
+    store = small_warehouse(url)
     content = store.read(TRAJECTORIES)
     for damaged in (None, content[:-9]):
         store.delete(TRAJECTORIES) if damaged is None else store.put(TRAJECTORIES, damaged)
-        rows, offences = counts_and_offences(root)
+        rows, offences = counts_and_offences(store)
         assert rows == (len(PAIRS), 12, 6)
         (offence,) = offences["check_rows_match_receipts"]
         assert (offence.key, offence.found) == (TRAJECTORIES, "missing or damaged")
     # The size does not tell, so a reader finds out when it reads.
     store.put(TRAJECTORIES, content[:40] + bytes([content[40] ^ 1]) + content[41:])
     with pytest.raises(WarehouseError, match=f"^{TRAJECTORIES} is not what its receipt says"):
-        counts(root)
+        counts(store)
     with (
         pytest.raises(
             WarehouseError, match=rf"1 file is not as committed; (.*\n)*.*{TRAJECTORIES}"
         ),
-        connect_whole(root, "s") as connection,
+        connect_whole(store, "s") as connection,
     ):
         connection.execute("FROM stg_trajectories").fetchall()
     told = []
     question = "SELECT count(*) FROM stg_trajectories"
-    assert around_damage(root, lambda it: it.sql(question).fetchall(), told.append) == [(3,)]
+    assert around_damage(store, lambda it: it.sql(question).fetchall(), told.append) == [(3,)]
     assert TRAJECTORIES in told[0]
     store.put(TRAJECTORIES, content)
-    assert counts_and_offences(root) == ((6, 12, 6), {})
+    assert counts_and_offences(store) == ((6, 12, 6), {})
 
 
 def test_data_without_a_receipt_is_not_there(url, before):
-    root = small_warehouse(url)
+    store = small_warehouse(url)
     stray = TRAJECTORIES.replace("m-scores", "stray")
-    storage.open(root).put(stray, b"PAR1")
-    assert answers(root) == before
-    assert find_garbage(root) == []
-    assert [garbage.path for garbage in find_garbage(root, -GRACE)] == [stray]
+    store.put(stray, b"PAR1")
+    assert answers(store) == before
+    assert find_garbage(store) == []
+    assert [garbage.path for garbage in find_garbage(store, -GRACE)] == [stray]
 
 
 def test_objects_that_stand_for_folders_are_passed_over(s3, before):
-    root = small_warehouse(s3.url(uuid4().hex))
-    place = f"http://127.0.0.1:{s3.port}/{root.removeprefix('s3://').split('?')[0]}"
+    store = small_warehouse(s3.url(uuid4().hex))
+    place = f"http://127.0.0.1:{s3.port}/{store.place('').removeprefix('s3://')}"
     for folder in ("receipts/units/s", "receipts/units/empty", "tables", "locks"):
         request = urllib.request.Request(f"{place}/{folder}/", b"", method="PUT")
         urllib.request.urlopen(request, timeout=10).close()
-    assert receipts.studies(root) == ["s"]
-    assert held_studies(root) == []
-    assert answers(root) == before
+    assert receipts.studies(store) == ["s"]
+    assert held_studies(store) == []
+    assert answers(store) == before
 
 
-def every_request(monkeypatch, root, act):
+def every_request(monkeypatch, store, act):
     """Call ``act(root)`` with each of its changes to the store the last before its death."""
     changes = tuple((Objects, name) for name in ("put", "put_new", "delete"))
-    return every_change(monkeypatch, lambda _: root, act, changes)
+    return every_change(monkeypatch, lambda _: store, act, changes)
 
 
 def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):
-    root = f"memory://{uuid4().hex}/w"
+    store = storage.open(f"memory://{uuid4().hex}/w")
     # Each time a bit farther, over what the one before left.
-    assert len(list(every_request(monkeypatch, root, small_warehouse))) > 20
-    assert counts_and_offences(root) == ((6, 12, 6), {})
-    tables, kills = one_more(root), 0
+    assert len(list(every_request(monkeypatch, store.address, small_warehouse))) > 20
+    assert counts_and_offences(store) == ((6, 12, 6), {})
+    tables, kills = one_more(store), 0
 
-    def act(root):
-        commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
+    def act(store):
+        commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
 
-    for _ in every_request(monkeypatch, root, act):
-        assert "late" not in receipts.keys(root, "units", "s")
-        assert counts(root) == (6, 12, 6)
+    for _ in every_request(monkeypatch, store, act):
+        assert "late" not in receipts.keys(store, "units", "s")
+        assert counts(store) == (6, 12, 6)
         kills += 1
     assert kills == 2
-    assert "late" in receipts.keys(root, "units", "s")
-    assert counts(root) == (9, 12, 6)
+    assert "late" in receipts.keys(store, "units", "s")
+    assert counts(store) == (9, 12, 6)
 
 
 def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
@@ -200,18 +207,18 @@ def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
     monkeypatch.setattr(lease, "is_gone", lambda content: True)
     commit_block(memory, "s", "m", 0.3)
     before = answers(memory)
-    for act in (lambda root: compact(root, "s"), lambda root: delete_garbage(root, -GRACE)):
+    for act in (lambda store: compact(store, "s"), lambda store: delete_garbage(store, -GRACE)):
         for _ in every_request(monkeypatch, memory, act):
             assert row_counts(memory, *COUNTED) == (6, 12, 9)
         assert answers(memory) == before
-    assert not storage.open(memory).exists(TRAJECTORIES)
+    assert not memory.exists(TRAJECTORIES)
 
 
 @pytest.mark.slow
 def test_a_server_that_goes_away_in_a_commit(s3, before, monkeypatch):
     with Gate(s3.port) as gate:
-        root = small_warehouse(s3.url(uuid4().hex, port=gate.port))
-        tables = one_more(root)
+        store = small_warehouse(s3.url(uuid4().hex, port=gate.port))
+        tables = one_more(store)
         put = Objects.put
 
         def put_and_close(store, key, content):
@@ -221,20 +228,20 @@ def test_a_server_that_goes_away_in_a_commit(s3, before, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(Objects, "put", put_and_close)
             with pytest.raises(WriteFailed, match="check the address and whether its server runs"):
-                commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
+                commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
         with pytest.raises(OutOfReach, match="check the address and whether its server runs"):
-            connect(root)
+            connect(store)
         gate.open()
-        assert answers(root) == before
-        commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
-        assert counts(root) == (9, 12, 6)
+        assert answers(store) == before
+        commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
+        assert counts(store) == (9, 12, 6)
 
 
 def test_a_server_that_ignores_conditions_is_refused(memory, monkeypatch):
     """Two runs would hold one study there."""
     monkeypatch.setattr(Objects, "put_new", lambda *given: Objects.put(*given) or True)
     with pytest.raises(OutOfReach, match="If-None-Match"):
-        open_root(memory)
+        open_root(memory.address)
 
 
 def test_a_fork_of_a_process_that_asked_a_store_is_told(memory):
@@ -244,7 +251,7 @@ def test_a_fork_of_a_process_that_asked_a_store_is_told(memory):
 
     def ask():
         with pytest.raises(RuntimeError, match="forked"):
-            storage.open(memory).read("warehouse.json")
+            memory.read("warehouse.json")
         answering.send("told")
 
     process = fork.Process(target=ask)
@@ -254,9 +261,9 @@ def test_a_fork_of_a_process_that_asked_a_store_is_told(memory):
 
 
 def test_a_file_url_is_a_folder(tmp_path):
-    root = small_warehouse(f"file://{tmp_path}/warehouse")
-    assert root == tmp_path / "warehouse"
-    assert (root / TRAJECTORIES).exists()
+    store = small_warehouse(f"file://{tmp_path}/warehouse")
+    assert store.folder == tmp_path / "warehouse"
+    assert (store.folder / TRAJECTORIES).exists()
 
 
 def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
@@ -303,22 +310,22 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     assert answers(memory) == before
     assert TRAJECTORIES in asked
     monkeypatch.setattr(cache, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
-    storage.open(memory)._is_pruned = False
-    storage.open(memory).readable({})
+    memory._is_pruned = False
+    memory.readable({})
     assert not list(cache_folder().rglob("*.parquet"))
 
 
 def test_receipts_are_read_again_only_when_they_have_changed(url, asked):
-    root = small_warehouse(url)
+    store = small_warehouse(url)
     asked.clear()
-    all_receipts = list(receipts.read(root))
+    all_receipts = list(receipts.read(store))
     assert len(asked) == len(all_receipts)
     asked.clear()
-    assert list(receipts.read(root)) == all_receipts
+    assert list(receipts.read(store)) == all_receipts
     assert asked == []
     # Within the same second, and of the same size.
-    commit_block(root, "s", "m", 0.02)
-    changed = [new for new in receipts.read(root) if new not in all_receipts]
+    commit_block(store, "s", "m", 0.02)
+    changed = [new for new in receipts.read(store) if new not in all_receipts]
     assert sorted(new.key for new in changed) == ["m-at-0.02", "m-scores"]
     assert sorted(asked) == [
         layout.receipt("units", "s", "m-at-0.02"),
@@ -336,7 +343,7 @@ def test_copies_that_cannot_be_kept(memory):
 
 def test_a_warehouse_on_a_store_is_upgraded(memory):
     store_version(memory, 1)
-    step = Migration(1, "nothing changes", lambda root: None)
+    step = Migration(1, "nothing changes", lambda store: None)
     assert upgrade(memory, (step,)) == [step]
     assert stored_version(memory) == 2
 
@@ -348,5 +355,5 @@ def test_there_is_nothing_to_sweep(memory):
 
 
 def test_the_bucket_is_named_in_no_key(s3):
-    root = small_warehouse(s3.url(f"{uuid4().hex}/{BUCKET}"))
-    assert all(not e.key.startswith(BUCKET) for e in storage.open(root).entries("", ("",)))
+    store = small_warehouse(s3.url(f"{uuid4().hex}/{BUCKET}"))
+    assert all(not e.key.startswith(BUCKET) for e in store.entries("", ("",)))

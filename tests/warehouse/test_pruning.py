@@ -57,8 +57,8 @@ SIDE_BY_SIDE = {
 
 
 @pytest.fixture
-def connection(root):
-    with connect(root) as opened:
+def connection(store):
+    with connect(store) as opened:
         yield opened
 
 
@@ -94,21 +94,21 @@ def test_views_that_read_other_models_are_known(connection):
     assert reading == SIDE_BY_SIDE
 
 
-def test_a_pair_is_read_without_the_rows_of_other_pairs_and_paths(root, monkeypatch):
+def test_a_pair_is_read_without_the_rows_of_other_pairs_and_paths(store, monkeypatch):
     """After a compaction, each group of rows has pairs of its own."""
     monkeypatch.setattr("warehouse.commits.writer.ROW_GROUP_ROWS", 1)
-    compact(root, "s")
-    with connect(root) as connection:
+    compact(store, "s")
+    with connect(store) as connection:
         sql = "FROM core_profiles WHERE study = 's' AND model_id = 'm' AND pair_id = 'p1'"
         scan = scanned(connection, sql)["profiles", "m"]
         assert (scan["row_groups_scanned"], scan["rows_scanned"]) == (1, 1)
 
 
-def test_rows_of_a_compaction_are_in_the_order_of_their_keys(root):
-    compact(root, "s")
-    for compaction in receipts.read_kind(root, "compactions", "s"):
+def test_rows_of_a_compaction_are_in_the_order_of_their_keys(store):
+    compact(store, "s")
+    for compaction in receipts.read_kind(store, "compactions", "s"):
         for file in compaction.files:
-            rows = pq.ParquetFile(root / file.path).read().to_pylist()
+            rows = pq.ParquetFile(store.folder / file.path).read().to_pylist()
             own = [name for name in TABLES[file.table].key if name in rows[0]]
             own.sort(key=lambda name: name != "path")
             keys = [tuple(row[name] for name in own) for row in rows]

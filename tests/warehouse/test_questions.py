@@ -18,7 +18,7 @@ QUESTIONS = re.findall(
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("questions") / "warehouse")
+    return scenes_warehouse(tmp_path_factory.mktemp("questions") / "warehouse").folder
 
 
 @pytest.fixture(scope="module")

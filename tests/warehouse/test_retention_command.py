@@ -38,10 +38,11 @@ def test_two_numbers_of_one_kind():
 
 
 def test_the_command_says_what_goes_and_deletes_when_told(tmp_path):
-    root = three_runs(tmp_path / "warehouse")
+    store = three_runs(tmp_path / "warehouse")
 
     def gc(*options):
-        done = CliRunner().invoke(app, ["gc", "-w", str(root), *options], catch_exceptions=False)
+        command = ["gc", "-w", store.address, *options]
+        done = CliRunner().invoke(app, command, catch_exceptions=False)
         assert done.exit_code == 0
         return done.output
 
@@ -50,13 +51,13 @@ def test_the_command_says_what_goes_and_deletes_when_told(tmp_path):
     assert re.search(r"r1 +2026-03-01 00:00 +11 units +\d\d,\d{3}\n", said)
     assert re.search(r"2 runs \(13 units, 0\.0\d MB\) can be withdrawn: --delete\n", said)
     assert "nothing to delete" in said
-    assert receipts.keys(root, "runs", "s") == {"r1", "r2", "r3"}
+    assert receipts.keys(store, "runs", "s") == {"r1", "r2", "r3"}
     assert "no run to withdraw" in gc("--keep", "1", "--keep", "9999d")
     did = gc("--keep", "1", "--study", "s", "--delete")
     assert "2 runs (13 units" in did
     assert "are withdrawn" in did
     assert "nothing to delete" in did
-    assert receipts.keys(root, "runs", "s") == {"r3"}
+    assert receipts.keys(store, "runs", "s") == {"r3"}
     assert "no run to withdraw" in gc("--keep", "1", "--delete")
     assert re.search(r"\d\d files .* deleted", gc("--older-than", "0", "--delete"))
     assert "nothing to delete" in gc("--older-than", "0")

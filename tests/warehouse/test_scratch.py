@@ -35,21 +35,21 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_process_has_spilled_goes_with_the_next_one(folder, tmp_path):
-    root = open_root(tmp_path / "warehouse")
-    command = [sys.executable, "-c", SPILLS, str(root), SORT]
+    store = open_root(tmp_path / "warehouse")
+    command = [sys.executable, "-c", SPILLS, store.address, SORT]
     owner = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert owner.stdout.readline() == b"spilled\n"
         (spilled,) = folder.iterdir()
         assert any(file.stat().st_size for file in spilled.rglob("duckdb_temp*"))
         # Of a process that is there, nothing is touched.
-        connect(root).close()
+        connect(store).close()
         assert spilled in folder.iterdir()
     finally:
         owner.send_signal(signal.SIGKILL)
         owner.communicate()
     scratch.scratch_folder.cache_clear()  # as in another process
-    connect(root).close()
+    connect(store).close()
     assert spilled not in folder.iterdir()
 
 
@@ -67,14 +67,14 @@ def test_a_forked_process_has_a_folder_of_its_own(folder):
 
 
 def test_a_command_leaves_nothing_there(folder, tmp_path, decaf):
-    decaf("status", "-w", open_root(tmp_path / "warehouse"))
+    decaf("status", "-w", open_root(tmp_path / "warehouse").address)
     assert list(folder.iterdir()) == []
 
 
 def test_a_spill_is_bounded_by_half_of_the_room_that_is_free(tmp_path, monkeypatch):
     monkeypatch.setattr(catalog.shutil, "disk_usage", lambda place: (0, 0, 2 * 10**6))
-    root = open_root(tmp_path / "warehouse")
-    bounded = connect(root, memory_limit="60MB", threads=1)
+    store = open_root(tmp_path / "warehouse")
+    bounded = connect(store, memory_limit="60MB", threads=1)
     words = pytest.raises(QueryError, match="half of the temporary folder's free room")
     with bounded as connection, words:
         run_query(connection, SORT)

@@ -18,21 +18,21 @@ from warehouse.upkeep.compaction import compact
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
+    return scenes_warehouse(tmp_path_factory.mktemp("small") / "warehouse").folder
 
 
-def storage(root):
-    return {row["table_name"]: row for row in query_rows(root, "FROM out_storage")}
+def stored_tables(warehouse):
+    return {row["table_name"]: row for row in query_rows(warehouse, "FROM out_storage")}
 
 
-def said(root, study=None):
+def said(store, study=None):
     text = io.StringIO()
-    display.status(Console(file=text, width=160), root, study)
+    display.status(Console(file=text, width=160), store, study)
     return text.getvalue()
 
 
 def test_storage_is_what_lies_on_disk(root):
-    found = storage(root)
+    found = stored_tables(root)
     sizes = {}
     for file in (root / "tables").rglob("*.parquet"):
         table = file.relative_to(root / "tables").parts[0]
@@ -49,19 +49,19 @@ def test_storage_is_what_lies_on_disk(root):
 
 
 def test_storage_after_a_compaction_and_a_loss(tmp_path):
-    root = small_warehouse(tmp_path / "warehouse")
+    store = small_warehouse(tmp_path / "warehouse")
     for model in ("m", "007"):
-        commit_block(root, "s", model, 0.3)
-    before = storage(root)
+        commit_block(store, "s", model, 0.3)
+    before = stored_tables(store)
     assert (before["profiles"]["file_count"], before["profiles"]["small_file_count"]) == (4, 4)
-    compact(root, "s")
-    after = storage(root)
+    compact(store, "s")
+    after = stored_tables(store)
     assert (after["profiles"]["file_count"], after["profiles"]["small_file_count"]) == (2, 0)
     assert {t: row["row_count"] for t, row in after.items()} == {
         t: row["row_count"] for t, row in before.items()
     }
-    next((root / "tables" / "runs").rglob("*.parquet")).unlink()
-    assert storage(root)["runs"]["lost_file_count"] == 1
+    next((store.folder / "tables" / "runs").rglob("*.parquet")).unlink()
+    assert stored_tables(store)["runs"]["lost_file_count"] == 1
 
 
 def test_small_files_are_those_of_the_kinds_that_are_folded():
@@ -89,24 +89,25 @@ def test_scores_of_the_paths_are_the_naive_rows(root):
         assert trajectories == 16
 
 
-def test_status_counts_files(root, monkeypatch):
-    text = said(root)
+def test_status_counts_files(store, monkeypatch):
+    text = said(store)
     assert "demo: finished" in text
     assert "demo: files" in text
     assert "trajectories" in text
     assert "decaf compact" not in text
-    small = sum(row["small_file_count"] for row in storage(root).values())
+    small = sum(row["small_file_count"] for row in stored_tables(store).values())
     monkeypatch.setattr(display, "MANY_SMALL_FILES", small)
-    assert f"{small} small files make queries slow: decaf compact demo -w {root} folds" in (
-        said(root)
+    assert (
+        f"{small} small files make queries slow: decaf compact demo -w {store.address} folds"
+        in (said(store))
     )
     monkeypatch.setattr(display, "MANY_SMALL_FILES", small + 1)
-    assert "decaf compact" not in said(root)
+    assert "decaf compact" not in said(store)
 
 
-def test_status_keeps_studies_apart(root):
-    small_warehouse(root, study="s")
-    only = said(root, "s")
+def test_status_keeps_studies_apart(store):
+    small_warehouse(store.folder, study="s")
+    only = said(store, "s")
     assert "s: files" in only
     assert "demo" not in only
-    assert "demo: files" in said(root)
+    assert "demo: files" in said(store)

@@ -14,7 +14,6 @@ from small_warehouse import GRID, small_warehouse
 from warehouse_answers import query_rows
 
 from decaf.errors import StoreAway, WarehouseError
-from warehouse import storage
 from warehouse.commits import layout
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import connect_whole
@@ -56,14 +55,14 @@ def asked(monkeypatch):
 
 def with_a_large_file(root):
     """The small warehouse and one file of many profiles."""
-    small_warehouse(root)
+    store = small_warehouse(root)
     q = np.random.default_rng(0).random((2, ROWS, len(GRID)))
     keys = [
         {"unit_key": "m-large", "pair_id": f"p{number}", "path": "blend", "repetition": 0}
         for number in range(ROWS)
     ]
-    planned_units.commit_profiles(root, "s", "m-large-at-0.02", "m", keys, GRID, q, 0.02)
-    return root
+    planned_units.commit_profiles(store, "s", "m-large-at-0.02", "m", keys, GRID, q, 0.02)
+    return store
 
 
 @pytest.fixture(scope="module")
@@ -73,21 +72,21 @@ def large(tmp_path_factory):
 
 
 def test_a_query_gets_the_columns_that_it_reads(s3, large, asked):
-    root = with_a_large_file(s3.url(uuid4().hex))
-    size = len(storage.open(root).read(LARGE))
+    store = with_a_large_file(s3.url(uuid4().hex))
+    size = len(store.read(LARGE))
     assert size > 2 * stored_files.SMALL_BYTES
     asked.clear()
-    assert query_rows(root, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
+    assert query_rows(store, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
     assert 0 < asked[LARGE] < size / 4
     assert {table_of(key) for key in asked} == {"profiles"}
     # Small files are kept, so the next command gets parts of the large one alone.
     asked.clear()
     question = "SELECT bit_xor(hash(COLUMNS(*))) FROM stg_profiles"
-    assert query_rows(root, question) == query_rows(large, question)
+    assert query_rows(store, question) == query_rows(large, question)
     assert LARGE in asked
     assert not list(cache_folder().rglob(f"**/{LARGE}"))
     asked.clear()
-    assert query_rows(root, question) == query_rows(large, question)
+    assert query_rows(store, question) == query_rows(large, question)
     assert set(asked) == {LARGE}
 
 
@@ -97,28 +96,28 @@ def table_of(key):
 
 
 def test_to_open_a_warehouse_gets_no_data(asked):
-    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    store = small_warehouse(f"memory://{uuid4().hex}/w")
     asked.clear()
-    with connect(root) as connection:
+    with connect(store) as connection:
         assert run_query(connection, "SELECT 1 AS one").to_pylist() == [{"one": 1}]
     assert not asked
 
 
 def test_every_view_is_the_same_in_parts(small, asked, monkeypatch):
     before = warehouse_answers.answers(small, but=STAMPED)
-    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    store = small_warehouse(f"memory://{uuid4().hex}/w")
     monkeypatch.setattr(stored_files, "SMALL_BYTES", 0)
     asked.clear()
-    assert warehouse_answers.answers(root, but=STAMPED) == before
+    assert warehouse_answers.answers(store, but=STAMPED) == before
     assert min(asked.requests.values()) > 0
-    data = storage.open(root).entries(layout.DATA, ("",))
+    data = store.entries(layout.DATA, ("",))
     assert set(asked.requests) == {entry.key for entry in data}
 
 
 def test_a_store_that_goes_away_in_a_query_is_told(s3):
     with Gate(s3.port) as gate:
-        root = small_warehouse(s3.url(uuid4().hex, port=gate.port))
-        with connect(root) as connection:
+        store = small_warehouse(s3.url(uuid4().hex, port=gate.port))
+        with connect(store) as connection:
             gate.close()
             with pytest.raises(StoreAway, match="^warehouse s3://.*server runs$") as told:
                 run_query(connection, "FROM stg_trajectories")
@@ -127,11 +126,11 @@ def test_a_store_that_goes_away_in_a_query_is_told(s3):
             assert run_query(connection, "FROM stg_trajectories").num_rows == 6
         with (
             pytest.raises(StoreAway, match="server runs$"),
-            connect_whole(root, "s") as connection,
+            connect_whole(store, "s") as connection,
         ):
             asked_without(gate, connection)
         gate.open()
-        assert query_rows(root, "SELECT count(*) AS n FROM stg_trajectories") == [{"n": 6}]
+        assert query_rows(store, "SELECT count(*) AS n FROM stg_trajectories") == [{"n": 6}]
 
 
 def asked_without(gate, connection):
@@ -142,10 +141,10 @@ def asked_without(gate, connection):
 
 def test_an_object_that_is_deleted_meanwhile_is_told(monkeypatch):
     monkeypatch.setattr(stored_files, "SMALL_BYTES", 0)
-    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    store = small_warehouse(f"memory://{uuid4().hex}/w")
     key = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
-    with connect(root) as connection:
-        storage.open(root).delete(key)
+    with connect(store) as connection:
+        store.delete(key)
         with pytest.raises(WarehouseError, match=f"^{key} is missing$"):
             run_query(connection, "FROM stg_trajectories")
 
@@ -154,8 +153,8 @@ def test_an_object_that_is_deleted_meanwhile_is_told(monkeypatch):
 def test_no_file_stays_open(small_bytes, monkeypatch):
     """DuckDB closes none."""
     monkeypatch.setattr(stored_files, "SMALL_BYTES", small_bytes)
-    root = small_warehouse(f"memory://{uuid4().hex}/w")
-    with connect(root) as connection:
+    store = small_warehouse(f"memory://{uuid4().hex}/w")
+    with connect(store) as connection:
         run_query(connection, "FROM stg_trajectories")
         before = len(list(OPEN.iterdir()))
         for _ in range(10):

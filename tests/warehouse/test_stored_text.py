@@ -19,7 +19,7 @@ TEXTS = (
 def root(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(small_warehouse, "PAIRS", TEXTS)
-    return small_warehouse.small_warehouse(tmp_path / "warehouse")
+    return small_warehouse.small_warehouse(tmp_path / "warehouse").folder
 
 
 @pytest.mark.slow

@@ -25,12 +25,13 @@ def trajectories(count=3, **changed):
     return {"trajectories": pa.Table.from_pylist(rows, TABLES["trajectories"].schema)}
 
 
-def files(root):
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+def files(store):
+    paths = [path for path in store.folder.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(store.folder)) for path in paths)
 
 
 @pytest.fixture
-def root(tmp_path):
+def store(tmp_path):
     return open_root(tmp_path / "warehouse")
 
 
@@ -43,87 +44,87 @@ def test_every_line_about_columns_is_part_of_a_table():
         assert set(table.key) <= names | set(table.partition), table.name
 
 
-def test_a_commit_is_its_files_and_then_its_receipt(root):
+def test_a_commit_is_its_files_and_then_its_receipt(store):
     keys = ("key", "another")
-    receipt = commit(root, "units", "s", "commit", trajectories(), model_id="m", units=keys)
+    receipt = commit(store, "units", "s", "commit", trajectories(), model_id="m", units=keys)
     (file,) = receipt.files
     assert file.path == "tables/trajectories/study=s/model_id=m/commit.parquet"
     assert file.row_count == 3
     assert (
-        pq.read_schema(root / file.path).metadata[b"decaf.schema_version"]
+        pq.read_schema(store.folder / file.path).metadata[b"decaf.schema_version"]
         == str(SCHEMA_VERSION).encode()
     )
     assert receipt.units == keys
-    assert receipts.keys(root, "units", "s") == {"commit"}
-    assert list(receipts.read(root)) == [receipt]
+    assert receipts.keys(store, "units", "s") == {"commit"}
+    assert list(receipts.read(store)) == [receipt]
 
 
-def test_the_same_commit_twice_is_one_set_of_files(root):
-    commit(root, "units", "s", "key", trajectories(), model_id="m")
-    before = files(root)
-    commit(root, "units", "s", "key", trajectories(), model_id="m")
-    assert files(root) == before
+def test_the_same_commit_twice_is_one_set_of_files(store):
+    commit(store, "units", "s", "key", trajectories(), model_id="m")
+    before = files(store)
+    commit(store, "units", "s", "key", trajectories(), model_id="m")
+    assert files(store) == before
 
 
-def test_a_table_may_come_in_parts(root):
+def test_a_table_may_come_in_parts(store):
     whole = trajectories()["trajectories"]
     parts = (whole.slice(row, 1) for row in range(3))
-    receipt = commit(root, "units", "s", "parts", {"trajectories": parts}, model_id="m")
+    receipt = commit(store, "units", "s", "parts", {"trajectories": parts}, model_id="m")
     (file,) = receipt.files
     assert file.row_count == 3
-    assert pq.read_table(root / file.path, partitioning=None).equals(whole)
-    assert commit(root, "units", "s", "none", {"trajectories": iter([])}).files == ()
+    assert pq.read_table(store.folder / file.path, partitioning=None).equals(whole)
+    assert commit(store, "units", "s", "none", {"trajectories": iter([])}).files == ()
 
 
-def test_some_receipts_are_read_and_no_other(root):
+def test_some_receipts_are_read_and_no_other(store):
     for key in "abc":
-        commit(root, "units", "s", key, {})
-    (root / "receipts" / "units" / "s" / "b.json").write_text("damaged")
-    assert [one.key for one in receipts.read_some(root, "units", "s", {"a", "c", "z"})] == [
+        commit(store, "units", "s", key, {})
+    (store.folder / "receipts" / "units" / "s" / "b.json").write_text("damaged")
+    assert [one.key for one in receipts.read_some(store, "units", "s", {"a", "c", "z"})] == [
         "a",
         "c",
     ]
 
 
-def test_a_table_without_rows_leaves_no_file(root):
-    assert commit(root, "units", "s", "key", trajectories(0), model_id="m").files == ()
+def test_a_table_without_rows_leaves_no_file(store):
+    assert commit(store, "units", "s", "key", trajectories(0), model_id="m").files == ()
 
 
-def test_opening_again_changes_nothing(root):
-    before = {name: (root / name).stat().st_mtime_ns for name in files(root)}
-    open_root(root)
-    assert {name: (root / name).stat().st_mtime_ns for name in files(root)} == before
+def test_opening_again_changes_nothing(store):
+    before = {name: (store.folder / name).stat().st_mtime_ns for name in files(store)}
+    open_root(store.folder)
+    assert {name: (store.folder / name).stat().st_mtime_ns for name in files(store)} == before
 
 
 def test_a_commit_interrupted_at_any_step_is_whole_or_not_there(tmp_path, monkeypatch):
-    def act(root):
-        commit(root, "units", "s", "key", trajectories(), model_id="m")
+    def act(store):
+        commit(store, "units", "s", "key", trajectories(), model_id="m")
 
     seen = set()
-    for root, step in every_step(
+    for store, step in every_step(
         monkeypatch, lambda number: open_root(tmp_path / str(number)), act, is_dead=False
     ):
-        seen.add((step, "key" in receipts.keys(root, "units", "s")))
-        assert not [name for name in files(root) if name.endswith(".tmp")], step
-        act(root)
-        assert [len(receipt.files) for receipt in receipts.read(root)] == [1], step
+        seen.add((step, "key" in receipts.keys(store, "units", "s")))
+        assert not [name for name in files(store) if name.endswith(".tmp")], step
+        act(store)
+        assert [len(receipt.files) for receipt in receipts.read(store)] == [1], step
     assert {("within write_to", False), ("before fsync", False), ("before fsync", True)} <= seen
     assert {("before replace", False), ("after replace", False), ("after replace", True)} <= seen
 
 
-def test_what_killed_writers_left_is_swept_for_one_study(root):
+def test_what_killed_writers_left_is_swept_for_one_study(store):
     for study in ("s", "other"):
-        commit(root, "units", study, "key", trajectories(), model_id="m")
-    whole = files(root)
+        commit(store, "units", study, "key", trajectories(), model_id="m")
+    whole = files(store)
     stray = [
-        root / "tables/trajectories/study=s/model_id=m/next.parquet.7.tmp",
-        root / "receipts/units/s/next.json.7.tmp",
-        root / "receipts/units/other/next.json.7.tmp",
+        store.folder / "tables/trajectories/study=s/model_id=m/next.parquet.7.tmp",
+        store.folder / "receipts/units/s/next.json.7.tmp",
+        store.folder / "receipts/units/other/next.json.7.tmp",
     ]
     for path in stray:
         path.write_text("half")
-    assert remove_temporary_files(root, "s") == 2
-    assert files(root) == sorted([*whole, str(stray[2].relative_to(root))])
+    assert remove_temporary_files(store, "s") == 2
+    assert files(store) == sorted([*whole, str(stray[2].relative_to(store.folder))])
 
 
 @pytest.mark.parametrize(
@@ -134,26 +135,26 @@ def test_what_killed_writers_left_is_swept_for_one_study(root):
         ({"pair_id": None}, "'pair_id' with null values"),
     ],
 )
-def test_rows_that_do_not_fit_are_refused(root, changed, message):
-    before = files(root)
+def test_rows_that_do_not_fit_are_refused(store, changed, message):
+    before = files(store)
     rows = pa.Table.from_pylist([{**ROW, **changed}])
     with pytest.raises(WarehouseError, match=message):
-        commit(root, "units", "s", "key", {"trajectories": rows}, model_id="m")
-    assert files(root) == before
+        commit(store, "units", "s", "key", {"trajectories": rows}, model_id="m")
+    assert files(store) == before
 
 
-def test_missing_and_unknown_columns_are_named(root):
+def test_missing_and_unknown_columns_are_named(store):
     rows = trajectories()["trajectories"].rename_columns({"path": "way"})
     with pytest.raises(
         WarehouseError, match=r"missing columns \['path'\], unknown columns \['way'\]"
     ):
-        commit(root, "units", "s", "key", {"trajectories": rows}, model_id="m")
+        commit(store, "units", "s", "key", {"trajectories": rows}, model_id="m")
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "", "ä", "x" * 121])
-def test_a_name_that_is_no_folder_is_refused(root, name):
+def test_a_name_that_is_no_folder_is_refused(store, name):
     with pytest.raises(WarehouseError, match="cannot name a folder"):
-        commit(root, "units", "s", "key", trajectories(), model_id=name or "?")
+        commit(store, "units", "s", "key", trajectories(), model_id=name or "?")
 
 
 @pytest.mark.parametrize(
@@ -163,10 +164,10 @@ def test_a_name_that_is_no_folder_is_refused(root, name):
         ("?", "cannot be read as a warehouse version"),
     ],
 )
-def test_a_warehouse_of_a_version_that_cannot_be_read_is_refused(root, text, message):
-    (root / layout.FORMAT).write_text(text)
+def test_a_warehouse_of_a_version_that_cannot_be_read_is_refused(store, text, message):
+    (store.folder / layout.FORMAT).write_text(text)
     with pytest.raises(WarehouseError, match=message):
-        open_root(root)
+        open_root(store.folder)
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
@@ -193,21 +194,21 @@ def test_a_folder_without_rights_is_refused(tmp_path):
     assert "Permission denied" in done.stderr
 
 
-def test_a_full_disk_leaves_nothing_of_the_commit(root):
+def test_a_full_disk_leaves_nothing_of_the_commit(store):
     """The kernel refuses to grow any file past a few hundred bytes."""
-    before = files(root)
+    before = files(store)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
     try:
         with pytest.raises(WriteFailed, match="nothing of it is visible"):
-            commit(root, "units", "s", "key", trajectories(), model_id="m")
+            commit(store, "units", "s", "key", trajectories(), model_id="m")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert files(root) == before
+    assert files(store) == before
 
 
-def test_a_damaged_receipt_is_named(root):
-    commit(root, "units", "s", "key", trajectories(), model_id="m")
-    (root / layout.receipt("units", "s", "key")).write_text("{}")
+def test_a_damaged_receipt_is_named(store):
+    commit(store, "units", "s", "key", trajectories(), model_id="m")
+    (store.folder / layout.receipt("units", "s", "key")).write_text("{}")
     with pytest.raises(WarehouseError, match=r"key\.json is not a receipt"):
-        list(receipts.read(root))
+        list(receipts.read(store))

@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from decaf.errors import WarehouseError
-from warehouse import storage
 from warehouse.commits import layout
-from warehouse.storage import Entry, Root, Storage
+from warehouse.storage import Entry, Storage
 from warehouse.tables.declarations import TABLES
 
 KINDS = (
@@ -79,14 +78,14 @@ class Receipt:
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
 
-def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
+def read_one(store: Storage, kind: str, study: str, key: str) -> Receipt:
     """Receipt of one commit.
 
     Raises WarehouseError when there is none, or it is damaged.
     """
-    receipt = _find(root, kind, study, key)
+    receipt = _find(store, kind, study, key)
     if receipt is None:
-        place = storage.open(root).place(layout.receipt(kind, study, key))
+        place = store.place(layout.receipt(kind, study, key))
         raise WarehouseError(f"{place} is not there: nothing is committed")
     return receipt
 
@@ -139,42 +138,47 @@ def _check(receipt: Receipt, key: str) -> None:
     "".join(texts).encode()
 
 
-def exists(root: Root, kind: str, study: str, key: str) -> bool:
+def exists(store: Storage, kind: str, study: str, key: str) -> bool:
     """Whether a commit is there."""
-    return _find(root, kind, study, key) is not None
+    return _find(store, kind, study, key) is not None
 
 
-def keys(root: Root, kind: str, study: str) -> set[str]:
+def keys(store: Storage, kind: str, study: str) -> set[str]:
     """Keys that are committed, from the names of the receipts and what was withdrawn."""
-    store = storage.open(root)
     entries = _listed(store, layout.receipts_folder(kind, study))
     left = {receipt.key for receipt in _withdrawn_of(store, study, entries)}
     return {layout.stem(entry.key) for entry in entries} - left
 
 
-def studies(root: Root) -> list[str]:
+def studies(store: Storage) -> list[str]:
     """Studies of which anything was ever committed, sorted."""
-    parts = (entry.key.split("/") for entry in _listed(storage.open(root), layout.RECEIPTS))
+    parts = (entry.key.split("/") for entry in _listed(store, layout.RECEIPTS))
     return sorted({study for _, _, study, _ in (p for p in parts if len(p) == 4)})
 
 
-def read_kind(root: Root, kind: str, study: str) -> Iterator[Receipt]:
+def read_kind(store: Storage, kind: str, study: str) -> Iterator[Receipt]:
     """Receipts of one kind and study, sorted by key."""
-    return read(root, study, (kind,))
+    return read(store, study, (kind,))
 
 
-def read_some(root: Root, kind: str, study: str, keys: Set[str]) -> Iterator[Receipt]:
+def read_newest(store: Storage, kind: str, study: str) -> Receipt | None:
+    """Receipt of the last commit of one kind and study; None without any."""
+    committed = read_kind(store, kind, study)
+    return max(committed, key=lambda one: datetime.fromisoformat(one.committed_at), default=None)
+
+
+def read_some(store: Storage, kind: str, study: str, keys: Set[str]) -> Iterator[Receipt]:
     """Receipts of one kind and study that have some keys, sorted by key; no other is read."""
-    store = storage.open(root)
     listed = _listed(store, layout.receipts_folder(kind, study))
     wanted = [entry for entry in listed if layout.stem(entry.key) in keys]
     gone = _gone(store, study)
     return (receipt for receipt in _parse_all(store, wanted) if _face(receipt) not in gone)
 
 
-def read(root: Root, study: str | None = None, kinds: Sequence[str] = KINDS) -> Iterator[Receipt]:
+def read(
+    store: Storage, study: str | None = None, kinds: Sequence[str] = KINDS
+) -> Iterator[Receipt]:
     """Receipts of the warehouse, or of one study, sorted by path, the kinds in their order."""
-    store = storage.open(root)
     committed = [
         receipt
         for kind in KINDS
@@ -192,9 +196,8 @@ def read(root: Root, study: str | None = None, kinds: Sequence[str] = KINDS) -> 
             yield receipt
 
 
-def withdrawn(root: Root, study: str) -> list[Receipt]:
+def withdrawn(store: Storage, study: str) -> list[Receipt]:
     """Receipts that are still there although their commits were withdrawn."""
-    store = storage.open(root)
     if not _listed(store, layout.receipts_folder(WITHDRAWALS, study)):
         return []
     entries = [
@@ -203,9 +206,9 @@ def withdrawn(root: Root, study: str) -> list[Receipt]:
     return _withdrawn_of(store, study, entries)
 
 
-def _find(root: Root, kind: str, study: str, key: str) -> Receipt | None:
+def _find(store: Storage, kind: str, study: str, key: str) -> Receipt | None:
     """Receipt of a commit that is there and was not withdrawn."""
-    store, path = storage.open(root), layout.receipt(kind, study, key)
+    path = layout.receipt(kind, study, key)
     try:
         receipt = parse(store.read(path), path, store.place(path))
     except FileNotFoundError:

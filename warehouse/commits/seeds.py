@@ -6,21 +6,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError, listed
-from warehouse import storage
 from warehouse.commits import layout
-from warehouse.storage import Root, Storage
+from warehouse.storage import Storage
 from warehouse.tables.columns import Table
 from warehouse.tables.declarations import TABLES
 
 
-def write_missing_seeds(root: Root) -> list[str]:
+def write_missing_seeds(store: Storage) -> list[str]:
     """Publish the seeds that a warehouse lacks, and anew those that have other columns or none.
 
     Returns the tables whose seeds it wrote.
 
     Raises WarehouseError when a table with other columns has rows, which nothing could read.
     """
-    store = storage.open(root)
     there = store.bring(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
     written = []
     for table in TABLES.values():

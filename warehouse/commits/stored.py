@@ -9,21 +9,22 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError
-from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.current import COMPACTIONS, names
 from warehouse.commits.receipts import CommittedFile, Receipt
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 
-def read_unit(root: Root, study: str, commit: str, unit_key: str, table: str) -> pa.Table | None:
+def read_unit(
+    store: Storage, study: str, commit: str, unit_key: str, table: str
+) -> pa.Table | None:
     """Rows of a table that a unit of work has, in the commit of that key; ``None`` without any.
 
     Raises WarehouseError when there is no such commit, or its rows are neither in its own file nor
     in a compaction.
     """
-    receipt = receipts.read_one(root, "units", study, commit)
-    rows = rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
+    receipt = receipts.read_one(store, "units", study, commit)
+    rows = rows_of(store, receipt, table, receipts.read_kind(store, COMPACTIONS, study))
     if rows is None:
         return None
     own = rows.filter(pc.equal(rows["unit_key"], unit_key))
@@ -38,7 +39,7 @@ def own_rows(rows: pa.Table, receipt: Receipt) -> pa.Table:
 
 
 def rows_of(
-    root: Root, receipt: Receipt, table: str, compactions: Iterable[Receipt]
+    store: Storage, receipt: Receipt, table: str, compactions: Iterable[Receipt]
 ) -> pa.Table | None:
     """Rows of a table that a commit wrote, from its own file or from one of the compactions.
 
@@ -56,31 +57,30 @@ def rows_of(
     )
     for file in (*own, *folded):
         with suppress(WarehouseError):
-            rows = read_file(root, file)
+            rows = read_file(store, file)
             rows = own_rows(rows, receipt)
             if rows.num_rows == own[0].row_count:
                 return rows
     raise WarehouseError(
-        f"{storage.open(root).place(own[0].path)} is missing or damaged, and no compaction holds "
+        f"{store.place(own[0].path)} is missing or damaged, and no compaction holds "
         f"its {own[0].row_count} rows; decaf check --repair gives up {receipt.name} of study "
         f"{receipt.study}, and the next run computes it again"
     )
 
 
-def read_file(root: Root, file: CommittedFile) -> pa.Table:
+def read_file(store: Storage, file: CommittedFile) -> pa.Table:
     """Rows of one file, whose content is what its receipt says.
 
     Raises WarehouseError when the file is missing, damaged, or another one.
     """
-    return next(read_files(root, [file]))
+    return next(read_files(store, [file]))
 
 
-def read_files(root: Root, files: Sequence[CommittedFile]) -> Iterator[pa.Table]:
+def read_files(store: Storage, files: Sequence[CommittedFile]) -> Iterator[pa.Table]:
     """Rows of files, in their sequence; an object store is asked for several at once.
 
     Raises WarehouseError when a file is missing, damaged, or another one.
     """
-    store = storage.open(root)
     found = store.read_many(file.path for file in files)
     for file in files:
         place = store.place(file.path)

@@ -22,37 +22,36 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import store_version, upgrade
 from warehouse.commits.receipts import CommittedFile, Receipt
 from warehouse.commits.seeds import write_missing_seeds
-from warehouse.storage import Root, Write
+from warehouse.storage import Root, Storage, Write
 from warehouse.tables.columns import SCHEMA_VERSION, Table
 from warehouse.tables.declarations import TABLES
 
 ROW_GROUP_ROWS = 122_880
 
 
-def open_root(root: Root) -> Root:
-    """Create the warehouse, or bring an older one up to date, and return its absolute root.
+def open_root(root: Root) -> Storage:
+    """Open a warehouse for writing: create it, or bring an older one up to date.
 
     Raises WarehouseError when the folder or object store cannot be written, or holds a newer schema
     version, and AlreadyRunning when an older warehouse must be upgraded while a study of it is
     being audited.
     """
-    root = storage.resolved(root)
     store = storage.open(root)
     remedy = (
         "choose another folder with 'warehouse:' in the configuration, or change its permissions"
     )
-    with refusals_as(WarehouseError, f"warehouse {root} cannot be written", remedy):
+    with refusals_as(WarehouseError, f"warehouse {store.address} cannot be written", remedy):
         store.prepare()
         if store.exists(layout.FORMAT):
-            upgrade(root)
+            upgrade(store)
         else:
-            store_version(root, SCHEMA_VERSION)
-        write_missing_seeds(root)
-    return root
+            store_version(store, SCHEMA_VERSION)
+        write_missing_seeds(store)
+    return store
 
 
 def commit(
-    root: Root,
+    store: Storage,
     kind: str,
     study: str,
     key: str,
@@ -82,7 +81,6 @@ def commit(
     at
         Moment of the commit, where its rows tell it too; now if it is not given.
     """
-    store = storage.open(root)
     fitted = {name: _fitted(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}
     counts: dict[str, list[int]] = {}
@@ -116,31 +114,28 @@ def commit(
     except (OSError, OutOfReach) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise WriteFailed(
-            f"commit {kind}/{study}/{key} in {root} failed: {reason}; nothing of it is "
+            f"commit {kind}/{study}/{key} in {store.address} failed: {reason}; nothing of it is "
             "visible. Free some space or repair the warehouse, then run the same command again"
         ) from error
     return receipt
 
 
-def next_moment(root: Root, kind: str, study: str) -> datetime:
+def next_moment(store: Storage, kind: str, study: str) -> datetime:
     """Now, or just after the newest commit of a kind where the clock was set back since.
 
     For kinds whose newest commit is the one that counts: of runs and of re-audits.
     """
-    committed = (
-        datetime.fromisoformat(r.committed_at) for r in receipts.read_kind(root, kind, study)
-    )
-    newest = max(committed, default=None)
-    now = datetime.now(UTC)
-    return now if newest is None else max(now, newest + timedelta(microseconds=1))
+    newest, now = receipts.read_newest(store, kind, study), datetime.now(UTC)
+    if newest is None:
+        return now
+    return max(now, datetime.fromisoformat(newest.committed_at) + timedelta(microseconds=1))
 
 
-def remove_temporary_files(root: Root, study: str) -> int:
+def remove_temporary_files(store: Storage, study: str) -> int:
     """Remove the temporary files that killed writers of a study left; returns how many.
 
     Call it while holding the study: a file that is being written would go too.
     """
-    store = storage.open(root)
     left = layout.study_files(store, study, (layout.TEMPORARY,))
     for entry in left:
         store.delete(entry.key)

@@ -26,7 +26,7 @@ from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import read_receipts
 from warehouse.query.scratch import scratch_folder
 from warehouse.query.store_errors import of_store
-from warehouse.storage import Root
+from warehouse.storage import Root, Storage
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
 
 
 def connect(
-    root: Root,
+    warehouse: Root | Storage,
     *,
     memory_limit: str | None = None,
     threads: int | None = None,
@@ -68,6 +68,8 @@ def connect(
 
     Parameters
     ----------
+    warehouse
+        Its folder or URL, or its storage where that is open.
     memory_limit
         Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder,
         up to half of the room that is free there. Without it, ``DECAF_MEMORY`` of the environment
@@ -82,9 +84,8 @@ def connect(
     WarehouseError
         When there is no warehouse, it is of a newer version, or a receipt or seed is damaged.
     """
-    root = storage.resolved(root)
-    store = storage.open(root)
-    check_version(root)
+    store = warehouse if isinstance(warehouse, Storage) else storage.open(warehouse)
+    check_version(store)
     spill = scratch_folder() / uuid4().hex
     settings = {
         "memory_limit": memory_limit or _default_memory_limit(),
@@ -97,11 +98,11 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            files = read_receipts(connection, root)
+            files = read_receipts(connection, store)
             _lock(connection, provide_files(connection, store, files, without))
             on_failure.pop_all()
     except duckdb.Error as error:
-        raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
+        raise WarehouseError(f"warehouse {store.address} cannot be opened: {error}") from error
     return connection
 
 

@@ -8,12 +8,11 @@ from typing import NamedTuple, TypeVar
 import duckdb
 
 from decaf.errors import QueryError, WarehouseError
-from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.query.catalog import connect
 from warehouse.query.store_errors import of_store
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 SHOWN = 10
 Result = TypeVar("Result")
@@ -31,7 +30,7 @@ class Damage(NamedTuple):
 
 
 def find_damage(
-    root: Root,
+    store: Storage,
     study: str | None = None,
     *,
     is_quick: bool = False,
@@ -43,8 +42,7 @@ def find_damage(
     by digest; ``tell`` is given how many bytes of how many are done. Raises WarehouseError when a
     receipt is damaged.
     """
-    store = storage.open(root)
-    read = resolve(list(receipts.read(root, study))).read
+    read = resolve(list(receipts.read(store, study))).read
     listed = store.entries(layout.DATA, (".parquet",)) if read else []
     sizes = {entry.key: entry.byte_count for entry in listed}
     total = sum(file.byte_count for receipt in read for file in receipt.files)
@@ -77,9 +75,8 @@ def left_out(connection: duckdb.DuckDBPyConnection, study: str | None = None) ->
     return [Damage(*row) for row in rows.fetchall()]
 
 
-def described(root: Root, damage: Sequence[Damage]) -> str:
+def described(store: Storage, damage: Sequence[Damage]) -> str:
     """Say which files are damaged, how, and how to get them back."""
-    store = storage.open(storage.resolved(root))
     lines = [
         f"{store.place(one.key)}: {one.problem} ({one.commit} of study {one.study})"
         for one in damage[:SHOWN]
@@ -89,15 +86,15 @@ def described(root: Root, damage: Sequence[Damage]) -> str:
     files = "1 file is" if len(damage) == 1 else f"{len(damage):,} files are"
     return "\n  ".join(
         [
-            f"{files} not as committed; restore a copy, or decaf check --repair -w {root} gives up "
-            "the commits that need them, and the next run computes these again:",
+            f"{files} not as committed; restore a copy, or decaf check --repair -w {store.address} "
+            "gives up the commits that need them, and the next run computes these again:",
             *lines,
         ]
     )
 
 
 @contextmanager
-def naming_damage(root: Root) -> Iterator[None]:
+def naming_damage(store: Storage) -> Iterator[None]:
     """Name the damaged files of a warehouse where something in the block stumbles over them.
 
     Raises WarehouseError then, and what an object store said to DuckDB; otherwise what the block
@@ -106,8 +103,8 @@ def naming_damage(root: Root) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, QueryError, WarehouseError) as error:
-        if _is_of_a_file(error) and (damage := find_damage(root)):
-            raise WarehouseError(described(root, damage)) from error
+        if _is_of_a_file(error) and (damage := find_damage(store)):
+            raise WarehouseError(described(store, damage)) from error
         if said := of_store(error):
             raise said from error
         raise
@@ -115,36 +112,36 @@ def naming_damage(root: Root) -> Iterator[None]:
 
 @contextmanager
 def connect_whole(
-    root: Root, study: str | None, threads: int | None = None
+    store: Storage, study: str | None, threads: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a warehouse for what must not miss a row of a study, or of any.
 
     ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming
     the files, when some are damaged.
     """
-    with naming_damage(root), connect(root, threads=threads) as connection:
+    with naming_damage(store), connect(store, threads=threads) as connection:
         if damage := left_out(connection, study):
-            raise WarehouseError(described(root, damage))
+            raise WarehouseError(described(store, damage))
         yield connection
 
 
 def around_damage(
-    root: Root, ask: Callable[[duckdb.DuckDBPyConnection], Result], tell: Callable[[str], None]
+    store: Storage, ask: Callable[[duckdb.DuckDBPyConnection], Result], tell: Callable[[str], None]
 ) -> Result:
     """Ask a connection; files that are damaged are told of and left out."""
     try:
-        with connect(root) as connection:
+        with connect(store) as connection:
             answer, damage = ask(connection), left_out(connection)
     except duckdb.Error as error:
-        damage = find_damage(root) if _is_of_a_file(error) else []
+        damage = find_damage(store) if _is_of_a_file(error) else []
         if not damage and (said := of_store(error)):
             raise said from error
         if not damage:
             raise
-        with connect(root, without={one.key for one in damage}) as connection:
+        with connect(store, without={one.key for one in damage}) as connection:
             answer = ask(connection)
     if damage:
-        tell(described(root, damage))
+        tell(described(store, damage))
     return answer
 
 

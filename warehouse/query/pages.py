@@ -9,7 +9,6 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.query.catalog import run_query
-from warehouse.storage import Root
 
 PAGE_ROWS = 50
 
@@ -20,10 +19,10 @@ class Question(NamedTuple):
     sql: str
     values: Mapping[str, object]
 
-    def command(self, root: Root) -> str:
+    def command(self, address: str) -> str:
         """The line for a shell that asks this of the warehouse."""
         values = (f"-p {shlex.quote(f'{k}={json.dumps(v)}')}" for k, v in self.values.items())
-        return " ".join(["decaf sql -w", shlex.quote(str(root)), *values, shlex.quote(self.sql)])
+        return " ".join(["decaf sql -w", shlex.quote(address), *values, shlex.quote(self.sql)])
 
 
 class Filter(NamedTuple):

@@ -79,17 +79,17 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, mode: str = " (RE
 def _bound(name: str) -> Path:
     """A file of this name, gone with this process, in which all views lie bound."""
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
-    seeds = folder / "seeds"
     remedy = "set TMPDIR to a folder that can be written"
     with (
         refusals_as(WarehouseError, f"no views can be made in {folder}", remedy),
         duckdb.connect() as connection,
     ):
         functions.register(connection)
-        seeds.mkdir()
-        write_missing_seeds(seeds)
+        store = storage.open(folder / "seeds")
+        store.prepare()
+        write_missing_seeds(store)
         create_tables(connection)
-        provide_files(connection, storage.open(seeds), [])
+        provide_files(connection, store, [])
         _attach(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")
         views.read_again()  # the file is named by the files of this moment

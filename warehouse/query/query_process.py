@@ -23,7 +23,7 @@ from decaf.errors import DecafError, QueryError
 from warehouse.query.catalog import TOO_LARGE, connect
 from warehouse.query.damage import described, left_out, naming_damage
 from warehouse.query.scratch import scratch_folder
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 GIGABYTE = 10**9
 ADDRESSED = 2
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 def run_in_process(
     work: Callable[[duckdb.DuckDBPyConnection], Result],
-    root: Root,
+    store: Storage,
     memory_gb: int,
     warn: Callable[[str], None],
     *,
@@ -71,10 +71,10 @@ def run_in_process(
         _bound_memory(ADDRESSED * memory_gb * GIGABYTE)
         result = error = None
         try:
-            connection = connect(root, memory_limit=f"{memory_gb}GB", threads=threads)
+            connection = connect(store, memory_limit=f"{memory_gb}GB", threads=threads)
             if damage := left_out(connection):
-                warn(described(root, damage))
-            with naming_damage(root):
+                warn(described(store, damage))
+            with naming_damage(store):
                 result = work(connection)
             sys.stdout.flush()
         except MemoryError:

@@ -6,7 +6,7 @@ from warehouse.commits import receipts
 from warehouse.commits.current import resolve
 from warehouse.query.provided import ReadFile
 from warehouse.query.row_tables import create_table
-from warehouse.storage import Root
+from warehouse.storage import Storage
 
 TABLES = {
     "receipts": {
@@ -27,12 +27,12 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
         create_table(connection, table, columns)
 
 
-def read_receipts(connection: duckdb.DuckDBPyConnection, root: Root) -> list[ReadFile]:
+def read_receipts(connection: duckdb.DuckDBPyConnection, store: Storage) -> list[ReadFile]:
     """Create the tables with a row for every receipt and unit; return the files to read.
 
     A receipt takes about 0.2 ms. Raises WarehouseError when one is damaged.
     """
-    committed = list(receipts.read(root))
+    committed = list(receipts.read(store))
     rows = [(r.kind, r.study, r.key, r.model_id, r.committed_at) for r in committed]
     create_table(connection, "receipts", TABLES["receipts"], rows)
     units = [  # upgrades name units that they left behind

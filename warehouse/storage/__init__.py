@@ -10,7 +10,7 @@ from pathlib import Path
 from warehouse.storage.base import Content, Entry, Held, Storage, Write
 from warehouse.storage.local import LocalStorage
 
-__all__ = ["Content", "Entry", "Held", "Root", "Storage", "Write", "open", "resolved"]
+__all__ = ["Content", "Entry", "Held", "Root", "Storage", "Write", "open"]
 
 Root = Path | str
 """Place of a warehouse as people give it."""
@@ -18,21 +18,16 @@ LOCAL = "file://"
 
 
 def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
-    """Storage at a root; makes nothing and asks nobody.
+    """Storage at a root, the same in every process; makes nothing and asks nobody.
 
     Raises WarehouseError for an URL that cannot be used: its protocol or its parts; MissingPackage
     for an URL where obstore is not installed.
     """
-    root = resolved(root)
-    return LocalStorage(root) if isinstance(root, Path) else _object_store(root)
-
-
-def resolved(root: Root) -> Root:
-    """Root that means the same in every process: an absolute path, or the URL of a store."""
-    text = str(root)
-    if isinstance(root, str) and "://" in text and not text.startswith(LOCAL):
-        return root
-    return Path(text.removeprefix(LOCAL)).absolute()
+    if isinstance(root, str):
+        if "://" in root and not root.startswith(LOCAL):
+            return _object_store(root)
+        root = Path(root.removeprefix(LOCAL))
+    return LocalStorage(root.absolute())
 
 
 @cache

@@ -49,10 +49,12 @@ class Held(Exception):
 
 
 class Storage(ABC):
-    """Objects by key, each of them there whole or not at all."""
+    """A warehouse: objects by key, each there whole or not at all; pickles for other processes."""
 
     address: str
     """The root as messages and further processes call it."""
+    folder: Path | None = None
+    """Absolute folder of the warehouse on this machine; None for an object store."""
 
     def place(self, key: str) -> str:
         """Address of one object, for messages."""

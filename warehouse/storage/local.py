@@ -43,14 +43,14 @@ def _is_readable(path: Path, byte_count: int) -> bool:
 class LocalStorage(Storage):
     """Files below an absolute folder."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.address = str(root)
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = str(folder)
 
     def prepare(self) -> None:
         """Make the folder and try a file."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        probe = self.root / f".probe.{os.getpid()}.tmp"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        probe = self.folder / f".probe.{os.getpid()}.tmp"
         try:
             probe.write_text("writable\n")
         finally:
@@ -65,7 +65,7 @@ class LocalStorage(Storage):
 
         A warehouse that was deleted or moved is not begun again behind the back of who did it.
         """
-        if not self.root.is_dir():
+        if not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
         keys: list[str] = []
 
@@ -92,7 +92,7 @@ class LocalStorage(Storage):
     def exists(self, key: str) -> bool:
         """Whether there is a file."""
         with self._explained(key):
-            return (self.root / key).exists()
+            return (self.folder / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Files below a folder."""
@@ -125,16 +125,16 @@ class LocalStorage(Storage):
 
     def bring(self, keys: Iterable[str]) -> dict[str, Path]:
         """The files themselves."""
-        return {key: self.root / key for key in keys if self.exists(key)}
+        return {key: self.folder / key for key in keys if self.exists(key)}
 
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
         """The files themselves."""
         places = {
-            key: str(self.root / key)
+            key: str(self.folder / key)
             for key, content in wanted.items()
-            if _is_readable(self.root / key, content.byte_count)
+            if _is_readable(self.folder / key, content.byte_count)
         }
-        return Readable(places, (str(self.root / "seeds"), str(self.root / "tables")), None)
+        return Readable(places, (str(self.folder / "seeds"), str(self.folder / "tables")), None)
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
@@ -178,7 +178,7 @@ class LocalStorage(Storage):
 
         Raises WarehouseError for a link, which may lead out of the warehouse, or back into it.
         """
-        path = self.root
+        path = self.folder
         for part in key.split("/"):
             path /= part
             if path.is_symlink():

@@ -16,6 +16,7 @@ from uuid import uuid4
 import obstore
 
 from decaf.errors import OutOfReach
+from warehouse import storage
 from warehouse.storage import lease
 from warehouse.storage.base import Content, Entry, Readable, Storage, Write
 from warehouse.storage.copies import Copies, version_digest
@@ -35,6 +36,10 @@ class ObjectStore(Objects, Storage):
         super().__init__(url, store)
         self._copies = Copies(url)
         self._is_pruned = False
+
+    def __reduce__(self) -> tuple[Callable[[str], Storage], tuple[str]]:
+        """Pickle the address alone: credentials and connections are each process's own."""
+        return storage.open, (self.address,)
 
     def place(self, key: str) -> str:
         """Address of an object, the parameters of the root left out."""

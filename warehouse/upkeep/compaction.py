@@ -13,14 +13,13 @@ import pyarrow as pa
 
 from decaf.errors import UnknownName, WarehouseError
 from decaf.foundation.digests import json_sha256, short
-from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import own_rows, read_files
 from warehouse.commits.writer import commit, remove_temporary_files
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.tables.columns import Table
 from warehouse.tables.declarations import TABLES
 
@@ -52,7 +51,7 @@ class Part(NamedTuple):
     members: Sequence[Receipt]
 
 
-def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
+def compact(store: Storage, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     """Fold the units of a study, model by model.
 
     What is folded already stays, unless new commits join it. A second call changes nothing, and a
@@ -63,23 +62,23 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     nothing of it, WarehouseError when rows that a receipt names cannot be found any more, and
     WriteFailed when the disk refuses; readers then see what they saw before.
     """
-    studies = receipts.studies(root)
+    studies = receipts.studies(store)
     if study not in studies:
         raise UnknownName.among("study", study, studies)
-    with study_lock(root, study):
-        remove_temporary_files(root, study)
-        before = extent(root, study)
-        repair_compactions(root, study)
-        sizes = _sizes(root, study)
-        for group in _groups(parts(list(receipts.read(root, study, FOLDED))), fold_bytes):
+    with study_lock(store, study):
+        remove_temporary_files(store, study)
+        before = extent(store, study)
+        repair_compactions(store, study)
+        sizes = _sizes(store, study)
+        for group in _groups(parts(list(receipts.read(store, study, FOLDED))), fold_bytes):
             files = [file for part in group for file in part.source.files]
             is_split = len(files) > len({file.table for file in files})
             if is_split or any(file.path not in sizes for file in files):
-                fold(root, group)
-        return Compacted(study, before, extent(root, study))
+                fold(store, group)
+        return Compacted(study, before, extent(store, study))
 
 
-def repair_compactions(root: Root, study: str) -> int:
+def repair_compactions(store: Storage, study: str) -> int:
     """Fold anew what nothing but compactions that do not count any more hold; returns how many.
 
     A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
@@ -87,11 +86,11 @@ def repair_compactions(root: Root, study: str) -> int:
 
     Raises WarehouseError when rows that a receipt names cannot be found any more.
     """
-    if not receipts.keys(root, COMPACTIONS, study):
+    if not receipts.keys(store, COMPACTIONS, study):
         return 0
-    committed = list(receipts.read(root, study, FOLDED))
+    committed = list(receipts.read(store, study, FOLDED))
     current = resolve(committed)
-    sizes = _sizes(root, study) if current.idle else {}
+    sizes = _sizes(store, study) if current.idle else {}
     lost = [
         receipt
         for receipt in committed
@@ -103,7 +102,7 @@ def repair_compactions(root: Root, study: str) -> int:
     for compaction in current.idle:
         members = [receipt for receipt in lost if names(compaction, receipt)]
         if members:
-            fold(root, [Part(compaction, members)])
+            fold(store, [Part(compaction, members)])
             lost = [receipt for receipt in lost if receipt not in members]
             count += 1
     return count
@@ -119,7 +118,7 @@ def parts(committed: Sequence[Receipt]) -> list[Part]:
     return [Part(source, folded.get(source.name, [source])) for source in current.read]
 
 
-def fold(root: Root, group: Sequence[Part]) -> None:
+def fold(store: Storage, group: Sequence[Part]) -> None:
     """Commit a compaction of the members of all parts, which are of one model.
 
     Where a part lacks commits that its source holds, the new compaction counts as soon as the old
@@ -136,13 +135,13 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     ]
     tables: dict[str, list[pa.Table]] = {}
     for (file, own), stored in zip(
-        wanted, read_files(root, [file for file, _ in wanted]), strict=True
+        wanted, read_files(store, [file for file, _ in wanted]), strict=True
     ):
         rows = pa.concat_tables([own_rows(stored, member) for member, _ in own])
         expected = sum(count for _, count in own)
         if rows.num_rows != expected:
             raise WarehouseError(
-                f"{storage.open(root).place(file.path)} has {rows.num_rows} rows of {len(own)} "
+                f"{store.place(file.path)} has {rows.num_rows} rows of {len(own)} "
                 f"commits; their receipts say {expected}: decaf check says what to do"
             )
         tables.setdefault(file.table, []).append(rows)
@@ -152,7 +151,7 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     folded = {
         name: _in_order(TABLES[name], pa.concat_tables(rows)) for name, rows in tables.items()
     }
-    commit(root, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
+    commit(store, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
 
 
 def _in_order(table: Table, rows: pa.Table) -> pa.Table:
@@ -166,14 +165,14 @@ def _in_order(table: Table, rows: pa.Table) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in own])
 
 
-def _sizes(root: Root, study: str) -> dict[str, int]:
-    files = layout.study_files(storage.open(root), study)
+def _sizes(store: Storage, study: str) -> dict[str, int]:
+    files = layout.study_files(store, study)
     return {entry.key: entry.byte_count for entry in files}
 
 
-def extent(root: Root, study: str) -> Extent:
+def extent(store: Storage, study: str) -> Extent:
     """Number and bytes of the files that a reader of the study opens."""
-    read = resolve(list(receipts.read(root, study))).read
+    read = resolve(list(receipts.read(store, study))).read
     files = [file for receipt in read for file in receipt.files]
     return Extent(len(files), sum(file.byte_count for file in files))
 

@@ -14,12 +14,11 @@ from functools import cache
 from typing import NamedTuple, TypeVar
 
 from decaf.errors import UnknownName
-from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, covering, names, resolve
 from warehouse.commits.lock import is_held, study_lock
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
-from warehouse.storage import Root, Storage
+from warehouse.storage import Storage
 
 GRACE = timedelta(days=7)
 """Longer than any reader keeps a connection open."""
@@ -37,7 +36,7 @@ class Garbage(NamedTuple):
 
 
 def find_garbage(
-    root: Root, older_than: timedelta = GRACE, study: str | None = None
+    store: Storage, older_than: timedelta = GRACE, study: str | None = None
 ) -> list[Garbage]:
     """List what can be deleted, of one study or all, writing nothing.
 
@@ -45,12 +44,12 @@ def find_garbage(
     of the study, and WarehouseError when it cannot be read.
     """
     before = datetime.now(UTC) - older_than
-    by_study = at_rest(root, study, lambda name: list(_of_study(root, name, before)), hold=False)
+    by_study = at_rest(store, study, lambda name: list(_of_study(store, name, before)), hold=False)
     return [garbage for of_one in by_study for garbage in of_one]
 
 
 def delete_garbage(
-    root: Root, older_than: timedelta = GRACE, study: str | None = None
+    store: Storage, older_than: timedelta = GRACE, study: str | None = None
 ) -> list[Garbage]:
     """Delete what :func:`find_garbage` lists, found anew while each study is held; returns it.
 
@@ -58,32 +57,31 @@ def delete_garbage(
     deleted before stays deleted.
     """
     before = datetime.now(UTC) - older_than
-    store = storage.open(root)
 
     def delete(name: str) -> list[Garbage]:
-        found = list(_of_study(root, name, before))
+        found = list(_of_study(store, name, before))
         for garbage in found:
             store.delete(garbage.path)
         return found
 
-    return [garbage for of_one in at_rest(root, study, delete, hold=True) for garbage in of_one]
+    return [garbage for of_one in at_rest(store, study, delete, hold=True) for garbage in of_one]
 
 
 def at_rest(
-    root: Root, study: str | None, act: Callable[[str], Result], *, hold: bool
+    store: Storage, study: str | None, act: Callable[[str], Result], *, hold: bool
 ) -> list[Result]:
     """Act on each study, or on one, that nobody audits at that moment; ``hold`` it meanwhile.
 
     Raises AlreadyRunning when a run of a study starts before it is held, and UnknownName when the
     warehouse has nothing of the one.
     """
-    names = receipts.studies(root)
+    names = receipts.studies(store)
     if study is not None and study not in names:
         raise UnknownName.among("study", study, names)
     results = []
     for name in names if study is None else [study]:
-        if not is_held(root, name):
-            with study_lock(root, name) if hold else nullcontext():
+        if not is_held(store, name):
+            with study_lock(store, name) if hold else nullcontext():
                 results.append(act(name))
     return results
 
@@ -98,16 +96,15 @@ def is_whole(store: Storage, receipt: Receipt) -> bool:
     return {path: hashlib.sha256(content).hexdigest() for path, content in stored} == wanted
 
 
-def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
+def _of_study(store: Storage, study: str, before: datetime) -> Iterator[Garbage]:
     """In the order of deletion: what hides or names something goes before that."""
-    store = storage.open(root)
-    own = list(receipts.read(root, study))
+    own = list(receipts.read(store, study))
     withdrawals = [receipt for receipt in own if receipt.kind == WITHDRAWALS]
     expired = [withdrawal for withdrawal in withdrawals if _moment(withdrawal) < before]
     replaced, folded = _superseded(store, own, before)
     # A receipt goes before its files: a compaction without files would hide those that it folded.
     for going, reason in (
-        (receipts.withdrawn(root, study), "its run was withdrawn"),
+        (receipts.withdrawn(store, study), "its run was withdrawn"),
         (expired, "what it withdrew is gone"),
         (replaced, REPLACED),
     ):

@@ -4,12 +4,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from decaf.errors import UnknownName, WarehouseError
-from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS
 from warehouse.commits.lock import study_lock
 from warehouse.query.damage import find_damage
-from warehouse.storage import Root, Storage
+from warehouse.storage import Storage
 from warehouse.upkeep.compaction import repair_compactions
 from warehouse.upkeep.retention import retire
 
@@ -27,7 +26,7 @@ class Repaired(NamedTuple):
     """Names of the commits that were withdrawn."""
 
 
-def repair(root: Root, study: str | None = None) -> list[Repaired]:
+def repair(store: Storage, study: str | None = None) -> list[Repaired]:
     """Withdraw every commit with a damaged file, and put aside receipts that cannot be read.
 
     Where a compaction is damaged, its commits have their own files again, as far as these are still
@@ -37,18 +36,17 @@ def repair(root: Root, study: str | None = None) -> list[Repaired]:
     Raises UnknownName when the warehouse has nothing of the study, AlreadyRunning when a study is
     being audited, and WriteFailed when the storage refuses.
     """
-    studies = receipts.studies(root)
+    studies = receipts.studies(store)
     if study is not None and study not in studies:
         raise UnknownName.among("study", study, studies)
     done = []
     for name in studies if study is None else [study]:
-        with study_lock(root, name):
-            done.append(Repaired(name, _put_aside(root, name), _withdraw_damaged(root, name)))
+        with study_lock(store, name):
+            done.append(Repaired(name, _put_aside(store, name), _withdraw_damaged(store, name)))
     return [one for one in done if one.receipts or one.commits]
 
 
-def _put_aside(root: Root, study: str) -> tuple[str, ...]:
-    store = storage.open(root)
+def _put_aside(store: Storage, study: str) -> tuple[str, ...]:
     aside = []
     for kind in receipts.KINDS:
         for entry in store.entries(layout.receipts_folder(kind, study), (".json",)):
@@ -66,16 +64,16 @@ def _move(store: Storage, key: str, content: bytes) -> None:
     store.delete(key)
 
 
-def _withdraw_damaged(root: Root, study: str) -> tuple[str, ...]:
+def _withdraw_damaged(store: Storage, study: str) -> tuple[str, ...]:
     withdrawn: list[str] = []
     while True:
         with suppress(WarehouseError):  # what no compaction holds either is withdrawn below
-            repair_compactions(root, study)
-        damaged = {one.commit for one in find_damage(root, study)}
-        going = [one for one in receipts.read(root, study) if one.name in damaged]
+            repair_compactions(store, study)
+        damaged = {one.commit for one in find_damage(store, study)}
+        going = [one for one in receipts.read(store, study) if one.name in damaged]
         # Without a compaction, the files of its commits count again.
         going = [one for one in going if one.kind == COMPACTIONS] or going
         if not going:
             return tuple(withdrawn)
-        retire(root, study, going)
+        retire(store, study, going)
         withdrawn += [one.name for one in going]

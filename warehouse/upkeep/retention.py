@@ -17,14 +17,13 @@ from typing import Any, NamedTuple
 
 from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
-from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import SET_ASIDE
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.views import query
-from warehouse.storage import Root
+from warehouse.storage import Storage
 from warehouse.upkeep.compaction import Part, fold, parts, repair_compactions
 from warehouse.upkeep.garbage import at_rest, is_whole
 
@@ -76,17 +75,17 @@ class Withdrawal(NamedTuple):
         return _bytes(self.commits)
 
 
-def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+def find_withdrawals(store: Storage, keep: Keep, study: str | None = None) -> list[Withdrawal]:
     """Say which runs would go, of one study or all, writing nothing.
 
     Studies that are being audited are left out. Raises UnknownName when the warehouse has nothing
     of the study, and WarehouseError when it cannot be read, or a run's manifest is damaged.
     """
-    withdrawals = at_rest(root, study, lambda name: _of_study(root, name, keep), hold=False)
+    withdrawals = at_rest(store, study, lambda name: _of_study(store, name, keep), hold=False)
     return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
-def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+def withdraw(store: Storage, keep: Keep, study: str | None = None) -> list[Withdrawal]:
     """Withdraw what :func:`find_withdrawals` says, study by study; returns what went.
 
     What goes of a study is found anew while it is held. A call after one that was stopped does the
@@ -98,12 +97,12 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     """
 
     def withdraw_of(name: str) -> Withdrawal:
-        withdrawal = _of_study(root, name, keep)
+        withdrawal = _of_study(store, name, keep)
         if withdrawal.runs:
-            _withdraw(root, name, withdrawal.commits)
+            _withdraw(store, name, withdrawal.commits)
         return withdrawal
 
-    withdrawals = at_rest(root, study, withdraw_of, hold=True)
+    withdrawals = at_rest(store, study, withdraw_of, hold=True)
     return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
@@ -127,7 +126,7 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
     return (kept | compared) - {None}
 
 
-def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) -> None:
+def set_aside(store: Storage, study: str, commits: Sequence[Receipt], version: int) -> None:
     """Leave results behind that an upgrade cannot carry over from a version.
 
     A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
@@ -138,27 +137,27 @@ def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) 
     if commits:
         key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
         units = tuple(unit for receipt in commits for unit in receipt.units)
-        _withdraw(root, study, commits, key, units)
+        _withdraw(store, study, commits, key, units)
 
 
 def _withdraw(
-    root: Root,
+    store: Storage,
     study: str,
     commits: Sequence[Receipt],
     key: str | None = None,
     units: tuple[str, ...] = (),
 ) -> None:
-    repair_compactions(root, study)
+    repair_compactions(store, study)
     going = {receipt.name for receipt in commits}
-    for source, members in parts(list(receipts.read(root, study))):
+    for source, members in parts(list(receipts.read(store, study))):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
-            fold(root, [Part(source, staying)])
-    retire(root, study, commits, key, units)
+            fold(store, [Part(source, staying)])
+    retire(store, study, commits, key, units)
 
 
 def retire(
-    root: Root,
+    store: Storage,
     study: str,
     commits: Sequence[Receipt],
     key: str | None = None,
@@ -170,22 +169,21 @@ def retire(
     """
     going = {receipt.name: receipt.committed_at for receipt in commits}
     key = key or short(json_sha256(going))
-    commit(root, WITHDRAWALS, study, key, {}, inputs=going, units=units)
-    store = storage.open(root)
+    commit(store, WITHDRAWALS, study, key, {}, inputs=going, units=units)
     for receipt in commits:
         store.delete(layout.receipt(receipt.kind, study, receipt.key))
 
 
-def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
-    own = {receipt.name: receipt for receipt in receipts.read(root, study)}
+def _of_study(store: Storage, study: str, keep: Keep) -> Withdrawal:
+    own = {receipt.name: receipt for receipt in receipts.read(store, study)}
     for receipt in own.values():
-        if receipt.kind in NAMING and not is_whole(storage.open(root), receipt):
+        if receipt.kind in NAMING and not is_whole(store, receipt):
             raise WarehouseError(
                 f"{receipt.name} of study {study} is missing or damaged, so nobody knows what it "
                 "names, and no run of the study can go; restore its files from a copy, or delete "
                 f"{layout.receipt(receipt.kind, study, receipt.key)} to give it up"
             )
-    with connect(root) as connection:
+    with connect(store) as connection:
         runs, reaudits, named = (
             run_query(connection, query(f"retention/{name}"), {"study": study}).to_pylist()
             for name in ("runs", "reaudits", "commits_of_runs")

@@ -23,6 +23,7 @@ from decaf.scoring.scores.base import ScoreDefinition
 from tasks.plan import plan_units
 from tasks.sizes import fill_block_size
 from tasks.units.scope import Scope, of_kind
+from warehouse import storage
 
 SCORE = '''
 from typing import Literal
@@ -159,7 +160,7 @@ def test_a_class_that_cannot_be_used_is_told(load, folder, text, message):
 def test_another_text_of_the_module_is_another_key(load, folder, tmp_path):
     def parts(study):
         pairs = study.pair_set()
-        study, _ = fill_block_size(study, pairs)
+        study, _ = fill_block_size(study, pairs, storage.open(study.warehouse))
         scored = of_kind(plan_units(Scope(study, pairs)), "score")
         return {json.dumps({**unit.parts, "weights": ""}) for unit in scored}
 
