@@ -276,6 +276,20 @@ def test_inputs_may_have_features_of_their_own():
     assert audited.clusters.tolist() == [0, 0, 1]
 
 
+def test_masks_that_overlap_remove_what_either_covers():
+    # q is the sum of 1, 2 and 4: without columns 0 and 1, without 1 and 2, and without nothing.
+    x, masks = np.array([[1.0, 2.0, 4.0]]), np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0]], bool)
+    for regions in (masks, masks[None], masks.tolist()):
+        audited = audit(lambda x: x.sum(1), x, regions=regions, stages=2)
+        assert audited.ids == ("0/1", "0/2")
+        np.testing.assert_array_equal(audited.q_minus[:, 0, 1], [4, 1])
+    # Numbers are masks that do not overlap.
+    numbers = np.array([2, 0, 1])
+    apart = np.stack([numbers == 1, numbers == 2])
+    both = [audit(lambda x: x.sum(1), x, regions=one, stages=3) for one in (numbers, apart)]
+    np.testing.assert_array_equal(both[0].q_minus, both[1].q_minus)
+
+
 def test_what_is_left_open_follows_from_what_is_given():
     plus, minus = images()
     default = audit(classes, plus, minus, target=0)

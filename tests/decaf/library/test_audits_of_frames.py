@@ -41,7 +41,7 @@ class TestOfBothLibraries:
         both = audit(Remembering(), frame, stages=2, regions=[1, 1])
         assert both.attributions("endpoint_delta").tolist() == [[2], [8]]
         assert both.ids == ("0/1", "1/1")
-        with pytest.raises(DataError, match=r"shape \(3,\); expected 2 on the last axis"):
+        with pytest.raises(DataError, match=r"\(3,\); .* 2 "):
             audit(Remembering(), frame, stages=2, regions=[1, 1, 2])
 
     def test_the_model_gets_columns_types_and_categories(self, library):
@@ -95,7 +95,7 @@ class TestOfBothLibraries:
         audited = audit(model, frame, other, target="b")
         expected = model.predict_proba(frame)[:, 1] - model.predict_proba(other)[:, 1]
         np.testing.assert_allclose(audited.profiles.endpoint_delta, expected, atol=1e-12)
-        assert "predict_proba of Pipeline, class 'b'" in repr(audited)
+        assert all(word in repr(audited) for word in ("predict_proba", "Pipeline", "'b'"))
         assert audit(model, frame, target="b").attributions().shape == (4, 2)
 
     @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ class TestOfBothLibraries:
         [
             ({"n": [1.0, 2.0]}, "without c"),
             ({**COLUMNS, "d": [1, 2]}, "d beside"),
-            ({**COLUMNS, "n": [1, 2]}, "column 'n' is .* in one frame and"),
+            ({**COLUMNS, "n": [1, 2]}, "column 'n'"),
             ({"n": [1.0], "c": ["x"]}, "x_minus has shape"),
         ],
     )
@@ -112,7 +112,7 @@ class TestOfBothLibraries:
             audit(Remembering(), LIBRARIES[library](COLUMNS), LIBRARIES[library](other))
 
     def test_frames_and_arrays_are_not_paired(self, library):
-        with pytest.raises(DataError, match="expected all of pandas, or all of polars"):
+        with pytest.raises(DataError, match="pandas.* polars"):
             audit(Remembering(), LIBRARIES[library](COLUMNS), np.ones((2, 2)))
 
 

@@ -64,8 +64,9 @@ class TestSummary:
     def test_it_prints_as_a_table(self):
         x = np.arange(4.0)[:, None]
         summary = audit(lambda x: x.sum(axis=1), x, x - 3).summary()
-        assert str(summary).splitlines() == [
-            "4 pairs in 4 clusters, epsilon 0.02; means with 95% bootstrap intervals",
+        head, *rows = str(summary).splitlines()
+        assert all(value in head for value in ("4 pairs", "4 clusters", "0.02", "95%"))
+        assert rows == [
             "M   endpoint magnitude       3.000  [3.000, 3.000]",
             "E   evidence                 1.500  [1.500, 1.500]",
             "C   contradiction            0.000  [0.000, 0.000]",
@@ -81,7 +82,8 @@ class TestSummary:
         audited = audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]])
         assert "evidence                 0.500  undefined" in str(audited.summary())
         assert audited._repr_html_() == audited.summary()._repr_html_()
-        assert repr(audited) == "<Audit of 1 pairs, 9 stages, epsilon 0.02, 17 of 18 forward rows>"
+        values = ("1 pairs", "9 stages", "0.02", "17 of 18")
+        assert all(value in repr(audited) for value in values)
 
 
 class TestQuarantine:
@@ -127,7 +129,7 @@ class TestPlots:
     def test_a_trajectory_shows_its_roles_its_gate_and_its_end(self):
         audited = audit(lambda x: x**3 - x / 2, [[1.0]], [[-1.0]], stages=HALF, ids=["turn"])
         chart = audited.plot("turn")
-        assert chart.to_dict()["title"] == "pair turn: M 1, E 0.25, C 0.125, F 0"
+        assert chart.to_dict()["title"].endswith("turn: M 1, E 0.25, C 0.125, F 0")
         assert drawn(chart, GATE) == [{"lower": -0.02, "upper": 0.02}]
         areas = [(row["t"], row["role"], row["response"]) for row in drawn(chart, AREAS)]
         assert areas == [

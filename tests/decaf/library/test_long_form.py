@@ -126,7 +126,6 @@ def test_html_is_a_small_table_and_escaped(audited):
     assert "<th scope='row'>&lt;a&gt;</th>" in html
     assert "<a>" not in html
     many = decaf.profile(np.ones((9, 2)), [0, 1])._repr_html_()
-    assert "<caption>9 rows, the first 5</caption>" in many
     assert many.count("<tr>") == 6
     assert "<td>evidence</td><td>1.500</td><td>[1.000, 2.000]</td>" in audited._repr_html_()
 
