@@ -1,4 +1,4 @@
-"""Files of class names that name no classes, and estimators whose classes are truth values."""
+"""Classes of labels: numbers, names, files of names, and estimators of truth values."""
 
 import json
 
@@ -12,6 +12,46 @@ from sklearn.linear_model import LogisticRegression
 from decaf.data.class_ids import class_ids
 from decaf.errors import DataError, ModelError
 from decaf.plan.study import Card
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "expected"),
+    [
+        (["7", "0"], [], [7, 0]),
+        (["2.0", "10.0", "2.0"], [], [2, 10, 2]),
+        (["b", "a"], [], [1, 0]),
+        (["10", "x"], [], [0, 1]),
+        (["b", "a"], ["b", "c", "a"], [0, 2]),
+        (["3", "5"], [5, 3], [1, 0]),
+        (["True", "False"], [True, False], [0, 1]),
+    ],
+)
+def test_labels_are_numbers_or_names(labels, classes, expected, tmp_path):
+    assert class_ids(labels, classes).ids.tolist() == expected
+    if classes:
+        named = {str(number): [str(name), "other"] for number, name in enumerate(classes)}
+        (tmp_path / "c.json").write_text(json.dumps(named))
+        assert class_ids(labels, tmp_path / "c.json").ids.tolist() == expected
+    else:
+        assert class_ids(labels).are_sorted == any(map(str.isalpha, labels))
+
+
+FILES = {
+    "a list": ["wug", "dax"],
+    "names by number": {"0": "wug", "1": "dax"},
+    "lists by number": {"0": ["wug", "n1"], "1": ["dax", "n2"]},
+    "numbers by name": {"wug": 0, "dax": 1},
+    "id2label of a configuration": {"model_type": "vit", "id2label": {"0": "wug", "1": "dax"}},
+    "label2id of a configuration": {"model_type": "vit", "label2id": {"wug": 0, "dax": 1}},
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_files_of_class_names(tmp_path, form):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(FILES[form]))
+    found = class_ids(["dax", "wug"], file)
+    assert (found.ids.tolist(), found.names, found.are_sorted) == ([1, 0], ("wug", "dax"), False)
 
 
 @pytest.mark.parametrize(
@@ -63,5 +103,5 @@ def test_a_wrong_name_of_a_truth_value_is_told_the_right_ones(tmp_path):
     skops.io.dump(fitted, tmp_path / "ill.skops")
     card = {"id": "ill", "family": "any", "source": "estimator", "classes": ["no", "yes"]}
     settings = card | {"file": str(tmp_path / "ill.skops")}
-    with pytest.raises(ModelError, match=r"give 'classes: \[false, true\]'"):
+    with pytest.raises(ModelError, match=r"\[false, true\]"):
         TypeAdapter(Card).validate_python(settings).load("cpu")

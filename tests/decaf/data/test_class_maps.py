@@ -89,69 +89,46 @@ def test_a_file_called_as_the_official_one_maps_all_outputs(tmp_path):
     official = {str(output): superclass for output, superclass in enumerate(IMAGENET9.mapping)}
     del official["999"]
     file = written(tmp_path, official, "in_to_in9.json")
-    with pytest.raises(DataError, match=r"in_to_in9.json has 999 outputs; .*to map 1000 outputs"):
+    with pytest.raises(DataError, match=r"in_to_in9.json .* 999 .* 1000 outputs"):
         class_map(file, 9)
     own = written(tmp_path, official, "own.json")
     assert class_map(own, 9) == IMAGENET9.mapping[:999]
 
 
-NO_WHOLE_NUMBER = r'not an object of whole numbers: it has "1": '
+NO_WHOLE_NUMBERS = ("0.9", "1.0", "true", '"1"', "null", "[1]", "{}")
+TEXTS = {
+    **{f'{{"0": 0, "1": {value}}}': '"1": ' for value in NO_WHOLE_NUMBERS},
+    '{"0": 0, "1": 1, "0": 1}': "output 0 twice",
+    '{"0": 0, "1": 1, "00": 0}': "output 0 twice",
+    "{0: 1}": r"map\.json is not JSON",
+    "[" * 100_000: r"map\.json is not JSON",
+    **dict.fromkeys(('{"dog": 0}', '{"0": 0, "-1": 1}', "[0, 1]", '["dog"]', "7"), "whole numbers"),
+    '{"0": 0, "1": 0}': "-1 or to 0 … 1.*: 1; .*none",
+    '{"0": 0, "1": 2}': ": 1; .*: 2",
+    '{"0": 0, "1": 1, "3": 1}': "2; .* 0 to 2",
+    '{"0": 0, "2": 1}': "1; .* 0 to 1",
+    '{"0": 0}': ": 1; .*none",
+    "{}": ": 0, 1",
+}
+"""Files for two superclasses, and values that the message of the refusal has."""
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        *(
-            (f'{{"0": 0, "1": {value}}}', NO_WHOLE_NUMBER)
-            for value in ("0.9", "1.0", "true", '"1"', "null", "[1]", "{}")
-        ),
-        ('{"0": 0, "1": 1, "0": 1}', "maps output 0 twice"),
-        ('{"0": 0, "1": 1, "00": 0}', "maps output 0 twice"),
-        ("{0: 1}", r"map\.json is not JSON"),
-        ("[" * 100_000, r"map\.json is not JSON"),
-    ],
-)
-def test_a_text_that_is_no_map_says_why(tmp_path, text, message):
+@pytest.mark.parametrize("number", range(len(TEXTS)))
+def test_a_text_that_is_no_map_is_refused(tmp_path, number):
+    text, values = [*TEXTS.items()][number]
     (tmp_path / "map.json").write_text(text)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=values):
         class_map(tmp_path / "map.json", 2)
 
 
 def test_a_pipe_is_no_map(tmp_path):
     os.mkfifo(tmp_path / "map.json")
-    with pytest.raises(DataError, match=r"map\.json: it is a pipe, not a file"):
+    with pytest.raises(DataError, match=r"map\.json: .* pipe"):
         class_map(tmp_path / "map.json", 2)
 
 
-@pytest.mark.parametrize(
-    ("mapping", "message"),
-    [
-        ({"0": 0, "1": 0}, r"2 outputs to -1 or to 0 … 1.*never mapped to: 1; no superclass: none"),
-        ({"0": 0, "1": 2}, "never mapped to: 1; no superclass: 2"),
-        ({"0": 0, "1": 1, "3": 1}, "3 outputs and none is called 2; expected 0 to 2"),
-        ({"dog": 0}, "not an object of whole numbers"),
-        ({"0": 0, "-1": 1}, "not an object of whole numbers"),
-        ([0, 1], "not an object of whole numbers"),
-        (["dog"], "not an object of whole numbers"),
-        ({"0": "dog"}, "not an object of whole numbers"),
-        ({"0": 0}, "never mapped to: 1; no superclass: none"),
-        ({"0": 0, "2": 1}, "2 outputs and none is called 1; expected 0 to 1"),
-        (7, "not an object of whole numbers"),
-        ({}, "never mapped to: 0, 1"),
-    ],
-)
-def test_a_map_that_does_not_fit_says_why(tmp_path, mapping, message):
-    with pytest.raises(DataError, match=message):
-        class_map(written(tmp_path, mapping), 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "classes", "message"),
-    [
-        ("imagenet9", 10, r"class map imagenet9 .*never mapped to: 9;"),
-        ("imagenet-9", 9, r"No such file.*did you mean 'imagenet9'"),
-    ],
-)
-def test_a_shipped_map_has_its_name_and_its_number_of_superclasses(name, classes, message):
-    with pytest.raises(DataError, match=message):
-        class_map(Path(name), classes)
+def test_a_shipped_map_has_its_name_and_its_number_of_superclasses():
+    with pytest.raises(DataError, match="imagenet9 .*: 9;"):
+        class_map(Path("imagenet9"), 10)
+    with pytest.raises(DataError, match="'imagenet9'"):
+        class_map(Path("imagenet-9"), 9)

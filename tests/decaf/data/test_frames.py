@@ -170,12 +170,12 @@ def test_rows_of_another_kind_are_refused(schema, name):
 
 def test_a_missing_number_is_refused_where_there_was_none():
     full = of(x=[1.0, 2.0])
-    with pytest.raises(DataError, match="column 'x' has no value in row 1; expected a value in ev"):
+    with pytest.raises(DataError, match="column 'x' .* row 1"):
         FrameSchema.of(full).encode(of(x=[1.0, None]))
 
 
 def test_values_of_another_width_are_refused(schema):
-    with pytest.raises(DataError, match=r"shape \(1, 3\); expected \(rows, 9\) for the col"):
+    with pytest.raises(DataError, match=r"\(1, 3\); .* \(rows, 9\)"):
         decoded(schema, [1, 2, 3])
 
 
@@ -207,7 +207,7 @@ def pandas_frames(draw):
     return pd.DataFrame(columns)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(pandas_frames())
 def test_every_pandas_frame_comes_back(frame):
     schema = FrameSchema.of(frame)
@@ -218,7 +218,7 @@ def test_every_pandas_frame_comes_back(frame):
     assert FrameSchema.of(frame) == schema
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data())
 def test_every_polars_frame_comes_back(data):
     levels = ["red", "green", "blue"]
@@ -268,6 +268,7 @@ def test_rows_that_decode_to_the_same_row_are_built_once(schema):
     assert_frame_equal(batch.frame, FRAME[::-1].reset_index(drop=True))
 
 
+@settings(max_examples=30)
 @given(
     rows=st.lists(
         st.lists(st.sampled_from([-1.0, 0.0, 0.2, 0.3, 0.5, 0.6, 1.0]), min_size=9, max_size=9),

@@ -132,7 +132,7 @@ def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     (pair,) = pairs.pairs
     assert (pair.source_id, pair.split, pair.pair_type) == ("video", "test", "wing")
     assert pair.weight == 2.5
-    assert "1 of 2 images do not have a feature and are left out" in " ".join(pairs.remarks)
+    assert "1 of 2 images" in " ".join(pairs.remarks)
 
 
 def test_a_list_of_images(photos, tmp_path):
@@ -152,7 +152,7 @@ def test_images_without_labels_are_of_class_0(tmp_path):
     assert "no labels" in " ".join(pairs.remarks)
     (tmp_path / "photos" / "dog").mkdir()
     Image.new("RGB", (8, 8)).save(tmp_path / "photos" / "dog" / "b.png")
-    with pytest.raises(DataError, match="1 of 2 inputs have no label, and others have, as 'dog'"):
+    with pytest.raises(DataError, match="1 of 2 inputs .* 'dog'"):
         adapter(tmp_path, {"kind": "grid"}).pair_set()
 
 
@@ -182,10 +182,10 @@ def test_a_part_without_any_annotation_is_named(photos, tmp_path):
     (tmp_path / "parts.json").write_text(json.dumps(said))
     pairs = adapter(tmp_path, coco).pair_set()
     assert {pair.pair_type for pair in pairs.pairs} == {"head", "wing"}
-    assert "features that no image has: tail" in pairs.remarks
+    assert any(remark.endswith(": tail") for remark in pairs.remarks)
     said["annotations"].append(tails[0])
     (tmp_path / "parts.json").write_text(json.dumps(said))
-    assert "no image has" not in " ".join(adapter(tmp_path, coco).pair_set().remarks)
+    assert "tail" not in " ".join(adapter(tmp_path, coco).pair_set().remarks)
 
 
 def test_annotations_may_name_files_by_their_last_part(photos, tmp_path):
@@ -231,65 +231,50 @@ def maps_spoilt(image, **options):
 
 
 def rle(counts):
-    return lambda said: said["annotations"][0].update(
-        segmentation={"size": [SIZE, SIZE], "counts": counts}
-    )
+    """COCO annotations of which the first has these run lengths."""
+    return edited(0, segmentation={"size": [SIZE, SIZE], "counts": counts})
 
 
 def grey(side, value=0):
     return Image.new("L", (side, side), value)
 
 
+def edited(number, **changes):
+    """COCO annotations of which one is changed."""
+    return spoilt(lambda said: said["annotations"][number].update(**changes))
+
+
+def listed(**changes):
+    """COCO annotations whose first image is listed otherwise."""
+    return spoilt(lambda said: said["images"][0].update(**changes))
+
+
 HOSTILE = {
-    "no mask file": (masks_spoilt(lambda f: f.unlink()), "save an empty one"),
-    "a mask of another size": (
-        masks_spoilt(lambda f: grey(31).save(f)),
-        "31 x 31 pixels, and its image",
-    ),
+    "no mask file": (masks_spoilt(lambda f: f.unlink()), "_tail.png"),
+    "a mask of another size": (masks_spoilt(lambda f: grey(31).save(f)), "31 x 31"),
     "a mask in colours": (
         masks_spoilt(lambda f: Image.new("RGB", (SIZE, SIZE)).save(f)),
-        "PNG of RGB; a mask or label map has one number a pixel",
+        "PNG of RGB",
     ),
-    "a JPEG": (masks_spoilt(lambda f: grey(SIZE).save(f, "JPEG")), "it is JPEG of L"),
-    "no image": (masks_spoilt(lambda f: f.write_bytes(b"x")), "cannot be decoded"),
-    "a number beyond the names": (
-        maps_spoilt(grey(SIZE, 4)),
-        "has the number 4; expected 0 for no feature, and 1 to 3",
-    ),
-    "a label map of another size": (maps_spoilt(grey(16)), "16 x 16 pixels, and its image"),
-    "no COCO": (spoilt(lambda said: said.pop("images")), "'images' is no list of objects"),
-    "an image that is not listed": (
-        spoilt(lambda said: said["annotations"][1].update(image_id=7)),
-        "annotation 1 has the image_id 7, which the file does not list",
-    ),
-    "a category that is not listed": (
-        spoilt(lambda said: said["annotations"][1].update(category_id=9)),
-        "annotation 1 has the category_id 9, which the file does not list",
-    ),
-    "an id in words": (
-        spoilt(lambda said: said["images"][0].update(id="x")),
-        "annotation 0 has the image_id 100, which the file does not list",
-    ),
-    "two images of one id": (
-        spoilt(lambda said: said["images"][0].update(id=101)),
-        "two images have one id",
-    ),
-    "a huge image": (
-        spoilt(lambda said: said["images"][0].update(width=10**9)),
-        "expected [32, 1000000000]",
-    ),
-    "an image of another size": (
-        spoilt(lambda said: said["images"][0].update(width=31)),
-        "its run lengths are of [32, 32]; expected [32, 31]",
-    ),
+    "a JPEG": (masks_spoilt(lambda f: grey(SIZE).save(f, "JPEG")), "JPEG of L"),
+    "no image": (masks_spoilt(lambda f: f.write_bytes(b"x")), "decoded"),
+    "a number beyond the names": (maps_spoilt(grey(SIZE, 4)), "the number 4"),
+    "a label map of another size": (maps_spoilt(grey(16)), "16 x 16"),
+    "no COCO": (spoilt(lambda said: said.pop("images")), "'images'"),
+    "an image that is not listed": (edited(1, image_id=7), "annotation 1 has the image_id 7"),
+    "a category that is not listed": (edited(1, category_id=9), "the category_id 9"),
+    "an id in words": (listed(id="x"), "annotation 0 has the image_id 100"),
+    "two images of one id": (listed(id=101), "101"),
+    "a huge image": (listed(width=10**9), "[32, 1000000000]"),
+    "an image of another size": (listed(width=31), "[32, 31]"),
     "other photos": (
         spoilt(lambda said: [one.update(file_name=f"{one['id']}.png") for one in said["images"]]),
-        "none of the 4 images of",
+        "none of the 4 images",
     ),
-    "run lengths that end too early": (spoilt(rle([5, 5])), "run lengths add up to 10"),
-    "broken packed run lengths": (spoilt(rle("}}}")), "packed counts cannot be read"),
+    "run lengths that end too early": (rle([5, 5]), "10"),
+    "broken packed run lengths": (rle("}}}"), "packed"),
 }
-"""What is wrong with the files, and words of the message."""
+"""What is wrong with the files, and a value that the message of the refusal has."""
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -313,7 +298,7 @@ def test_more_than_64_features_are_refused(photos, tmp_path):
 
 def test_a_group_of_what_is_not_annotated_is_refused(photos, tmp_path):
     coco = featured_images.coco(tmp_path / "parts.json", photos)
-    with pytest.raises(DataError, match="has no category 'heat'; did you mean 'head'"):
+    with pytest.raises(DataError, match="'heat'; .* 'head'"):
         adapter(tmp_path, coco | {"groups": {"ends": ["heat"]}}).pair_set()
 
 
@@ -348,26 +333,15 @@ def test_a_list_that_cannot_be_used_is_refused(name, photos, tmp_path):
         adapter(tmp_path, features, table=str(tmp_path / "list.txt")).pair_set()
 
 
+MASKS = {"kind": "masks", "names": ["a"]}
 SETTINGS = {
-    "no way": ({"features": {"kind": "masks"}}, "either 'files' and 'names', or 'table'"),
-    "two ways": (
-        {"features": {"kind": "masks", "files": "{image}{feature}", "names": ["a"], "table": "t"}},
-        "either 'files' and 'names', or 'table'",
-    ),
-    "no place": (
-        {"features": {"kind": "masks", "files": "a.png", "names": ["a"]}},
-        "{image} in it",
-    ),
-    "no feature": (
-        {"features": {"kind": "masks", "files": "{image}.png", "names": ["a"]}},
-        "{feature} in it",
-    ),
-    "no names": (
-        {"features": {"kind": "label_maps", "files": "{image}", "names": []}},
-        "at least 1",
-    ),
-    "nine a side": ({"features": {"kind": "grid", "side": 9}}, "less than or equal to 8"),
-    "a crop too large": ({"features": {"kind": "grid"}, "resize": 8, "crop": 9}, "'resize' of at"),
+    "no way": ({"features": {"kind": "masks"}}, "'table'"),
+    "two ways": ({"features": MASKS | {"files": "{image}{feature}", "table": "t"}}, "'table'"),
+    "no place": ({"features": MASKS | {"files": "a.png"}}, "{image}"),
+    "no feature": ({"features": MASKS | {"files": "{image}.png"}}, "{feature}"),
+    "no names": ({"features": {"kind": "label_maps", "files": "{image}", "names": []}}, "names"),
+    "nine a side": ({"features": {"kind": "grid", "side": 9}}, "8"),
+    "a crop too large": ({"features": {"kind": "grid"}, "resize": 8, "crop": 9}, "'resize'"),
 }
 
 

@@ -1,6 +1,5 @@
 """Pairs of image files: by a table, by two folders, and what their pixels are."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -60,7 +59,9 @@ def test_only_two_columns_are_needed(tmp_path):
         ("s0-black.png", "pair", 0, "all"),
         ("s1-black.png", "pair", 0, "all"),
     ]
-    assert pairs.remarks == ("columns that are not used: 'note'", NO_LABELS)
+    unused, *others = pairs.remarks
+    assert unused.endswith(": 'note'")
+    assert others == [NO_LABELS]
     assert not pairs.has_labels
     labelled = replace(pairs, has_labels=True)
     assert labelled.digest == pairs.digest
@@ -104,9 +105,9 @@ def test_further_columns_divide_pairs_and_change_nothing_that_is_scored(table):
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ([("split", "a")], "called 'split', which all pairs are divided by"),
-        ([("site\n", "a")], "the name 'site\\\\n' of a group of pairs"),
-        ([("age", str(n)) for n in range(MOST_MEMBERS + 1)], "has 201 values; expected 200"),
+        ([("split", "a")], "'split'"),
+        ([("site\n", "a")], r"'site\\n'"),
+        ([("age", str(n)) for n in range(MOST_MEMBERS + 1)], "201 .* 200"),
     ],
 )
 def test_groups_that_divide_nothing(table, groups, words):
@@ -130,28 +131,6 @@ def test_a_table_of_another_format_gives_the_same_pairs(table, suffix, tmp_path)
     assert found == adapter(pairs=table, columns=COLUMNS).pair_set()
 
 
-@pytest.mark.parametrize(
-    ("labels", "classes", "expected"),
-    [
-        (["7", "0"], [], [7, 0]),
-        (["b", "a"], [], [1, 0]),
-        (["10", "x"], [], [0, 1]),
-        (["b", "a"], ["b", "c", "a"], [0, 2]),
-        (["3", "5"], [5, 3], [1, 0]),
-    ],
-)
-def test_labels_are_numbers_or_names(labels, classes, expected, tmp_path):
-    rows_of_squares(tmp_path, range(2))
-    rows = [[f"images/s{n}-black.png", f"images/s{n}-grey.png", labels[n]] for n in range(2)]
-    write_table(tmp_path / "p.csv", rows, ("factual", "counterfactual", "label"))
-    pairs = adapter(pairs=tmp_path / "p.csv", classes=classes).pair_set()
-    assert [pair.class_id for pair in pairs.pairs] == expected
-    if classes:
-        named = {str(number): [str(name), "other"] for number, name in enumerate(classes)}
-        (tmp_path / "c.json").write_text(json.dumps(named))
-        assert adapter(pairs=tmp_path / "p.csv", classes=tmp_path / "c.json").pair_set() == pairs
-
-
 def test_two_folders_pair_files_of_equal_names(tmp_path):
     for name in ("dog/1.png", "cat/2.png", "cat/3.png", ".hidden/4.png"):
         save(tmp_path / "plain" / name, square(10, 0))
@@ -163,10 +142,9 @@ def test_two_folders_pair_files_of_equal_names(tmp_path):
         ("cat/2.png", 0),
         ("dog/1.png", 1),
     ]
-    assert pairs.remarks == (
-        "files that one folder lacks are left out: 1 (cat/3.png)",
-        "class names: 0 cat, 1 dog",
-    )
+    left_out, names = pairs.remarks
+    assert left_out.endswith(": 1 (cat/3.png)")
+    assert names == "class names: 0 cat, 1 dog"
     data.verify(pairs)
     assert data.read_input(pairs.inputs[pairs.pairs[0].minus])[0, 0, 0] == 255
 
@@ -193,7 +171,7 @@ def test_images_are_resized_and_cropped_as_declared(tmp_path):
         for role in ("factual", "counterfactual")
         for name, shape in (("wide.png", (10, 20, 3)), ("high.png", (20, 10, 3)))
     }
-    with pytest.raises(DataError, match=r"fewer than the crop of 21; set 'resize:' too"):
+    with pytest.raises(DataError, match="crop of 21; .*'resize:'"):
         adapter(**folders, crop=21).verify(pairs)
 
 
@@ -201,10 +179,9 @@ def test_both_of_a_pair_have_one_size_before_they_are_cropped(tmp_path):
     save(tmp_path / "a" / "one.png", np.zeros((20, 40, 3), np.uint8))
     save(tmp_path / "b" / "one.png", np.zeros((20, 30, 3), np.uint8))
     data = adapter(factual=tmp_path / "a", counterfactual=tmp_path / "b", resize=8, crop=8)
-    with pytest.raises(DataError, match=r"pair one.png: .* has 40 x 20 pixels and .* 30 x 20;"):
+    with pytest.raises(DataError, match=r"pair one\.png: .* 40 x 20 .* 30 x 20"):
         data.verify(data.pair_set())
-    words = r"pair one.png: factual/one.png comes out as \(20, 40, 3\) and .* as \(20, 30, 3\);"
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=r"pair one\.png: .* \(20, 40, 3\) .* \(20, 30, 3\)"):
         data.model_copy(update={"resize": None, "crop": None}).pair_set()
 
 
@@ -226,8 +203,8 @@ def test_content_decides_what_is_scored_again(table, tmp_path):
         ({"pairs": "t.csv", "factual": "a"}, "'factual' needs no 'pairs'"),
         ({"factual": "a", "counterfactual": "b", "images": "c"}, "'images' needs a table"),
         ({"factual": "a", "counterfactual": "b", "columns": {"label": "x"}}, "'columns' needs"),
-        ({"pairs": "t.csv", "resize": 8, "crop": 9}, "'crop' needs 'resize' of at least 9"),
-        ({"pairs": "t.csv", "resize": 8000}, "less than or equal to 4096"),
+        ({"pairs": "t.csv", "resize": 8, "crop": 9}, "'crop' .* 9"),
+        ({"pairs": "t.csv", "resize": 8000}, "4096"),
         ({"pairs": "t.csv", "columns": {"weigth": "w"}}, "Input should be 'factual'"),
         ({"pairs": "t.csv", "colums": {}}, "did you mean 'columns'"),
     ],
@@ -242,7 +219,5 @@ def test_a_pair_of_one_content_is_told(tmp_path):
     rows = [["s0-black.png", "s0-white.png"], ["s1-black.png", "s1-black.png"]]
     write_table(tmp_path / "pairs.csv", rows, ("factual", "counterfactual"))
     pairs = adapter(pairs=tmp_path / "pairs.csv", images=tmp_path / "images").pair_set()
-    assert pairs.remarks[0] == (
-        "in 1 of 2 pairs both images are the same file, so nothing can respond: "
-        "s1-black.png__s1-black.png"
-    )
+    assert "1 of 2 pairs" in pairs.remarks[0]
+    assert pairs.remarks[0].endswith(": s1-black.png__s1-black.png")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from blocks import features, foregrounds, with_contexts
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decaf.data.inputs import InputColumns
@@ -148,6 +148,7 @@ def digest_one_by_one(inputs, pairs, rows, geometry="g"):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@settings(max_examples=30)
 @given(some_pairs(), st.integers(1, 3), st.randoms())
 def test_columns_are_the_pairs_that_they_were_made_of(members, per_block, random):
     inputs, pairs = members
@@ -174,6 +175,7 @@ def test_columns_are_the_pairs_that_they_were_made_of(members, per_block, random
     assert [block.tolist() for block in made.blocks(per_block)] == expected
 
 
+@settings(max_examples=30)
 @given(some_pairs())
 def test_a_block_has_its_pairs_and_the_inputs_that_they_use(members):
     inputs, pairs = members

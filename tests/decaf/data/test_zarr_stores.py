@@ -126,7 +126,7 @@ def test_a_store_that_cannot_be_used_is_refused(name, tmp_path):
 
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "a.zarr").write_bytes(b"x")
-    with pytest.raises(DataError, match="cannot be used: .*; expected a folder that zarr wrote"):
+    with pytest.raises(DataError, match=r"a\.zarr"):
         mapped(tmp_path / "a.zarr", "factual")
-    with pytest.raises(DataError, match="No such file or directory"):
+    with pytest.raises(DataError, match=r"none\.zarr.* No such file"):
         mapped(tmp_path / "none.zarr", "factual")
