@@ -1,11 +1,10 @@
 """Images of one channel, and arrays of 0 to 255: each model gets what its owner means."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from clean_scores import clean_scores
+from data_looks import look_at
 from ended_commands import refused, succeeded
 from networks.brought import grey
 from PIL import Image
@@ -284,26 +283,18 @@ def test_a_network_of_another_number_of_channels_is_refused_with_the_way_out(
     succeeded(decaf("plan", write({**small, "data": grey_section, "models": [one]})))
     study = write({**small, "data": grey_section, "models": [three]})
     refused(decaf("plan", study), "'channels: 3'")
-    arrays, _ = saved(tmp_path, GREY)
-    study = write({**small, "data": arrays, "models": [one]})
-    assert (
-        "from 0 to 255"
-        in refused(decaf("plan", study), "'channels: 1'") + decaf("data", study).stdout
-    )
-    arrays, _ = saved(tmp_path, COLOUR.astype("f4"))
-    refused(decaf("plan", write({**small, "data": arrays, "models": [three]})), "'channels: 3'")
 
 
-def test_data_shows_the_range_that_models_get(small, write, decaf, tmp_path):
+@pytest.mark.parametrize("channels", [None, 1])
+def test_data_shows_the_range_that_models_get(small, write, tmp_path, channels):
     section, _ = saved(tmp_path, GREY)
-    study = write({**small, "data": section})
-    printed = succeeded(decaf("data", study))
-    assert "float64 8 x 8, from 0 to 255" in printed
-    study = write({**small, "data": section | {"channels": 1}})
-    answer = json.loads(succeeded(decaf("data", study, "--json", "--html", tmp_path / "page.html")))
-    expected = {"type": "float32", "shape": [1, SIDE, SIDE], "low": 0.0, "high": 1.0}
-    assert expected.items() <= answer["model_inputs"].items()
-    assert (tmp_path / "page.html").read_text().count("data:image/png") == 6
+    section |= {"channels": 1} if channels else {}
+    expected = {
+        None: {"type": "float64", "shape": [SIDE, SIDE], "low": 0.0, "high": 255.0},
+        1: {"type": "float32", "shape": [1, SIDE, SIDE], "low": 0.0, "high": 1.0},
+    }
+    answer = look_at(write({**small, "data": section}))
+    assert expected[channels].items() <= answer["model_inputs"].items()
 
 
 def test_grey_photos_in_three_channels_are_seen(tmp_path):

@@ -150,13 +150,13 @@ class Untied(Tied):
 
 def test_tensors_that_are_not_tied_in_the_network_are_missing(tmp_path):
     save_model(trained(Tied()), str(tmp_path / "tied.safetensors"))
-    with pytest.raises(ModelError, match=r"second\.bias is missing; second\.weight is missing"):
+    with pytest.raises(ModelError, match=r"second\.bias .* second\.weight"):
         loaded(Untied, tmp_path / "tied.safetensors")
     state = trained(Tied()).state_dict()
     for name in ("first.weight", "second.weight", "head.bias"):
         del state[name]
     torch.save(state, tmp_path / "cut.pth")
-    words = r"first\.weight is missing; head\.bias is missing; second\.weight is missing"
+    words = r"first\.weight .* head\.bias .* second\.weight"
     with pytest.raises(ModelError, match=words):
         loaded(Tied, tmp_path / "cut.pth")
 
@@ -192,7 +192,7 @@ def test_numbers_beside_the_tensors_are_left_out_too(tmp_path):
 
 def test_leaving_out_a_layer_or_nothing_is_refused(tmp_path):
     torch.save(trained(normed()).state_dict() | LOSS, tmp_path / "net.pth")
-    with pytest.raises(ModelError, match=r"2\.bias is missing; 2\.weight is missing"):
+    with pytest.raises(ModelError, match=r"2\.bias .* 2\.weight"):
         loaded(normed, tmp_path / "net.pth", leave_out=["criterion.", "2."])
     with pytest.raises(ModelError, match=r"starts with 'criterio_'"):
         loaded(normed, tmp_path / "net.pth", leave_out=["criterion.", "criterio_"])

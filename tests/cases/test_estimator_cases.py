@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import skops.io
 import xgboost
-import yaml
 from ended_commands import refused, succeeded
 from income_table import (
     FRAME,
@@ -36,6 +35,8 @@ from warehouse_answers import fetched
 
 from decaf import audit
 from decaf.errors import ModelError
+from decaf.registry.entries import Described
+from decaf.registry.proposals import proposal_of
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ WRITERS = {
 def test_the_messages_lead_to_an_open_file(tmp_path, name):
     fitted = RandomForestClassifier(3).fit(FRAME, LABELS)
     WRITERS[name](fitted, tmp_path / name)
-    with pytest.raises(ModelError, match="'unpickle: true' to the card"):
+    with pytest.raises(ModelError, match="'unpickle: true'"):
         card(tmp_path / name).weights_digest()
     found = scores(card(tmp_path / name, unpickle=True), FRAME)
     np.testing.assert_array_equal(found, fitted.predict_proba(FRAME))
@@ -269,10 +270,10 @@ def test_a_plan_accepts_what_people_bring(tmp_path, table_study, write, decaf):
         {"id": "missing", "file": str(tmp_path / "linear.json"), "missing": MISSING},
     ]
     done = decaf("plan", write(table_study(FRAME, models)))
-    assert "tried 6 models: the answers fit the score" in succeeded(done)
-    assert "generic: columns of the table are taken by position: Column_0 is age" in done.stderr
-    assert "german: columns of the table are taken by position: alter is age" in done.stderr
-    assert "dart: the file names no columns" in done.stderr
+    assert "6 models" in succeeded(done)
+    lines = done.stderr.splitlines()
+    for name, words in (("generic", "Column_0 is age"), ("german", "alter is age"), ("dart", "")):
+        assert any(f"{name}: " in line and words in line for line in lines)
 
 
 def test_a_plan_names_what_cannot_be_scored(tmp_path, table_study, write, decaf, several, older):
@@ -305,19 +306,17 @@ def test_a_plan_names_what_cannot_be_scored(tmp_path, table_study, write, decaf,
     succeeded(decaf("plan", write(settings)))
 
 
-def test_a_card_of_several_targets_and_of_joblib(tmp_path, write, decaf, table_study, several):
-    for name in ("several", "pickled", "boosted"):
-        (tmp_path / "models" / name / "1").mkdir(parents=True)
-    skops.io.dump(several["multi"], tmp_path / "models" / "several" / "1" / "m.skops")
-    joblib.dump(several["multi"], tmp_path / "models" / "pickled" / "1" / "m.joblib")
-    boosted().fit(FRAME, LABELS).save_model(tmp_path / "models" / "boosted" / "1" / "m.ubj")
-    registry = {"kind": "folder", "root": str(tmp_path / "models"), "follow": ["latest"]}
-    settings = {**table_study(FRAME, []), "registry": registry}
-    del settings["models"]
-    config = write(settings)
-    refused(decaf("card", "several", "-c", config), "m.skops", "has 2 targets")
-    proposed = succeeded(decaf("card", "pickled", "-c", config))
-    expected = {"source": "estimator", "file": "m.joblib", "unpickle": True}
-    assert yaml.safe_load(proposed) == {"cards": {"pickled": expected}}
-    assert "trust:" in proposed
-    assert "# missing: " in succeeded(decaf("card", "boosted", "-c", config))
+def test_a_card_of_several_targets_and_of_joblib(tmp_path, several):
+    folders = [tmp_path / name for name in ("several", "pickled", "boosted")]
+    for folder in folders:
+        folder.mkdir()
+    skops.io.dump(several["multi"], folders[0] / "m.skops")
+    joblib.dump(several["multi"], folders[1] / "m.joblib")
+    boosted().fit(FRAME, LABELS).save_model(folders[2] / "m.ubj")
+    with pytest.raises(ModelError, match=r"m\.skops.* 2 targets"):
+        proposal_of(Described(folders[0], {}))
+    pickled = proposal_of(Described(folders[1], {}))
+    assert pickled.card == {"source": "estimator", "file": "m.joblib", "unpickle": True}
+    assert any("trust:" in remark for remark in pickled.remarks)
+    remarks = proposal_of(Described(folders[2], {})).remarks
+    assert any(remark.startswith("missing: ") for remark in remarks)

@@ -110,7 +110,7 @@ def test_other_names_need_a_key(tmp_path):
     assert "income is lohn" in remarks(by_position, other)[0]
     np.testing.assert_array_equal(scores(by_position, FRAME), fitted.predict_proba(FRAME))
     assert remarks(by_position, FRAME) == ()
-    with pytest.raises(ModelError, match="fitted on 2 columns, and the table has 3"):
+    with pytest.raises(ModelError, match="2 columns, .* 3"):
         scores(by_position, other.assign(third=1.0))
     with pytest.raises(ModelError, match="another position"):
         scores(by_position, FRAME[["income", "age"]])

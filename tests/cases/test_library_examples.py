@@ -68,9 +68,7 @@ PATHS = dict(FILES.findall((ROOT / "docs" / "library.md").read_text()))
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_of_the_page_keeps_every_contract(name, decaf, tmp_path):
     (tmp_path / name).write_text(PATHS[name])
-    printed = succeeded(decaf("check-plugin", name))
-    assert "broken" not in printed
-    assert "States made of tensors equal those made of arrays" in printed
+    assert "broken" not in succeeded(decaf("check-plugin", name))
 
 
 def test_the_page_has_a_path_for_rows_and_one_for_images():

@@ -80,7 +80,7 @@ def test_a_class_of_xgboost_keeps_its_own_missing(tmp_path, name):
     same = scores(card(path, **keys | {"missing": MISSING}), HOLES)
     np.testing.assert_allclose(same, expected, rtol=1e-6)
     if name != "booster.pkl":
-        with pytest.raises(ModelError, match="says that -999 counts as missing"):
+        with pytest.raises(ModelError, match="-999"):
             card(path, **keys, missing=-1).load("cpu")
 
 
@@ -99,7 +99,7 @@ def test_a_recipe_keeps_the_missing_of_its_fit(tmp_path):
 
 def test_missing_of_another_estimator_is_refused(tmp_path):
     skops.io.dump(LogisticRegression().fit(FRAME, LABELS), tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="LogisticRegression is no model of XGBoost"):
+    with pytest.raises(ModelError, match="LogisticRegression"):
         card(tmp_path / "m.skops", missing=MISSING).load("cpu")
 
 

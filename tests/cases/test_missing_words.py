@@ -1,12 +1,10 @@
 """Words such as None and NA in a CSV: values where a configuration declares them, else remarked."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 import skops.io
-from ended_commands import refused, succeeded
+from ended_commands import succeeded
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -233,15 +231,3 @@ def test_words_of_the_second_table(tmp_path):
     frame, pairs = frame_of(adapter(tmp_path, "", other, **settings), "None")
     assert frame["job"].tolist() == ["None"]
     assert "'job' 'NA' (1)" in words_of(pairs)[0]
-
-
-def test_the_command_remarks_on_words(study, write, decaf, tmp_path):
-    (tmp_path / "rows.csv").write_text("age,job\n40,None\n31,cook\n20,None\n")
-    data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv")}
-    data["changes"] = {"older": {"add": {"age": 1}}}
-    done = decaf("data", write({**study, "data": data}), "--json")
-    (remark,) = [one for one in json.loads(succeeded(done))["remarks"] if "words" in one]
-    assert "'job' 'None' (2)" in remark
-    data["groups"] = ["age"]
-    (tmp_path / "rows.csv").write_text("age,job\n40,None\nNA,cook\n")
-    refused(decaf("data", write({**study, "data": data})), "'age'", "row 1")

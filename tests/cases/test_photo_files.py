@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from ended_commands import refused, succeeded
+from data_looks import look_at, refuse_to_look
 from own_data import save, square
 from PIL import Image
 from small_studies import of_scenes, weighted
@@ -82,7 +82,7 @@ def folders(folder, first, second):
     )
 
 
-def test_files_that_differ_in_suffix_are_pairs(tmp_path, write, decaf):
+def test_files_that_differ_in_suffix_are_pairs(tmp_path):
     names = ["dog/a.bmp", "dog/b.png", "dog/c.PNG"]
     data = folders(tmp_path, names, ["dog/a.png", "dog/b.png", "dog/c.tif"])
     pairs = data.pair_set()
@@ -91,17 +91,13 @@ def test_files_that_differ_in_suffix_are_pairs(tmp_path, write, decaf):
     expected = [("dog/a.bmp", "dog/a.png"), ("dog/b.png", "dog/b.png"), ("dog/c.PNG", "dog/c.tif")]
     assert sorted(files) == expected
     assert [pair.pair_id for pair in pairs.pairs] == [factual for factual, _ in files]
-    given = {"factual": str(data.factual), "counterfactual": str(data.counterfactual)}
-    study = of_scenes(tmp_path, data={"adapter": "image_pairs"} | given) | weighted(tmp_path)
-    printed = json.loads(succeeded(decaf("data", write(study), "--json")))
-    assert printed["pairs"] == 3
-    assert "dog/a.bmp and dog/a.png" in " ".join(printed["remarks"])
+    assert "dog/a.bmp and dog/a.png" in " ".join(pairs.remarks)
 
 
 def test_two_files_of_one_stem_are_refused_by_name(tmp_path):
-    with pytest.raises(DataError, match=r"plain has a\.bmp, a\.png, which differ in the suffix"):
+    with pytest.raises(DataError, match=r"plain .* a\.bmp, a\.png"):
         folders(tmp_path / "first", ["a.bmp", "a.png"], ["a.tif"]).pair_set()
-    with pytest.raises(DataError, match=r"changed has a\.bmp, a\.png, which differ in the suffix"):
+    with pytest.raises(DataError, match=r"changed .* a\.bmp, a\.png"):
         folders(tmp_path / "second", ["a.tif"], ["a.bmp", "a.png"]).pair_set()
 
 
@@ -112,7 +108,7 @@ def test_equal_names_come_before_equal_stems(tmp_path):
         (tmp_path / place / f"{name}{suffix}").write_text("no photo")
     pairs = data.pair_set()
     assert [pair.pair_id for pair in pairs.pairs] == ["a.png", "b.png"]
-    assert "left out: 5 (a.bmp, a.json, b.tif and 2 more)" in " ".join(pairs.remarks)
+    assert "5 (a.bmp, a.json, b.tif and 2 more)" in " ".join(pairs.remarks)
 
 
 @pytest.mark.parametrize("kind", ["masks", "label_maps"])
@@ -145,7 +141,7 @@ def test_a_table_that_names_another_suffix_is_told_of_the_file(tmp_path):
     for name in ("a.JPG", "b.png"):
         write_photo(tmp_path / name, (8, 8))
     (tmp_path / "pairs.csv").write_text("factual,counterfactual\na.jpg,b.png\n")
-    with pytest.raises(DataError, match=r"a\.jpg: No such file .*there is a\.JPG"):
+    with pytest.raises(DataError, match=r"a\.jpg: No such file .*a\.JPG"):
         ImagePairs(adapter="image_pairs", pairs=tmp_path / "pairs.csv").pair_set()
 
 
@@ -179,7 +175,7 @@ def test_annotations_of_two_images_that_could_be_the_photo_are_refused(tmp_path)
         ]
         file.write_text(json.dumps(content))
         if is_refused:
-            with pytest.raises(DataError, match=r"2 names for the image 'a.png': x/a.png, y/a.png"):
+            with pytest.raises(DataError, match=r"'a.png': x/a.png, y/a.png"):
                 ImageFeatures(**given).pair_set()
         else:
             assert len(ImageFeatures(**given).pair_set().pairs) == 1
@@ -205,20 +201,16 @@ def turned_pair(folder, first, second, sizes):
     ],
 )
 def test_pairs_that_exif_turns_differently_are_told(
-    first, second, sizes, is_remarked, tmp_path, write, decaf
+    first, second, sizes, is_remarked, tmp_path, write
 ):
     study = turned_pair(tmp_path, first, second, sizes)
     for crop in ({}, {"crop": 8}):
         study["data"] |= crop
-        printed = json.loads(succeeded(decaf("data", write(study), "--json")))
-        assert any("EXIF" in remark for remark in printed["remarks"]) == is_remarked
+        remarks = look_at(write(study))["remarks"]
+        assert any("EXIF" in remark for remark in remarks) == is_remarked
 
 
-def test_a_counterfactual_that_lost_its_orientation_is_refused_with_exif_named(
-    tmp_path, write, decaf
-):
+def test_a_counterfactual_that_lost_its_orientation_is_refused_with_exif_named(tmp_path, write):
     study = turned_pair(tmp_path, 6, None, [(10, 8), (10, 8)])
     study["data"]["crop"] = 8
-    for command in ("data", "plan"):
-        printed = decaf(command, write(study))
-        refused(printed, "8 x 10 pixels (turned by EXIF orientation 6, 10 x 8 as stored)", "10 x 8")
+    refuse_to_look(write(study), "8 x 10", "EXIF orientation 6", "10 x 8 as stored")

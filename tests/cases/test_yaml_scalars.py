@@ -86,7 +86,7 @@ def test_an_override_is_a_name_as_well(tmp_path):
 def test_a_card_has_names_of_classes(tmp_path):
     card = tmp_path / "decaf.yaml"
     card.write_text("source: estimator\nclasses: [no, yes]\n")
-    with pytest.raises(ConfigError, match=r"decaf\.yaml:2: .*put it in quotes"):
+    with pytest.raises(ConfigError, match=r"decaf\.yaml:2: "):
         plain_mapping(card, "settings")
     assert plain_mapping(card)["classes"] == [False, True]  # of a file that is no card
 

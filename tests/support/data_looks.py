@@ -1,0 +1,25 @@
+"""What `decaf data` finds in the pairs of a study, in this process."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from decaf.errors import BadInput
+from flows.commands.data import show_data
+
+
+def look_at(config):
+    """Answer of `decaf data --json` on a configuration; raises what the command refuses with."""
+    console = Console(file=StringIO())
+    show_data(console, config, None, is_json=True)
+    return json.loads(console.file.getvalue())
+
+
+def refuse_to_look(config, *values):
+    """Assert that `decaf data` refuses a configuration, with these values in its message."""
+    with pytest.raises(BadInput) as refusal:
+        look_at(config)
+    for value in values:
+        assert value in str(refusal.value), str(refusal.value)
