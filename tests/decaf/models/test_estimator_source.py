@@ -94,12 +94,12 @@ def test_columns_are_in_the_order_of_the_studys_classes(stored):
     names = np.array(["cat", "dog", "eel", "fox"])[FOUR]
     estimator = LogisticRegression().fit(ROWS, names)
     path = stored(estimator)
-    with pytest.raises(ModelError, match=r"classes \[\"cat\", .*\[0, 1, 2, 3\]; give 'classes"):
+    with pytest.raises(ModelError, match=r"\"cat\", .*\[0, 1, 2, 3\]"):
         load(path)
     model = load(path, classes=("fox", "cat", "eel", "dog"))
     expected = estimator.predict_proba(ROWS)[:, [3, 0, 2, 1]]
     np.testing.assert_array_equal(model.outputs(IMAGES), expected)
-    with pytest.raises(ModelError, match="the estimator calls its classes"):
+    with pytest.raises(ModelError, match="cat"):
         load(path, classes=("fox", "cat"))
 
 
@@ -150,14 +150,14 @@ def test_xgboost_predicts_with_its_best_iteration(stored):
             boosted(xgboost.XGBRegressor),
             AMOUNT,
             "predict_proba",
-            "trained for reg:squarederror, which has no probabilit",
+            "reg:squarederror",
         ),
-        (boosted(), TWO, "predict", "trained for binary:logistic, which predicts classes"),
+        (boosted(), TWO, "predict", "binary:logistic"),
         (
             LinearRegression(),
             AMOUNT,
             "predict_proba",
-            "LinearRegression has no predict_proba; it has predict:",
+            "LinearRegression .* predict_proba",
         ),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_pickle_is_never_opened(tmp_path, name):
 def test_a_damaged_file_is_refused(stored):
     path = stored(boosted().fit(ROWS, TWO))
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(ModelError, match="is not a whole file"):
+    with pytest.raises(ModelError, match=r"model\.ubj"):
         load(path)
     path.write_bytes(b"{}")
     with pytest.raises(ModelError, match="is no XGBoost model"):
@@ -199,7 +199,7 @@ def test_a_damaged_file_is_refused(stored):
 
 
 def test_a_missing_file_says_where_it_belongs(tmp_path):
-    with pytest.raises(ModelError, match=r"a\.skops cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"a\.skops .* No such file"):
         card(tmp_path / "a.skops").weights_digest()
 
 

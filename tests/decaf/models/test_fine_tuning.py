@@ -252,7 +252,7 @@ def test_damaged_progress_says_how_to_start_again(photos, tmp_path, damage):
     tuning(tiny(), photos, epochs=2).run(Progress(folder))
     damage(folder)
     resumed = tuning(tiny(), photos)
-    with pytest.raises(ModelError, match=r"cannot go on from .*progress.*Remove that folder"):
+    with pytest.raises(ModelError, match="progress.*Remove"):
         resumed.run(Progress(folder))
     shutil.rmtree(folder)
     assert len(resumed.run(Progress(folder))) == 3
@@ -263,5 +263,5 @@ def _cut(path):
 
 
 def test_an_epoch_that_is_kept_or_best_and_gone_is_told_the_same_way(tmp_path):
-    with pytest.raises(ModelError, match=r"cannot go on from .*epoch_001.*Remove that folder"):
+    with pytest.raises(ModelError, match="epoch_001.*Remove"):
         Progress(tmp_path).load(tiny(), 1)

@@ -67,9 +67,9 @@ def test_a_model_of_arrays_gets_the_array_where_columns_are_numbers(card):
 
 
 def test_what_fits_neither_is_refused(card):
-    with pytest.raises(ModelError, match="arrays of numbers, and of the table's columns pay, job"):
+    with pytest.raises(ModelError, match="pay, job"):
         card("width").load_for("cpu", COLUMNS)
-    with pytest.raises(ModelError, match="model one asks for data frames, and the data are no tab"):
+    with pytest.raises(ModelError, match="model one"):
         card("kinds", input="frame").load_for("cpu", None)
 
 
@@ -91,7 +91,7 @@ def test_an_estimator_gets_its_own_columns_by_name(tmp_path):
     found = model.outputs(torch.from_numpy(columns.encode(table)))
     assert found[:, 0].tolist() == fitted.predict(numbers).tolist()
     lacking = FrameSchema.of(table[["age", "job"]].rename(columns={"job": "heights"}))
-    with pytest.raises(ModelError, match="lacks height; did you mean 'heights'"):
+    with pytest.raises(ModelError, match="height; .* 'heights'"):
         estimator.load_for("cpu", lacking)
 
 
@@ -106,7 +106,7 @@ def test_trees_of_categories_refuse_text(tmp_path):
         columns = FrameSchema.of(table)
         model, rows = card.load_for("cpu", columns), torch.from_numpy(columns.encode(table))
         if table is text:
-            with pytest.raises(ModelError, match="could not answer: .*categories: {job"):
+            with pytest.raises(ModelError, match="categories: {job"):
                 model.outputs(rows)
         else:
             expected = trees.predict_proba(frame)
@@ -130,8 +130,8 @@ def test_an_endpoint_is_sent_records(monkeypatch):
         {"age": 40, "pay": 2.5, "job": "smith"},
         {"age": 31, "pay": None, "job": None},
     ]
-    with pytest.raises(ModelError, match="model one asks for data frames"):
+    with pytest.raises(ModelError, match="model one"):
         remote.load_for("cpu", None)
-    with pytest.raises(ModelError, match="takes arrays of numbers, .*'encoding: records'"):
+    with pytest.raises(ModelError, match="'encoding: records'"):
         EndpointCard(url=server.url, **given).load_for("cpu", COLUMNS)
     assert np.isfinite(ROWS.numpy()).all()

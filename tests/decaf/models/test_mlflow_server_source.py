@@ -114,8 +114,8 @@ def test_a_server_is_there_as_long_as_its_model(card):
     ("said", "words"),
     [
         ({"problem": "ImportError: no xgboost"}, "ImportError: no xgboost"),
-        ("nothing", "it ended, or said nothing for 0.5 s"),
-        ([3], "it ended, or said nothing"),
+        ("nothing", "0.5 s"),
+        ([3], "60 s"),
     ],
 )
 def test_a_server_that_does_not_start_is_ended_and_told(card, said, words, monkeypatch):
@@ -126,7 +126,7 @@ def test_a_server_that_does_not_start_is_ended_and_told(card, said, words, monke
 
 
 def test_an_interpreter_that_is_none(card):
-    with pytest.raises(ModelError, match=r"/no/python cannot be run: No such file.*'python:'"):
+    with pytest.raises(ModelError, match="/no/python .* No such file.*'python:'"):
         card(python="/no/python").load("cpu")
 
 

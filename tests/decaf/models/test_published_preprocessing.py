@@ -26,5 +26,5 @@ def test_published_preprocessing_is_filled_in_and_compared(architecture, tag, si
 
 def test_preprocessing_of_weights_that_nobody_published():
     named = {"id": "one", "family": "any", "architecture": "torchvision:resnet18"}
-    with pytest.raises(ValidationError, match="unknown weights of torchvision:resnet18 'V9'"):
+    with pytest.raises(ValidationError, match="torchvision:resnet18 'V9'"):
         NetworkCard(**named, pretrained="V9")

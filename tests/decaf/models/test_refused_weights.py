@@ -38,7 +38,7 @@ def test_weights_of_another_kind_are_refused(tmp_path, kind):
 
 def test_a_counter_of_floats_is_refused(tmp_path):
     file = saved(tmp_path, **{"1.num_batches_tracked": torch.tensor(1.5)})
-    with pytest.raises(ModelError, match="is float32, the architecture has int64"):
+    with pytest.raises(ModelError, match="float32, .* int64"):
         load_into(network(), file)
 
 
@@ -61,5 +61,5 @@ def test_a_complex_network_is_refused():
         mean=(0.0,),
         std=(1.0,),
     )
-    with pytest.raises(ModelError, match="model one: the network has complex weights"):
+    with pytest.raises(ModelError, match="complex"):
         NetworkModel(nn.Linear(2, 2, dtype=torch.complex64), card, torch.device("cpu"))

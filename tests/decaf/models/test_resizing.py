@@ -50,8 +50,8 @@ def test_ways_of_resizing_are_known_where_they_are_not_as_usual():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"shorter_side": 8}, "'shorter_side' needs 'input_size' of at most that"),
-        ({"shorter_side": 8, "input_size": 9}, "'shorter_side' needs 'input_size' of at most that"),
+        ({"shorter_side": 8}, "'shorter_side' .* 'input_size'"),
+        ({"shorter_side": 8, "input_size": 9}, "'shorter_side' .* 'input_size'"),
         ({"interpolation": "nearest"}, "'interpolation' needs 'input_size'"),
     ],
 )

@@ -42,9 +42,9 @@ def test_a_look_is_at_one_block_at_least_and_at_all_at_most(blocks, low, high):
 @pytest.mark.parametrize(
     ("keys", "blocks", "said"),
     [
-        ({"at_least": "3 blocks"}, 2, "'3 blocks', and the study has 2 blocks; expected no more"),
-        ({"at_most": "1 block"}, 9, "'1 block', 1 block of 9, and 'at_least' is '2 blocks'"),
-        ({"at_least": "60 %", "at_most": "50 %"}, 10, "5 blocks of 10, and 'at_least' is '60 %'"),
+        ({"at_least": "3 blocks"}, 2, "'3 blocks', .* 2 blocks"),
+        ({"at_most": "1 block"}, 9, "'1 block', .* 9, .*'2 blocks'"),
+        ({"at_least": "60 %", "at_most": "50 %"}, 10, "5 blocks of 10, .*'60 %'"),
     ],
 )
 def test_a_study_that_has_too_few_blocks(keys, blocks, said):
@@ -58,18 +58,18 @@ def test_a_study_that_has_too_few_blocks(keys, blocks, said):
     [
         ({"error": 0}, "greater than 0"),
         ({"error": 1}, "less than 1"),
-        ({"at_least": "two blocks"}, "expected a number of blocks, as '2 blocks', or a share"),
+        ({"at_least": "two blocks"}, "two blocks"),
         ({"at_least": "0 blocks"}, "it is '0 blocks'"),
         ({"at_most": "0 %"}, "it is '0 %'"),
         ({"at_most": "101 %"}, "it is '101 %'"),
-        ({"metric": "evidence"}, "'metric' is of 'when: interval'"),
-        ({"half_width": 0.1}, "'half_width' is of 'when: interval'"),
+        ({"metric": "evidence"}, "'metric' .* 'when: interval'"),
+        ({"half_width": 0.1}, "'half_width' .* 'when: interval'"),
         (WIDTH, "'when: interval' needs 'half_width'"),
         ({"when": "interval", "half_width": 0.1}, "'when: interval' needs 'metric'"),
         (WIDTH | {"half_width": 0}, "greater than 0"),
-        ({"metric": "evidenc"}, "no column 'evidenc'; did you mean 'evidence'?"),
-        ({"bounds": (1, 0)}, r"it is \[1.0, 0.0\]; expected the smaller value first"),
-        ({"bounds": (0, 0)}, "expected the smaller value first"),
+        ({"metric": "evidenc"}, "'evidenc'; .* 'evidence'"),
+        ({"bounds": (1, 0)}, r"\[1.0, 0.0\]"),
+        ({"bounds": (0, 0)}, r"\[0.0, 0.0\]"),
         ({"bounds": (0, float("inf"))}, "finite"),
         ({"every": 0}, "greater than 0"),
         ({"when": "bored"}, "'gates_decided' or 'interval'"),

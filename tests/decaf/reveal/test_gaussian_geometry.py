@@ -110,11 +110,11 @@ def test_torch_computes_what_numpy_does(geometry):
     ("arguments", "error", "reason"),
     [
         ({"name": "cmr"}, UnknownName, "did you mean 'cmmr'"),
-        ({"name": "power"}, ResponseError, "beta of geometry 'power' is None; expected"),
+        ({"name": "power"}, ResponseError, "beta .*'power' .*None"),
         ({"name": "power", "beta": -0.5}, ResponseError, "from 0 to 100"),
         ({"name": "power", "beta": np.inf}, ResponseError, "from 0 to 100"),
         ({"name": "power", "beta": 1, "share": 1}, ResponseError, "belongs to 'linear'"),
-        ({"name": "linear"}, ResponseError, "share of geometry 'linear' is None"),
+        ({"name": "linear"}, ResponseError, "share .*'linear' .*None"),
         ({"name": "linear", "share": 1.1}, ResponseError, "from 0 to 1"),
         ({"name": "linear", "share": np.nan}, ResponseError, "from 0 to 1"),
         ({"name": "cmmr", "beta": 0.5}, ResponseError, "'cmmr' has no beta"),

@@ -282,7 +282,7 @@ def test_a_path_without_a_reference_reveals_nothing():
     path = GaussianReveal()
     assert path.repetitions == 3
     for use in (lambda: path.start, lambda: path.rule):
-        with pytest.raises(DataError, match="has no reference; fit one"):
+        with pytest.raises(DataError, match="reference"):
             use()
 
 
@@ -321,7 +321,7 @@ def test_a_given_reference_is_never_fitted(tmp_path):
 
 
 def test_a_chain_keeps_to_its_own_stages(block, inputs):
-    with pytest.raises(ResponseError, match="are not those of the reverse Markov chain"):
+    with pytest.raises(ResponseError, match="reverse Markov chain"):
         chain_path(4).reveal(block, inputs, GRID)
 
 
@@ -330,9 +330,9 @@ def test_a_chain_keeps_to_its_own_stages(block, inputs):
     [
         ({"geometry": "diag"}, UnknownName, "did you mean 'diagonal'"),
         ({"beta": 0.5}, ResponseError, "'cmmr' has no beta"),
-        ({"geometry": "linear"}, ResponseError, "share of geometry 'linear' is None"),
+        ({"geometry": "linear"}, ResponseError, "share .*'linear' .*None"),
         ({"chain": "markov"}, UnknownName, "unknown chain 'markov'"),
-        ({"chain": "reverse_markov"}, ResponseError, "give 'stages' to this path"),
+        ({"chain": "reverse_markov"}, ResponseError, "'stages'"),
         ({"seeds": ()}, ResponseError, "distinct numbers from 0"),
         ({"seeds": (1, 1)}, ResponseError, "distinct numbers from 0"),
         ({"seeds": (-1,)}, ResponseError, "distinct numbers from 0"),

@@ -135,7 +135,7 @@ def test_the_stages_have_one_measure(where):
 def test_a_value_that_is_not_finite_is_refused_whatever_its_weight(bad, measure):
     response = np.zeros((2, 2, 3))
     response[1, 0, 1] = bad
-    with pytest.raises(ResponseError, match=r"1 non-finite values, the first at \(1, 0, 1\)"):
+    with pytest.raises(ResponseError, match=r"1 non-finite .* \(1, 0, 1\)"):
         profile(response, measure=measure)
 
 

@@ -120,7 +120,7 @@ def test_what_is_not_a_response_is_refused(response):
 
 
 def test_the_first_non_finite_value_is_located():
-    with pytest.raises(ResponseError, match=r"2 non-finite values, the first at \(0, 1\)"):
+    with pytest.raises(ResponseError, match=r"2 non-finite .* \(0, 1\)"):
         route([[0.1, np.nan], [np.inf, 0.2]], 0.5)
 
 

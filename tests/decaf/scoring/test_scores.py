@@ -121,7 +121,7 @@ def test_the_column_is_the_class_of_the_pair_or_the_target():
 
 
 def test_a_class_that_the_score_has_not_is_refused():
-    with pytest.raises(DataError, match=r"pair is of class 2; .* has 2 classes"):
+    with pytest.raises(DataError, match=r"class 2; .* 2 classes"):
         PROBABILITY.columns(np.array([0, 2]))
 
 

@@ -57,21 +57,21 @@ def test_draws_are_found_by_name(stored):
     starts = open_starts(stored[1])
     named = np.array([[2**63, 5], [1, 2], [2**63, 5], [9, 0]], np.uint64)
     assert starts.rows(named).tolist() == [2, 0, 2, 1]
-    with pytest.raises(DataError, match="1 of 2 random starts are not among the 3"):
+    with pytest.raises(DataError, match="1 of 2 .* 3"):
         starts.rows(np.array([[1, 2], [2, 1]], np.uint64))
 
 
 def test_a_file_that_is_not_there_or_none(tmp_path):
-    with pytest.raises(DataError, match="cannot be read from .*gone.npy.*same command again"):
+    with pytest.raises(DataError, match=r"gone\.npy"):
         open_starts(tmp_path / "gone.npy")
     (tmp_path / "text.npy").write_text("text")
-    with pytest.raises(DataError, match=r"cannot be read from .*text.npy"):
+    with pytest.raises(DataError, match=r"text\.npy"):
         open_starts(tmp_path / "text.npy")
 
 
 def test_a_disk_that_refuses_leaves_nothing(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(WriteFailed, match="random starts cannot be stored"):
+    with pytest.raises(WriteFailed):
         store_starts(
             tmp_path / "file" / "starts.npy", Counting(), [np.ones((1, 1), np.uint64)], np.zeros(1)
         )
