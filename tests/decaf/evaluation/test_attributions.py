@@ -328,12 +328,12 @@ def test_a_black_box_is_asked_for_values_alone():
     definition = ClassProbability(kind="class_probability", classes=2)
     assert maps(Occlusion(), score_of(BlackBox(), definition)._answer).abs().max() > 0
     for method in GRADIENT:
-        with pytest.raises(ModelError, match="without gradients; choose .* occlusion or rise"):
+        with pytest.raises(ModelError, match="occlusion or rise"):
             method().maps(score_of(BlackBox(), definition), IMAGES, [0, 1, 0], NAMES)
 
 
 def test_a_score_that_cuts_its_gradient_is_refused():
-    with pytest.raises(ModelError, match="no gradient with respect to the images"):
+    with pytest.raises(ModelError, match="gradient"):
         maps(InputXGradient(), lambda x: linear(x.detach()))
 
 
@@ -345,7 +345,7 @@ def test_a_score_that_cuts_its_gradient_is_refused():
         ({"images": IMAGES[:0]}, ResponseError, "at least one"),
         ({"columns": [0, 1]}, DataError, r"columns have shape \(2,\)"),
         ({"columns": [0, 1, -1]}, ResponseError, "whole numbers from 0"),
-        ({"columns": [0, 1, 2]}, ModelError, "column 2 is asked for, and the score returned 2"),
+        ({"columns": [0, 1, 2]}, ModelError, "column 2"),
         ({"names": ["a"]}, DataError, r"source_ids have shape \(1,\)"),
         ({"batch_size": 0}, ResponseError, "batch_size is 0"),
         ({"score": lambda x: x.sum()}, ModelError, r"expected \(3, columns\)"),

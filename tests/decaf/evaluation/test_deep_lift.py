@@ -148,5 +148,5 @@ def test_another_way_for_the_reference_is_refused():
             x = functional.relu(x)
         return x.sum(dim=(2, 3))
 
-    with pytest.raises(ModelError, match="takes another way for each"):
+    with pytest.raises(ModelError):
         DeepLift().maps(CountedScore(score), IMAGES, COLUMNS, NAMES)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decaf.errors import ResponseError
@@ -82,9 +82,8 @@ def test_members_lie_in_different_groups():
     assert matched([1.0, 1.01, 1.02, 1.03], labels) == [[0, 1], [2, 3]]
 
 
-@pytest.mark.parametrize("tolerance", [0, 0.05, 0.2])
-@given(UNITS)
-def test_equals_every_pair_compared(tolerance, units):
+@given(UNITS, st.sampled_from([0, 0.05, 0.2]))
+def test_equals_every_pair_compared(units, tolerance):
     magnitude, labels, groups = columns(units)
     pairs = match_units(magnitude, labels, (groups, np.arange(groups.size)), tolerance)
     assert pairs.tolist() == every_pair_compared(magnitude, labels, groups, tolerance)
@@ -105,6 +104,7 @@ def test_pairs_are_what_they_promise(units, use_groups):
     assert not use_groups or (groups[one] != groups[other]).all()
 
 
+@settings(max_examples=40)
 @given(UNITS, st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(units, random):
     magnitude, labels, groups = columns(units)
@@ -117,7 +117,7 @@ def test_order_of_rows_does_not_matter(units, random):
 
 @pytest.mark.parametrize("tolerance", [-0.1, 1, np.nan, np.inf, True, "0.05", None])
 def test_bad_tolerance(tolerance):
-    with pytest.raises(ResponseError, match="expected a number from 0 to below 1"):
+    with pytest.raises(ResponseError, match="from 0 to below 1"):
         matched([1.0, 1.0], [E, C], tolerance=tolerance)
 
 

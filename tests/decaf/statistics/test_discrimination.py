@@ -41,7 +41,7 @@ def test_equals_pairs_counted_one_by_one(units):
         (lambda: auroc([0, 2], [1, 2]), "other values than 0 and 1"),
         (lambda: auroc([0, np.nan], [1, 2]), "other values than 0 and 1"),
         (lambda: auroc(["0", "1"], [1, 2]), "labels of dtype <U1"),
-        (lambda: auroc([], []), r"labels have shape \(0,\); expected \(n_units,\)"),
+        (lambda: auroc([], []), r"\(0,\); .* \(n_units,\)"),
         (lambda: auroc([[0, 1]], [1]), r"labels have shape \(1, 2\)"),
         (lambda: auroc([0, 1], [1, 2, 3]), r"scores have shape \(3,\)"),
         (lambda: as_labels(np.empty((3, 0)), ndim=2), r"shape \(3, 0\)"),
