@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from clean_scores import clean_scores
-from ended_commands import refused, succeeded
+from ended_commands import succeeded
 from model_server import serving
 from networks.brought import binary
 from safetensors.torch import save_file
@@ -147,20 +147,6 @@ def test_every_source_with_one_output_gives_the_same_scores(rows, tmp_path):
         expected = np.array([answer(factual), answer(changed)]).T
         expected[0] = 1 - expected[0]  # the first pair is of class 0
         np.testing.assert_allclose(scores, expected, atol=1e-6)
-
-
-def test_a_study_of_one_output_by_commands(rows, write, decaf, tmp_path):
-    settings, _ = rows
-    _, logits = network_card(tmp_path, "logit", "logits")
-    succeeded(decaf("plan", write({**settings, "models": [logits]})))
-    three = {"kind": "class_probability", "classes": 3}
-    study = write({**settings, "models": [logits], "score": three})
-    refused(decaf("plan", study), "'classes: 2'", "regression_value")
-    wrong = {**logits, "output": "probabilities"}
-    refused(decaf("plan", write({**settings, "models": [wrong]})), "expected 0 to 1")
-    value = {**logits, "output": "value"}
-    regression = {"kind": "regression_value"}
-    succeeded(decaf("plan", write({**settings, "models": [value], "score": regression})))
 
 
 class Squeezed(nn.Module):
@@ -328,10 +314,11 @@ def test_outputs_that_look_like_probabilities_get_a_remark(outputs, is_remarked)
 def test_a_sigmoid_whose_card_does_not_name_it_is_told_by_plan(rows, write, decaf, tmp_path):
     settings, _ = rows
     _, sigmoid = network_card(tmp_path, "sigmoid", "probabilities", is_sigmoid=True)
+    _, named = network_card(tmp_path, "named", "probabilities", is_sigmoid=True)
     _, logit = network_card(tmp_path, "logit", "logits")
-    words = "look like probabilities and count as logits"
-    for card, is_remarked in ((sigmoid, True), (logit, False)):
-        silent = {key: value for key, value in card.items() if key != "output"}
-        for given, is_told in ((silent, is_remarked), (card, False)):
-            done = decaf("plan", write({**settings, "models": [given]}))
-            assert (words in succeeded(done) + done.stderr) == is_told
+    del sigmoid["output"], logit["output"]
+    done = decaf("plan", write({**settings, "models": [sigmoid, named, logit]}))
+    printed = succeeded(done) + done.stderr
+    told = [line for line in printed.splitlines() if "probabilities" in line]
+    assert len(told) == 1
+    assert "sigmoid" in told[0]

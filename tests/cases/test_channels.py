@@ -34,11 +34,7 @@ def network(folder, channels=1):
     built = grey(channels).eval()
     file = folder / f"grey-{channels}.safetensors"
     save_file(built.state_dict(), file)
-    card = {
-        "id": f"grey-{channels}",
-        "family": "f",
-        "architecture": "factory:brought:grey",
-    }
+    card = {"id": f"grey-{channels}", "family": "f", "architecture": "factory:brought:grey"}
     card |= {"arguments": {"channels": channels}, "weights": str(file)}
     return built, {**card, "input_size": None, "mean": [MEAN], "std": [STD]}
 
@@ -82,7 +78,6 @@ GREY = levels((3, SIDE, SIDE))
 GREY[:, -1, -1] = 255
 COLOUR = levels((3, SIDE, SIDE, 3))
 WHITE = np.array([0.299, 0.587, 0.114])
-COLOUR_FIRST = COLOUR.transpose(0, 3, 1, 2)
 IN_ONE = {"scale": 255, "channels": 1}
 LAYOUTS = {
     "grey, channels last": (GREY[..., None], {}, GREY[:, None] / 255),
@@ -177,14 +172,12 @@ def test_layouts_that_are_none_of_an_image(tmp_path):
         inputs(flat | {"channels": 1})
 
 
-@pytest.mark.parametrize("layout", ["last", "first", "none"])
-def test_grey_arrays_are_scored_as_torch_scores_them(small, tmp_path, layout):
+def test_grey_arrays_are_scored_as_torch_scores_them(small, tmp_path):
     built, card = network(tmp_path)
-    rows = {"last": GREY[..., None], "first": GREY[:, None], "none": GREY}[layout]
-    section, changed = saved(tmp_path, rows)
-    section |= {"channels": 1} if layout == "none" else {}
-    found = clean_scores(tmp_path, {**small, "data": section, "models": [card]})
-    both = [one.reshape(3, 1, SIDE, SIDE) / 255 for one in (rows, changed)]
+    section, changed = saved(tmp_path, GREY)
+    settings = {**small, "data": section | {"channels": 1}, "models": [card]}
+    found = clean_scores(tmp_path, settings)
+    both = [one.reshape(3, 1, SIDE, SIDE) / 255 for one in (GREY, changed)]
     expected = np.array([probability(built, one) for one in both]).T
     np.testing.assert_allclose(np.array([*found.values()]), expected, atol=1e-6)
 

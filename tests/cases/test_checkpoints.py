@@ -2,10 +2,8 @@
 
 from collections import OrderedDict
 
-import numpy as np
 import pytest
 import torch
-from ended_commands import refused, succeeded
 from networks.brought import Tied, normed
 from safetensors.torch import load_model, save_file, save_model
 from torch import nn
@@ -42,38 +40,6 @@ def card(architecture, weights, **keys):
 
 def without_counters(state):
     return {name: tensor for name, tensor in state.items() if not name.endswith(COUNTER)}
-
-
-@pytest.fixture
-def rows(study, tmp_path):
-    """A study of six rows of four numbers; add models to it."""
-    generator = np.random.default_rng(0)
-    files = {}
-    for role in ("factual", "counterfactual"):
-        files[role] = str(tmp_path / f"{role}.npy")
-        np.save(files[role], generator.random((6, 4), np.float32))
-    paths = {"blend": {"kind": "blend", "sigma": 0}}
-    return {**study, "data": {"adapter": "arrays", **files}, "paths": paths, "stages": 3}
-
-
-def test_files_as_torch_takes_them_fit_a_study(rows, write, decaf, tmp_path):
-    old, tied = trained(normed()), trained(Tied())
-    torch.save(without_counters(old.state_dict()), tmp_path / "old.pth")
-    save_model(tied, str(tmp_path / "tied.safetensors"))
-    loss = {"criterion.pos_weight": torch.ones(1)}
-    torch.save({"state_dict": old.state_dict() | loss}, tmp_path / "loss.ckpt")
-    models = [
-        card("normed", tmp_path / "old.pth"),
-        card("tied", tmp_path / "tied.safetensors"),
-        card("normed", tmp_path / "loss.ckpt", entry="state_dict", leave_out=["criterion."]),
-    ]
-    succeeded(decaf("plan", write(rows | {"models": models})))
-    wrong = [
-        card("normed", tmp_path / "loss.ckpt", entry="state_dict"),
-        card("normed", tmp_path / "tied.safetensors"),
-    ]
-    message = refused(decaf("plan", write(rows | {"models": wrong})), "leave_out: [criterion.]")
-    assert "criterion.pos_weight" in message
 
 
 @pytest.mark.parametrize("suffix", ["pth", "safetensors"])

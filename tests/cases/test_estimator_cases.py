@@ -11,17 +11,7 @@ import pytest
 import skops.io
 import xgboost
 from ended_commands import refused, succeeded
-from income_table import (
-    FRAME,
-    HOLES,
-    LABELS,
-    MISSING,
-    TARGETS,
-    boosted,
-    card,
-    remarks,
-    scores,
-)
+from income_table import FRAME, LABELS, MISSING, TARGETS, boosted, card, remarks, scores
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -31,7 +21,6 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from warehouse_answers import fetched
 
 from decaf import audit
 from decaf.errors import ModelError
@@ -235,20 +224,6 @@ def test_an_error_at_opening_names_both_versions(older):
 
 
 # Through the command line
-
-
-@pytest.mark.slow
-def test_a_run_stores_the_scores_of_the_model_as_it_was_fitted(
-    tmp_path, table_study, write, decaf, prefect_server
-):
-    fitted = boosted(missing=MISSING).fit(HOLES, LABELS)
-    fitted.save_model(tmp_path / "m.json")
-    model = {"id": "m", "file": str(tmp_path / "m.json"), "missing": MISSING}
-    succeeded(decaf("run", write(table_study(HOLES, [model])), **prefect_server))
-    sql = "SELECT image_id, class_scores FROM core_predictions"
-    stored = dict(fetched(tmp_path / "warehouse", sql))
-    found = [stored[f"factual/r{n:02d}"] for n in range(60)]
-    np.testing.assert_allclose(found, fitted.predict_proba(HOLES), rtol=1e-6)
 
 
 def test_a_plan_accepts_what_people_bring(tmp_path, table_study, write, decaf):

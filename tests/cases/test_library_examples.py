@@ -35,12 +35,6 @@ def test_inputs_of_one_cluster_share_the_start_of_a_path_that_draws():
     assert clustered.forward_rows == by_row.forward_rows - 2  # one start less for each seed
 
 
-def test_names_of_clusters_are_names_of_sources():
-    words = audit(score, X_PLUS, X_MINUS, path=MATCHED, clusters=["3", "3", "0", "1"])
-    numbers = audit(score, X_PLUS, X_MINUS, path=MATCHED, clusters=[3, 3, 0, 1])
-    np.testing.assert_array_equal(words.response, numbers.response)
-
-
 def test_rows_of_a_frame_keep_their_labels_whatever_their_cluster():
     frame = pd.DataFrame(X_PLUS, columns=list("abc"), index=[10, 20, 30, 40])
     other = pd.DataFrame(X_MINUS, columns=list("abc"), index=[10, 20, 30, 40])
@@ -69,10 +63,6 @@ PATHS = dict(FILES.findall((ROOT / "docs" / "library.md").read_text()))
 def test_a_path_of_the_page_keeps_every_contract(name, decaf, tmp_path):
     (tmp_path / name).write_text(PATHS[name])
     assert "broken" not in succeeded(decaf("check-plugin", name))
-
-
-def test_the_page_has_a_path_for_rows_and_one_for_images():
-    assert set(PATHS) == {"left_to_right.py", "opening.py"}
 
 
 @pytest.mark.parametrize("as_input", [np.asarray, torch.from_numpy])

@@ -3,13 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
-from ended_commands import succeeded
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
-from warehouse_answers import fetched
 
 from decaf.data.adapters.table_pairs import TablePairs
 from decaf.errors import DataError
@@ -37,56 +30,6 @@ def frame_of(data, variant="factual"):
 
 def words_of(pairs):
     return [remark for remark in pairs.remarks if "words" in remark]
-
-
-def jobs_table(folder, count=30):
-    """Table whose jobs are None, NA and cook, as texts; the file and the frame."""
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(
-        {
-            "id": [f"r{row:02d}" for row in range(count)],
-            "age": rng.integers(20, 70, count).astype(float),
-            "job": np.array(JOBS)[np.arange(count) % 3],
-        }
-    )
-    frame["granted"] = ((frame["job"] == "None") ^ (rng.random(count) < 0.2)).astype(int)
-    frame.to_csv(folder / "jobs.csv", index=False)
-    return frame
-
-
-@pytest.mark.slow
-def test_declared_words_reach_the_model(study, write, decaf, prefect_server, tmp_path):
-    frame = jobs_table(tmp_path)
-    columns = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), ["job"]), ("passthrough", ["age"])
-    )
-    model = make_pipeline(columns, LogisticRegression(max_iter=1000))
-    model.fit(frame[["age", "job"]], frame["granted"])
-    skops.io.dump(model, tmp_path / "model.skops")
-    card = {"id": "model", "family": "any", "source": "estimator"}
-    card["file"] = str(tmp_path / "model.skops")
-    card["trusted"] = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
-    data = {
-        "adapter": "table_pairs",
-        "table": str(tmp_path / "jobs.csv"),
-        "id": "id",
-        "label": "granted",
-        "categories": {"job": JOBS},
-        "changes": {"cook": {"set": {"job": "cook"}}, "none": {"set": {"job": "None"}}},
-    }
-    paths = {"blend": {"kind": "blend", "sigma": 0}}
-    settings = {**study, "data": data, "models": [card], "paths": paths, "stages": 3}
-    succeeded(decaf("run", write(settings), **prefect_server))
-    scores = fetched(tmp_path / "warehouse", "SELECT image_id, class_scores FROM core_predictions")
-    factual = frame.set_index("id")
-    assert len(scores) == 30 + 20 + 20
-    for name, stored in scores:
-        kind, _, row = name.partition("/")
-        who, _, change = row.partition("__")
-        inputs = factual.loc[[who], ["age", "job"]]
-        if kind == "counterfactual":
-            inputs["job"] = {"cook": "cook", "none": "None"}[change]
-        np.testing.assert_allclose(stored, model.predict_proba(inputs)[0], atol=1e-12)
 
 
 def test_declared_words_are_values_and_others_are_remarked(tmp_path):

@@ -48,14 +48,10 @@ def test_an_own_endpoint_is_reached_past_the_proxy_and_one_elsewhere_through_it(
     assert scores[0] == scores[1]
 
 
-@pytest.mark.parametrize(
-    "variable", ["http_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"]
-)
-def test_a_prefect_server_of_this_machine_is_reached_past_a_dead_proxy(
-    variable, decaf, prefect_server
-):
-    done = decaf("doctor", **prefect_server, **NO_EXCEPTIONS, **{variable: DEAD})
-    assert "a server answers at" in done.stdout, done.stdout + done.stderr
+def test_a_prefect_server_of_this_machine_is_reached_past_a_dead_proxy(decaf, prefect_server):
+    dead = {"HTTP_PROXY": DEAD, "all_proxy": DEAD}
+    done = decaf("doctor", **prefect_server, **NO_EXCEPTIONS, **dead)
+    assert prefect_server["PREFECT_API_URL"] in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow

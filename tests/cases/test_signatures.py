@@ -9,7 +9,6 @@ import pytest
 import torch
 import yaml
 from data_looks import look_at, refuse_to_look
-from ended_commands import refused
 from mlflow_server import mlflow_python
 
 from decaf.data.frames import FrameSchema
@@ -88,12 +87,6 @@ def test_a_model_that_is_not_there_yet_does_not_stop_a_look_at_the_data(served, 
     config = served(age="long")
     (tmp_path / "served" / "MLmodel").unlink()
     look_at(config)
-
-
-@pytest.mark.slow
-def test_a_run_scores_nothing_of_it(served, decaf, prefect_server):
-    done = decaf("run", served(age="integer"), **prefect_server)
-    refused(done, "'age'", "integer")
 
 
 def test_a_re_audit_names_the_column(served, write, decaf, tmp_path):

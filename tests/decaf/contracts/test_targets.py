@@ -34,11 +34,7 @@ class TestTargets:
 
     @pytest.mark.parametrize(
         ("target", "message"),
-        [
-            ("absent.py", "absent.py"),
-            ("absent_package", "'absent_package'"),
-            ("json", "json"),
-        ],
+        [("absent.py", "absent.py"), ("absent_package", "'absent_package'"), ("json", "json")],
     )
     def test_what_has_no_member_is_refused(self, target, message):
         with pytest.raises(ConfigError, match=message):

@@ -29,17 +29,7 @@ FRAME = pd.DataFrame(
     }
 )
 VALUES = [
-    [
-        40,
-        2.5,
-        1,
-        1,
-        0,
-        1,
-        0,
-        0,
-        1,
-    ],  # age, pay and if it is there, owner, jobs, towns
+    [40, 2.5, 1, 1, 0, 1, 0, 0, 1],  # age, pay and if it is there, owner, jobs, towns
     [31, 0.0, 0, 0, 0, 0, 0, 1, 0],
 ]
 
@@ -131,10 +121,7 @@ REFUSED = {
     "dates": ((of(x=pd.to_datetime(["2020-01-01"])),), "column 'x' holds datetime64; expected num"),
     "lists": ((of(x=[[1], [2]]),), "column 'x' holds mixed; expected numbers"),
     "nothing": ((of(x=pd.Series([None, None], dtype=object)),), "column 'x' holds empty"),
-    "many": (
-        (of(x=[f"{n}" for n in range(1001)]),),
-        "has 1,001 categories; expected 1 to 1,000",
-    ),
+    "many": ((of(x=[f"{n}" for n in range(1001)]),), "has 1,001 categories; expected 1 to 1,000"),
     "two marks": ((of(x=pd.Series(["a", None, np.nan], dtype=object)),), "both None and NaN"),
     "twice": ((pd.DataFrame([[1, 2]], columns=["x", "x"]),), "'x'; expected names that are text"),
     "number": ((pd.DataFrame([[1, 2]]),), "a column 0; expected names that are text, each once"),

@@ -12,16 +12,11 @@ from hypothesis import strategies as st
 
 from decaf.data.inputs import InputColumns
 from decaf.data.pair_columns import PairColumns
-from decaf.data.pairs import Input, InputSet, Pair, PairSet
+from decaf.data.pairs import MOST_MEMBERS, Input, InputSet, Pair, PairSet
 from decaf.data.texts import Texts, hex_texts, sha256_rows
 from decaf.errors import DataError
 
-GROUPS = (
-    (),
-    (("sex", "f"), ("age", "60s")),
-    (("age", "60s"), ("sex", "m")),
-    (("日本", "x'\""),),
-)
+GROUPS = ((), (("sex", "f"), ("age", "60s")), (("age", "60s"), ("sex", "m")), (("日本", "x'\""),))
 
 
 def unusual():
@@ -234,6 +229,8 @@ def test_digests_of_rows_are_those_of_their_bytes():
         ({"weight": float("nan")}, "nan"),
         ({"groups": (("split", "x"),)}, "split"),
         ({"groups": (("", "x"),)}, "letters"),
+        ({"groups": (("site\n", "x"),)}, r"'site\\n'"),
+        ({"groups": tuple(("age", str(n)) for n in range(MOST_MEMBERS + 1))}, "201 .* 200"),
     ],
 )
 def test_unusable_pairs_are_refused(change, word):

@@ -109,10 +109,7 @@ def test_two_tables_are_joined_by_their_ids(table, tmp_path):
     gone = found["b__pair"].pop("pay")
     assert np.isnan(gone[0])
     assert gone[1] == 7.0
-    assert found == {
-        "b__pair": {},
-        "a__pair": {"age": (40, 45), "job": ("cook", "smith")},
-    }
+    assert found == {"b__pair": {}, "a__pair": {"age": (40, 45), "job": ("cook", "smith")}}
     (remark,) = pair_set.remarks
     assert remark.endswith("counterfactual: 1 of 3")
 
@@ -234,18 +231,6 @@ def write_frame(frame, path):
         frame.to_json(path, orient="records", lines=True)
 
 
-def test_rows_of_json_lines_are_those_of_a_csv(tmp_path):
-    for suffix in (".csv", ".jsonl"):
-        write_frame(applicants(), tmp_path / f"applicants{suffix}")
-    csv, lines = (
-        TablePairs.model_validate(
-            section(tmp_path, table=str(tmp_path / f"applicants{suffix}"))
-        ).pair_set()
-        for suffix in (".csv", ".jsonl")
-    )
-    assert lines == csv
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet", ".jsonl", ".ndjson"])
 def test_types_are_those_that_are_declared(tmp_path, suffix):
     frame = pd.DataFrame({"zip": ["01", "02"], "n": [1, 2], "job": ["b", "a"], "f": [1.0, 2.0]})
@@ -301,14 +286,6 @@ def test_other_rows_types_or_categories_are_other_content(tmp_path):
     ]
     assert digests() == base
     assert len({base, *others}) == 5
-
-
-def test_a_table_without_labels_is_of_class_0(tmp_path):
-    data = TablePairs.model_validate(section(tmp_path, label=None, classes=None))
-    assert {pair.class_id for pair in data.pair_set().pairs} == {0}
-    assert NO_LABELS in data.pair_set().remarks
-    assert not data.pair_set().has_labels
-    assert "hired" in [column.name for column in data.pair_set().columns.columns]
 
 
 @pytest.mark.parametrize(

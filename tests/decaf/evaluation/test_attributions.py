@@ -306,17 +306,6 @@ def test_gradients_are_those_of_the_score_definition(method):
     torch.testing.assert_close(found.float(), (one - other).float(), atol=1e-5, rtol=1e-3)
 
 
-def test_less_is_more_where_the_score_decreases():
-    _, model = network()
-    images = torch.rand(1, 3, 32, 32)
-    ways = (
-        ClassProbability(kind="class_probability", classes=2, direction=way)
-        for way in ("increasing", "decreasing")
-    )
-    up, down = (InputXGradient().maps(score_of(model, way), images, [0], ["a"]) for way in ways)
-    torch.testing.assert_close(up, -down)
-
-
 class BlackBox:
     output = "probabilities"
 

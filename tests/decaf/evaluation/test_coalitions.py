@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from decaf.data.cells import cell_map, feature_words
-from decaf.errors import DataError, ResponseError
+from decaf.errors import DataError
 from decaf.evaluation.attributions.coalitions import (
     CoalitionMethod,
     Features,
@@ -281,10 +281,3 @@ def test_more_features_than_a_method_can_play_with_are_refused(method, most):
     game_of([method], np.arange(most) + 1, "a")
     with pytest.raises(DataError, match=f"{most + 1} features, and {method.kind} .* {most} at"):
         game_of([method], np.arange(most + 1) + 1, "a")
-
-
-def test_images_and_columns_are_checked_as_those_of_maps():
-    with pytest.raises(ResponseError, match=r"shape \(3, 6, 6\)"):
-        played(PartOcclusion(), images=IMAGES[0], regions=np.zeros((3, 6), int))
-    with pytest.raises(ResponseError, match="batch_size is 0"):
-        played(PartOcclusion(), batch_size=0)

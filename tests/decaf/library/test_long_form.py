@@ -93,12 +93,6 @@ def test_paths_are_below_each_other(audited):
     assert audits._repr_html_().count("<table>") == 2
 
 
-def test_removed_features_are_named():
-    table = decaf.audit(lambda x: x.sum(axis=1), [[1.0, 2.0]], stages=2).profiles.to_columns()
-    assert table["feature"].tolist() == ["1", "2"]
-    assert table["row"].tolist() == [0, 0]
-
-
 @given(arrays(np.float64, array_shapes(max_dims=3, max_side=4), elements=st.floats(-1, 1)))
 def test_profiles_of_any_shape_have_one_row_a_trajectory(ends):
     profiles = decaf.profile(np.stack([0 * ends, ends], axis=-1), [0, 1])
@@ -108,10 +102,6 @@ def test_profiles_of_any_shape_have_one_row_a_trajectory(ends):
     where = tuple(table[name] for name in places)
     np.testing.assert_array_equal(table["endpoint_delta"], ends[where])
     np.testing.assert_array_equal(table["abs_response"], profiles.abs_response[where])
-
-
-def test_one_trajectory_is_one_row():
-    assert decaf.profile([0.0, 1.0], [0, 1]).to_columns()["evidence"].tolist() == [0.5]
 
 
 def test_profiles_survive_the_trip_to_another_process(audited):

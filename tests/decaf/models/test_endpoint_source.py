@@ -123,17 +123,6 @@ def test_a_server_that_is_silent_or_breaks_off_is_asked_again(pauses, fail, time
     torch.testing.assert_close(found, expected(), rtol=0, atol=1e-12)
 
 
-def test_a_server_that_is_always_silent_is_given_up(pauses):
-    behave = serving(lambda request, _: silent(request))
-    with behave as server, pytest.raises(ScoringFailed, match="2 attempts.*ReadTimeout"):
-        ask(server, timeout_seconds=0.1, retries=1)
-
-
-def test_a_slow_server_is_waited_for():
-    with serving(lambda request, number: silent(request, 0.2) or well(request, number)) as server:
-        ask(server, timeout_seconds=30, retries=0)
-
-
 def test_a_server_that_is_down_is_named(pauses):
     with serving(well) as server:
         url = server.url

@@ -146,19 +146,9 @@ def test_xgboost_predicts_with_its_best_iteration(stored):
 @pytest.mark.parametrize(
     ("estimator", "target", "method", "message"),
     [
-        (
-            boosted(xgboost.XGBRegressor),
-            AMOUNT,
-            "predict_proba",
-            "reg:squarederror",
-        ),
+        (boosted(xgboost.XGBRegressor), AMOUNT, "predict_proba", "reg:squarederror"),
         (boosted(), TWO, "predict", "binary:logistic"),
-        (
-            LinearRegression(),
-            AMOUNT,
-            "predict_proba",
-            "LinearRegression .* predict_proba",
-        ),
+        (LinearRegression(), AMOUNT, "predict_proba", "LinearRegression .* predict_proba"),
     ],
 )
 def test_what_the_estimator_does_not_give_is_refused(stored, estimator, target, method, message):

@@ -55,11 +55,7 @@ def test_arguments_make_the_function_first(own_module, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        ("words", "str192"),
-        ("ragged", "own_functions:ragged"),
-    ],
+    ("function", "message"), [("words", "str192"), ("ragged", "own_functions:ragged")]
 )
 def test_what_is_not_an_array_of_numbers_is_refused(own_module, tmp_path, function, message):
     with pytest.raises(ModelError, match=message):

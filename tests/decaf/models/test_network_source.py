@@ -113,17 +113,6 @@ def test_a_precision_holds_for_the_forward_pass_alone(precision, seen):
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (False,) * 2
 
 
-def test_a_tf32_model_leaves_nothing_behind_for_the_next_one():
-    first, second = Flags(), Flags()
-    quick = NetworkModel(first, card(precision="tf32"), CPU)
-    exact = NetworkModel(second, card(), CPU)
-    for _ in range(2):
-        quick.outputs(torch.ones(1, 3, 2, 2))
-        exact.outputs(torch.ones(1, 3, 2, 2))
-        assert first.seen[:2] == (True, True)
-        assert second.seen[:2] == (False, False)
-
-
 def test_a_failing_forward_pass_leaves_no_precision_behind():
     class Failing(nn.Module):
         def forward(self, x):

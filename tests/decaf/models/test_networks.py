@@ -15,15 +15,6 @@ SMALL = {
 
 
 @pytest.mark.parametrize("build", SMALL.values(), ids=SMALL)
-@pytest.mark.parametrize("classes", [2, 9])
-def test_networks_map_images_to_logits(build, classes):
-    built = build(classes).eval()
-    images = torch.rand(3, 3, 32, 32)
-    assert built(images).shape == (3, classes)
-    torch.testing.assert_close(built(images)[1:2], built(images[1:2]), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("build", SMALL.values(), ids=SMALL)
 def test_every_weight_of_a_network_is_used(build):
     torch.manual_seed(0)
     built = build()

@@ -4,7 +4,7 @@ from math import ceil
 import numpy as np
 import pytest
 import torch
-from blocks import GRID, features, foregrounds, pixels, tie_keys, whole, with_contexts
+from blocks import GRID, features, foregrounds, pixels, tie_keys, whole
 
 from decaf.data.cells import cell_map, feature_words, pack, unpack
 from decaf.errors import DataError, ResponseError
@@ -14,7 +14,6 @@ from decaf.reveal.paths.patches import Patches, patch_energy, reveal_patches
 from decaf.reveal.paths.removal import FadeWithout, Removal, without_features
 from decaf.reveal.start import BlurredMidpoint, Constant, gaussian_blur, gaussian_kernel
 from decaf.scoring.planner import plan_states
-from decaf.scoring.states import StateBuilder
 
 NO_DRAW = np.empty((1, 0), np.uint64)
 
@@ -94,17 +93,6 @@ def test_a_blur_on_a_processor_is_that_of_plain_convolutions_to_the_last_bit(cha
 
 def test_context_mixture_by_hand():
     assert context_mixture(np.array([0, 0.25, 1])).tolist() == [[1, 0], [0.75, 0.25], [0, 1]]
-
-
-def test_the_context_channel_mixes_responses_of_both_contexts():
-    block, inputs = whole(with_contexts(2)), np.arange(8.0).reshape(8, 1) ** 2
-    path = ContextChannel()
-    plan = plan_states(block, inputs, {"context": path}, np.array([0, 0.25, 1]))
-    scores = StateBuilder(plan, inputs).build(np.arange(plan.state_count))
-    q = plan.gather(scores, np.zeros(2, int))["context"]
-    swapped, endpoint = 4 - 9, 0 - 1  # inputs 2, 3 and 0, 1 of the first pair, squared
-    response = q[0, 0, :, 0] - q[0, 0, :, 1]
-    assert response.tolist() == [swapped, 0.75 * swapped + 0.25 * endpoint, endpoint]
 
 
 def test_patch_energy_by_hand():

@@ -8,8 +8,6 @@ from hypothesis.extra.numpy import arrays
 from decaf.errors import ResponseError
 from decaf.routing.route import as_scores, is_active, one_per_trajectory, route
 
-RESPONSES = arrays(np.float64, (4, 5), elements=st.floats(-1, 1))
-
 
 @pytest.mark.parametrize(
     ("endpoint", "expected"),

@@ -23,7 +23,6 @@ from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import WRITTEN_FROM, StateBuilder, on_device
-from decaf.studies.imagenet9.adapters import ImageNet9
 
 DECAF = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
 CPU = torch.device("cpu")
@@ -116,23 +115,6 @@ def test_columns_that_are_zero_are_removed_for_nothing():
     plan = plan_states(block, rows, {"path": Removal(stages=2)}, GRID)
     built = StateBuilder(plan, rows).build(np.arange(plan.state_count))
     assert sorted(built.tolist()) == [[0, 0, 0], [0, 0, 3], [0, 2, 0], [0, 2, 3]]
-
-
-def test_real_photos_are_planned_without_a_row_too_many(photo_root):
-    data = ImageNet9(adapter="imagenet9", root=photo_root, pair_types=["same_rand", "same_next"])
-    pair_set = data.pair_set()
-    block = pair_set.block(pair_set.blocks(4)[0])
-    used = [pair_set.inputs[position] for position in block.input_positions]
-    inputs = np.stack([data.read_input(image) for image in used]).transpose(0, 3, 1, 2)
-    paths = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
-    plan = plan_states(block, inputs, paths, GRID)
-    assert plan.naive_count() == 4 * 108
-    assert 4 * 61 <= plan.state_count < 4 * 75  # ties of JPEG blocks make it a little more than 61
-    built = build_all(plan, inputs)
-    assert count_distinct(built) == plan.state_count
-    for name, path in paths.items():
-        expected = brute_force(path, block, inputs, 5)
-        np.testing.assert_allclose(built[plan.index[name][5, 0]], expected, atol=4e-6)
 
 
 def test_gathered_states_equal_brute_force(block):

@@ -160,14 +160,3 @@ def test_states_that_are_known_are_built_for_nobody(plan, inputs, columns):
         alone = score_block(plan, Counted(plan, inputs), scorer, columns, ROWS)
         np.testing.assert_allclose(one.clean, alone.clean, rtol=1e-6)
         assert one.forward_rows == is_needed.sum()
-
-
-def test_an_error_of_one_is_raised(plan, inputs, columns):
-    def fails(states):
-        raise LookupError("no such thing")
-
-    with pytest.raises(LookupError, match="no such thing"):
-        score_together(
-            *(plan, Counted(plan, inputs), [mean, fails], columns),
-            *(FixedLimit(ROWS), 1.0, [None, None]),
-        )

@@ -1,15 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from blocks import CONTROL, brute_force, foregrounds, pixels, whole, with_contexts
 from gpu_stand_in import OnGpu, stand_in
 
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.errors import ModelError, ScoringFailed
+from decaf.errors import ModelError
 from decaf.foundation.arrays import fetched
-from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
-from decaf.reveal.paths.context import ContextChannel
 from decaf.scoring.block import score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder, on_device
@@ -75,23 +72,6 @@ def test_the_batch_size_does_not_change_scores(plan, pairs, images, batch_size):
     assert cut.batch_size <= batch_size
 
 
-@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
-def test_a_batch_that_does_not_fit_is_halved_and_the_size_is_recorded(plan, pairs, images):
-    seen = []
-
-    def cramped(pixels):
-        seen.append(len(pixels))
-        if len(pixels) > 4:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return mean_of_red_and_green(pixels)
-
-    scores = score(plan, pairs, images, cramped, 64)
-    whole = score(plan, pairs, images, mean_of_red_and_green, 64)
-    np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-6)
-    assert scores.batch_size <= 4
-    assert sum(size for size in seen if size <= 4) == plan.state_count
-
-
 @pytest.mark.cuda
 @pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_a_batch_that_a_gpu_has_no_room_for_is_halved(plan, pairs, images):
@@ -138,15 +118,6 @@ def test_nothing_waits_for_a_gpu_while_states_are_built_and_scored(plan, images)
     np.testing.assert_allclose(np.concatenate([some() for some in values]), expected, rtol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
-def test_an_input_that_never_fits_is_an_error(plan, pairs, images):
-    def full(pixels):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    with pytest.raises(ScoringFailed, match="one input alone"):
-        score(plan, pairs, images, full, 64)
-
-
 def test_other_failures_are_not_retried(plan, pairs, images):
     calls = []
 
@@ -171,33 +142,3 @@ def test_values_that_are_not_finite_come_back_as_they_are(plan, pairs, images):
         return values
 
     assert np.isnan(score(plan, pairs, images, patchy, 64).branches["blend"]).any()
-
-
-def test_gathered_scores_equal_scoring_every_stage_and_branch_by_itself():
-    """A real network, all paths of ImageNet-9, one forward pass for each stage and branch."""
-    block, inputs = whole(foregrounds(3)), pixels(9)
-    torch.manual_seed(0)
-    network = small_cnn.build().eval()
-
-    @torch.inference_mode()
-    def scorer(images):
-        return network(images).double().softmax(dim=1)
-
-    plan = plan_states(block, inputs, CONTROL, np.linspace(0, 1, 9))
-    builder = StateBuilder(plan, on_device(inputs, CPU))
-    found = score_block(plan, builder, scorer, block.class_id, 32)
-    for name, path in CONTROL.items():
-        for row, target in enumerate(block.class_id):
-            states = brute_force(path, block, inputs, row).reshape(-1, 3, 32, 32)
-            one_by_one = [scorer(torch.from_numpy(state[None]).float()) for state in states]
-            expected = torch.cat(one_by_one)[:, target].reshape(9, 2)
-            np.testing.assert_allclose(found.branches[name][row, 0], expected, atol=2e-6)
-
-
-def test_mixed_scores_of_two_contexts():
-    block, inputs = whole(with_contexts(2)), np.arange(8, dtype=np.float32).reshape(8, 1)
-    plan = plan_states(block, inputs, {"context": ContextChannel(stages=3)}, GRID)
-    scores = score_block(plan, StateBuilder(plan, inputs), lambda x: x**2, np.zeros(2, int), 3)
-    # Each pair: inputs 4i and 4i + 1 in the endpoint's context, 4i + 2 and 4i + 3 in the other.
-    assert scores.branches["context"][1, 0].tolist() == [[36, 49], [26, 37], [16, 25]]
-    assert scores.clean[:, 0].tolist() == [i**2 for i in range(8)]
