@@ -254,10 +254,6 @@ def test_a_feature_that_lies_nowhere_is_an_error_and_a_remark_where_some_do(kind
 
 STRAY = {
     "a point": [[4, 4]],
-    "a line": [[4, 4, 6, 6]],
-    "an odd number": [[1, 2, 3, 4, 5, 6, 7]],
-    "words": [["a"] * 6],
-    "no number": [[0, 0, 1, 1, 2, float("nan")]],
     "text": "polygon",
     "broken run lengths": {"size": [8, 8], "counts": [3]},
 }

@@ -6,12 +6,10 @@ import warnings
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 import skops.io
 import xgboost
-from ended_commands import refused, succeeded
-from income_table import FRAME, LABELS, MISSING, TARGETS, boosted, card, remarks, scores
+from income_table import FRAME, LABELS, TARGETS, boosted, card, remarks, scores
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -26,29 +24,6 @@ from decaf import audit
 from decaf.errors import ModelError
 from decaf.registry.entries import Described
 from decaf.registry.proposals import proposal_of
-
-
-@pytest.fixture
-def table_study(study, tmp_path):
-    """Settings of a study of a table and some models; without models, of the table alone."""
-
-    def of(frame, models, **changes):
-        table = frame.assign(id=[f"r{n:02d}" for n in range(len(frame))], granted=LABELS)
-        table.to_csv(tmp_path / "table.csv", index=False)
-        data = {"adapter": "table_pairs", "table": "table.csv", "id": "id", "label": "granted"}
-        data["changes"] = {"older": {"add": {frame.columns[0]: 20}}}
-        common = {"family": "f", "source": "estimator"}
-        return {
-            **study,
-            "data": data,
-            "models": [common | model for model in models],
-            "score": {"kind": "class_probability", "classes": 2, "target": 1},
-            "paths": {"blend": {"kind": "blend", "sigma": 0}},
-            "stages": 3,
-        } | changes
-
-    return of
-
 
 # Classifiers of several targets
 
@@ -224,61 +199,6 @@ def test_an_error_at_opening_names_both_versions(older):
 
 
 # Through the command line
-
-
-def test_a_plan_accepts_what_people_bring(tmp_path, table_study, write, decaf):
-    xgboost.XGBClassifier(booster="gblinear").fit(FRAME, LABELS).save_model(
-        tmp_path / "linear.json"
-    )
-    boosted(booster="dart").fit(FRAME.to_numpy(), LABELS).save_model(tmp_path / "dart.json")
-    joblib.dump(LogisticRegression().fit(FRAME, LABELS), tmp_path / "m.joblib")
-    generic = FRAME.set_axis(["Column_0", "Column_1"], axis=1)
-    boosted().fit(generic, LABELS).save_model(tmp_path / "generic.ubj")
-    german = FRAME.set_axis(["alter", "lohn"], axis=1)
-    boosted().fit(german, LABELS).save_model(tmp_path / "german.ubj")
-    models = [
-        {"id": "linear", "file": str(tmp_path / "linear.json")},
-        {"id": "dart", "file": str(tmp_path / "dart.json")},
-        {"id": "joblib", "file": str(tmp_path / "m.joblib"), "unpickle": True},
-        {"id": "generic", "file": str(tmp_path / "generic.ubj")},
-        {"id": "german", "file": str(tmp_path / "german.ubj"), "columns": "by_position"},
-        {"id": "missing", "file": str(tmp_path / "linear.json"), "missing": MISSING},
-    ]
-    done = decaf("plan", write(table_study(FRAME, models)))
-    assert "6 models" in succeeded(done)
-    lines = done.stderr.splitlines()
-    for name, words in (("generic", "Column_0 is age"), ("german", "alter is age"), ("dart", "")):
-        assert any(f"{name}: " in line and words in line for line in lines)
-
-
-def test_a_plan_names_what_cannot_be_scored(tmp_path, table_study, write, decaf, several, older):
-    joblib.dump(several["forest"], tmp_path / "several.joblib")
-    imputer = make_pipeline(SimpleImputer(), LogisticRegression()).fit(FRAME, LABELS)
-    del imputer.steps[0][1]._fill_dtype
-    del imputer.steps[0][1].statistics_
-    older(imputer, "older.pkl")
-    jobs = FRAME.assign(job=pd.Categorical(["cook", "smith"] * 30))
-    boosted(enable_categorical=True).fit(jobs, LABELS).save_model(tmp_path / "jobs.json")
-    german = FRAME.set_axis(["alter", "lohn"], axis=1).assign(beruf=1.0)
-    boosted().fit(german, LABELS).save_model(tmp_path / "german.json")
-    models = [
-        {"id": "several", "file": str(tmp_path / "several.joblib"), "unpickle": True},
-        {"id": "older", "file": str(tmp_path / "older.pkl"), "unpickle": True},
-        {"id": "jobs", "file": str(tmp_path / "jobs.json")},
-        {"id": "german", "file": str(tmp_path / "german.json")},
-    ]
-    settings = table_study(jobs, models)
-    told = refused(decaf("plan", write(settings)))
-    for words in (
-        ("several: ", "has 2 targets"),
-        ("older: ", "older.pkl", "1.4.2", "save it again"),
-        ("jobs: ", "data: categories: {job:"),
-        ("german: ", "columns: by_position"),
-    ):
-        assert any(all(word in line for word in words) for line in told.splitlines()), told
-    settings["data"]["categories"] = {"job": ["cook", "smith"]}
-    settings["models"] = settings["models"][2:3]
-    succeeded(decaf("plan", write(settings)))
 
 
 def test_a_card_of_several_targets_and_of_joblib(tmp_path, several):

@@ -74,22 +74,6 @@ def images_of_folders(folder, words):
     return {"adapter": "image_pairs"} | {side: str(place) for side, place in sides.items()}
 
 
-def featured_images(folder, words):
-    for number, word in enumerate(words):
-        save_image(folder / "photos" / word / "1.png", square(20 * number, 0))
-    features = {"kind": "grid", "side": 2}
-    return {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
-
-
-def arrays(folder, words):
-    rows = np.arange(3 * len(words), dtype=np.float32).reshape(-1, 3)
-    arrays = {"factual": rows, "counterfactual": rows + 1, "label": np.array(words)}
-    files = {role: str(folder / f"{role}.npy") for role in arrays}
-    for role, array in arrays.items():
-        np.save(files[role], array)
-    return {"adapter": "arrays"} | files
-
-
 def rows_of_table(folder, words):
     frame = pd.DataFrame({"age": np.arange(len(words)) + 20.5, "kind": words})
     frame.to_csv(folder / "rows.csv", index=False)
@@ -98,7 +82,7 @@ def rows_of_table(folder, words):
     return data | {"changes": changes}
 
 
-ADAPTERS = (images_of_table, images_of_folders, featured_images, arrays, rows_of_table)
+ADAPTERS = (images_of_table, images_of_folders, rows_of_table)
 
 
 @pytest.fixture

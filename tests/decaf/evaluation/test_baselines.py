@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,16 @@ from decaf.plan.study import Baseline
 
 CONTEXT, FACTOR = 1, 2
 METHODS = members(base.Baseline)
+
+
+@pytest.fixture(autouse=True)
+def uncompiled_loops(monkeypatch):
+    """Loops of shap as Python runs them: numba takes 13 s to compile them."""
+    base.quiet_import("shap")
+    for module in map(import_module, ("shap.utils._masked_model", "shap.maskers._tabular")):
+        for name, loop in [*vars(module).items()]:
+            if hasattr(loop, "py_func"):
+                monkeypatch.setattr(module, name, loop.py_func)
 
 
 def kind_of(method):

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from decaf.data.cells import cell_map, feature_words
 from decaf.errors import DataError
 from decaf.evaluation.attributions.coalitions import (
     CoalitionMethod,
@@ -250,13 +249,6 @@ class TestTogether:
         assert [one[1] for one in alone] == [3 * 5, 3 * 16, 3 * 16, 3 * 16]
         for scores, one in zip(together, alone, strict=True):
             np.testing.assert_allclose(scores, one[0][0], rtol=1e-9, atol=1e-12)
-
-    def test_what_is_counted_without_images_is_what_is_scored(self):
-        methods = KernelShap(samples=40), PartOcclusion(), PartLime(samples=100)
-        cells = feature_words(cell_map((6, 6), 3) + 1)
-        _, rows, _ = played(*methods, regions=cells, named=2**9 - 1)
-        counted = [game_of(methods, np.arange(9) + 1, name).states.size for name in NAMES]
-        assert rows == sum(counted)
 
     @pytest.mark.parametrize("batch_size", [1, 300])
     def test_neither_batches_nor_neighbours_change_a_score(self, batch_size):

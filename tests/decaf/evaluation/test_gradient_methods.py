@@ -114,15 +114,6 @@ def test_captum_integrates_the_same(rule, captums):
     torch.testing.assert_close(found, expected)
 
 
-def test_captum_multiplies_the_same_input_and_gradient():
-    from captum import attr
-
-    expected = attr.InputXGradient(CountedScore(NETWORK)).attribute(
-        IMAGES.clone().requires_grad_(), additional_forward_args=(torch.tensor(COLUMNS),)
-    )
-    torch.testing.assert_close(maps(InputXGradient()), expected)
-
-
 def test_the_mean_makes_it_the_input_of_the_network_times_its_gradient():
     found = maps(InputXGradient(baseline="mean"), normalised_score())
     torch.testing.assert_close(found, SEEN * gradients(SEEN), atol=1e-6, rtol=1e-4)

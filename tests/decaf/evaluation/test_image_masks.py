@@ -34,11 +34,6 @@ def test_neighbours_form_a_square():
     assert torch.equal(found, expected)
 
 
-def test_equal_images_have_no_region():
-    images = torch.rand(2, 3, 5, 5)
-    assert not difference_region(images, images).any()
-
-
 def test_the_background_is_what_no_foreground_reaches():
     foreground = torch.zeros(1, 3, 7, 7)
     foreground[0, 1, 0, 0] = 9 / 255

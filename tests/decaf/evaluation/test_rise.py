@@ -101,15 +101,6 @@ def test_masks_hide_behind_a_reference(monkeypatch):
     assert (seen[0] == 0.25).all()
 
 
-def test_a_share_of_the_cells_is_kept():
-    for bank, count in (("source", 2), ("shared", 1)):
-        rise = Rise(masks=500, probability=0.3, bank=bank)
-        cells, _ = rise.drawn(Batch(IMAGE.expand(2, -1, -1, -1), None, ["a", "b"], 64))
-        assert cells.shape == (count, 500, 7, 7)
-        assert cells.mean() == pytest.approx(0.3, abs=0.015)
-        assert count == 1 or not np.array_equal(cells[0], cells[1])
-
-
 @pytest.mark.parametrize("bank", ["source", "shared"])
 def test_the_map_is_the_mean_of_score_times_mask(bank):
     rise = Rise(masks=10, grid=4, probability=0.4, shift=True, bank=bank)

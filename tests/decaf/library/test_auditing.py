@@ -252,23 +252,6 @@ def test_every_distinct_input_is_scored_once():
         np.testing.assert_allclose(one.response, audited.response, atol=1e-12)
 
 
-def test_decaf_3_5_and_9_of_16_features_in_one_call():
-    x = images(count=2)[0]
-    paths = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
-    score = Counting(classes)
-    audits = audit(score, x, path=paths, target=0)
-    # As the planner counts (decaf/scoring/test_planner.py), with one baseline for both images.
-    scored = len(score.seen) - (1 + 1 + 3 * 2)  # two inputs are scored again
-    assert scored == audits["decaf_3"].forward_rows == 2 * 8 * 17 + 1
-    assert audits["decaf_3"].naive_rows == 2 * 289
-    nine, three = audits["decaf_9"], audits["decaf_3"]
-    np.testing.assert_array_equal(nine.response[:, :, ::4], three.response)
-    assert nine.attributions().shape == (2, 16)
-    np.testing.assert_array_equal(
-        nine.attributions("endpoint_delta"), three.attributions("endpoint_delta")
-    )
-
-
 def test_inputs_may_have_features_of_their_own():
     audited = audit(lambda x: x.sum(axis=1), np.ones((2, 3)), regions=[[1, 2, 2], [0, 1, 1]])
     assert audited.ids == ("0/1", "0/2", "1/1")

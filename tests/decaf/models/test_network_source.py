@@ -55,11 +55,6 @@ def test_inputs_are_normalised_and_resized_as_the_card_says():
     assert outputs.dtype == torch.float32
 
 
-def test_inputs_keep_their_size_when_the_card_has_none():
-    fed = NetworkModel(nn.Flatten(), card(), CPU)
-    assert fed.outputs(torch.zeros(2, 3, 5, 7)).shape == (2, 105)
-
-
 def test_rows_of_features_are_normalised_too():
     fed = NetworkModel(nn.Identity(), card(mean=[1.0, 2.0], std=[2.0, 4.0]), CPU)
     assert fed.outputs(torch.tensor([[3.0, 4.0]])).tolist() == [[1.0, 0.5]]

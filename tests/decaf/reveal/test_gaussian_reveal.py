@@ -93,22 +93,6 @@ def test_branches_start_as_one_state_and_end_as_the_clean_inputs(
     assert (states[:, :, 1, 0] != states[:, :, 1, 1]).any(axis=-1).all()
 
 
-def test_what_the_planner_is_told(block, inputs):
-    path = reveal_path()
-    image, content, draw = path.reveal(block, inputs, GRID)
-    assert path.repetitions == 2
-    assert image.shape == (3, 2, 3, 2)
-    np.testing.assert_array_equal(image[1], np.broadcast_to([2, 3], (2, 3, 2)))
-    assert content.shape == (3, 2, 3, 2, 1)
-    np.testing.assert_array_equal(content[0, 0, 0, 0], path.rule.empty(1))
-    np.testing.assert_array_equal(content[0, 0, -1, 0], path.rule.full(1))
-    assert draw.shape == (3, 2, 3, 1)
-    np.testing.assert_array_equal(draw[1], draw[2])
-    assert np.unique(draw).size == 4
-    assert not path.start.of_pair
-    assert (image.dtype, content.dtype, draw.dtype) == (np.int64, np.uint64, np.uint64)
-
-
 def test_the_draw_of_a_source_is_the_same_in_any_block(block, inputs):
     ends = {"plus": np.array([2]), "minus": np.array([4])}
     of_source = {"source": np.array([0]), "source_ids": ("scene-b",)}
@@ -211,26 +195,6 @@ def test_torch_states_are_those_of_numpy(block, inputs, geometry, chain):
     single = built(path, block, torch.from_numpy(inputs).float(), GRID)
     assert single.dtype == torch.float32
     np.testing.assert_allclose(single.numpy(), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("chain", ["fixed", "reverse_markov"])
-@pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_no_state_depends_on_its_batch(chain, library):
-    factor = np.random.default_rng(3).normal(size=(60, 48))
-    reference = reference_of(np.zeros((3, 4, 4)), factor.T @ factor)
-    path = reveal_path(reference=reference, chain=chain, stages=4)
-    like = np.zeros((100, 3, 4, 4), np.float32)
-    like = torch.from_numpy(like) if library == "torch" else like
-    rng = np.random.default_rng(4)
-    draw = rng.integers(0, 20, (100, 1), dtype=np.uint64)
-    if chain == "reverse_markov":
-        draw = np.hstack([draw, rng.integers(0, 4, (100, 1), dtype=np.uint64)])
-    whole = path.start.states(like, like, draw)
-    order = rng.permutation(100)
-    for rows in np.split(order, [1, 3, 40]):
-        some = path.start.states(like[: rows.size], like[: rows.size], draw[rows])
-        # Equal but for the rounding of a product, which depends on the rows that are in it.
-        np.testing.assert_allclose(np.asarray(some), np.asarray(whole)[rows], atol=1e-4)
 
 
 def test_images_keep_their_shape():

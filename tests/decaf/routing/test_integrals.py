@@ -97,12 +97,3 @@ def test_memory_beyond_the_results_does_not_grow_with_the_pairs(monkeypatch, dty
         beyond.append(min(beyond_the_results(response) for _ in range(3)))
     assert beyond[0] == pytest.approx(beyond[1], abs=100_000)
     assert beyond[1] < 5_000_000  # a few blocks of 1 MiB
-
-
-def test_a_million_trajectories_take_less_memory_than_they_have():
-    response = np.ones((1_000_000, 9))
-    tracemalloc.start()
-    profile(response, NINE)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < response.nbytes

@@ -22,8 +22,9 @@ EPSILON = 0.1
 COMPONENTS = ("evidence", "contradiction", "fragility")
 RESPONSES = arrays(np.float64, (6, 9), elements=st.floats(-1, 1))
 # Scores on a lattice of 2^-20, where differences and powers of two are exact.
-LATTICE = st.integers(-(2**20), 2**20).map(lambda k: k / 2**20)
-SCORES = arrays(np.float64, (6, 9), elements=LATTICE)
+LEVELS = st.integers(-(2**20), 2**20)
+LATTICE = LEVELS.map(lambda k: k / 2**20)
+SCORES = arrays(np.int64, (6, 9), elements=LEVELS).map(lambda levels: levels / 2**20)
 NUMBERS = st.floats(-1, 1)
 
 
