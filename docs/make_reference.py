@@ -28,7 +28,6 @@ from decaf.registry.write_back import WriteBack
 from decaf.reveal.path import RevealPath
 from decaf.scoring.scores.base import ScoreDefinition
 from warehouse.query.catalog import connect_empty
-from warehouse.query.descriptions import described
 from warehouse.query.views import views
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
@@ -131,8 +130,7 @@ def warehouse() -> str:
         'Ask with `decaf sql "SELECT …"`. `decaf views` lists the views, '
         "`decaf views NAME` the columns of one with their types. [Worked questions](sql.md).",
     ]
-    with connect_empty() as connection:
-        columns = {view.name: described(connection, view.name).columns for view in views()}
+    columns = _columns()
     folders = dict.fromkeys(view.folder for view in views())
     order = list(TITLES)
     for folder in sorted(folders, key=lambda name: order.index(_title(name))):
@@ -147,7 +145,7 @@ def warehouse() -> str:
         parts += [f"## {TITLES[title]}{name and f': {name}'}", "\n".join(header + rows)]
         if readable := [view for view in inside if view.kind in READABLE]:
             lists = [
-                f"- `{view.name}`: {', '.join(f'`{name}`' for name, _ in columns[view.name])}"
+                f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
                 for view in readable
             ]
             parts += ["Columns:", "\n".join(lists)]
@@ -165,6 +163,18 @@ def warehouse() -> str:
             "\n".join(["| column | type | meaning |", "|---|---|---|", *rows]),
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _columns() -> dict[str, list[str]]:
+    """Names of the columns of every view, from DuckDB's catalogue: nothing is bound again."""
+    with connect_empty() as connection:
+        rows = connection.sql(
+            "SELECT table_name, column_name FROM duckdb_columns() ORDER BY column_index"
+        ).fetchall()
+    columns: dict[str, list[str]] = {}
+    for view, column in rows:
+        columns.setdefault(view, []).append(column)
+    return columns
 
 
 def _title(folder: str) -> str:

@@ -8,7 +8,6 @@ from random_audit import (
     METRICS,
     MODELS,
     by_cell,
-    cell_of,
     model_draws,
     near,
     rows_of,
@@ -69,22 +68,6 @@ def test_differences(audit, catalogue, sides):
         count = min(a_count, b_count)
         assert row["source_count"] == count
         check_limits(row, percentile_interval(a - b, a_means - b_means, count))
-
-
-def test_populations(audit, catalogue):
-    rows = rows_of(catalogue(audit).sql("FROM out_populations"))
-    cells = by_cell(audit, "stg_profiles")
-    assert len(rows) == len(cells)
-    for row in rows:
-        inside = cells[cell_of(row)]
-        active = np.array([each["is_endpoint_active"] for each in inside])
-        assert row["active_frac"] == near(active.mean())
-        for name, branch in (("evidence", True), ("contradiction", True), ("fragility", False)):
-            values = np.array([each[name] for each in inside])[active == branch]
-            column = f"{'active' if branch else 'null'}_{name}"
-            assert row[column] == near(values.mean() if values.size else np.nan)
-            share = row["active_frac"] if branch else 1 - row["active_frac"]
-            assert row[name] == near(share * (row[column] or 0))
 
 
 def means_on_paths(audit, row):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from random_audit import (
     EPSILON,
-    GRIDS,
     METRICS,
     MODELS,
     by_cell,
@@ -18,10 +17,9 @@ from random_audit import (
 )
 from resampling import spearman
 from scipy.stats import spearmanr
-from view_tables import VIEWS, define
+from view_tables import define
 
 from decaf.routing.profiles import profile
-from decaf.routing.quadrature import trapezoid_weights
 from decaf.statistics.bootstrap import bootstrap_mean
 from warehouse.query import functions
 
@@ -47,38 +45,6 @@ def test_sweep_refuses_what_the_kernel_refuses(audit, catalogue):
     for epsilon in (0, -0.1, float("nan"), float("inf")):
         with pytest.raises(duckdb.Error, match="finite number above 0"):
             connection.sql("FROM epsilon_sweep([$e])", params={"e": epsilon}).fetchall()
-
-
-@pytest.mark.slow
-def test_stored_profiles_are_recomputed(audit, catalogue):
-    connection = catalogue(audit)
-    check = VIEWS["check_profiles_recompute"].sql
-    assert connection.sql("SELECT count(*) FROM core_profiles").fetchall() == [
-        (len(audit["stg_profiles"]),)
-    ]
-    assert connection.sql(check).fetchall() == []
-    changed = [
-        row | {name: (row[name] or 0) + 1e-11}
-        for row in audit["stg_profiles"][:7]
-        for name in ("evidence", "opposed_mass", "sign_flip_frac")
-    ]
-    broken = catalogue(audit | {"stg_profiles": changed})
-    assert len(broken.sql(check).fetchall()) == len(changed)
-
-
-def test_stages_add_up_to_profiles(audit, catalogue):
-    sums = catalogue(audit).sql(
-        "SELECT model_id, pair_id, path, repetition, list(stage_weight ORDER BY stage) AS weights, "
-        "sum(stage_weight * evidence) AS evidence, sum(stage_weight * fragility) AS fragility, "
-        "sum(stage_weight * contradiction) AS contradiction FROM core_stages GROUP BY ALL"
-    )
-    found = {tuple(row.values())[:4]: row for row in rows_of(sums)}
-    assert len(found) == len(audit["stg_profiles"])
-    for row in audit["stg_profiles"]:
-        stages = found[row["model_id"], row["pair_id"], row["path"], row["repetition"]]
-        assert stages["weights"] == near(trapezoid_weights(GRIDS[row["path"]]).tolist())
-        for metric in ("evidence", "contradiction", "fragility"):
-            assert stages[metric] == near(row[metric])
 
 
 def test_intervals_from_the_same_draws(audit, catalogue):
@@ -121,28 +87,6 @@ def test_out_intervals_are_500_replicates(audit, catalogue):
         assert [*one.values()][5:] == near([*other.values()][5:])
 
 
-def test_summaries_are_the_means_and_intervals_of_other_views(audit, catalogue):
-    connection = catalogue(audit)
-    means = {cell_of(row): row for row in rows_of(connection.sql("FROM out_model_profiles"))}
-    intervals = {
-        (*cell_of(row), row["metric"]): row
-        for row in rows_of(connection.sql("FROM out_model_intervals"))
-    }
-    found = rows_of(connection.sql("FROM core_model_summaries"))
-    assert {cell_of(row) for row in found} == means.keys()
-    for row in found:
-        mean = means[cell_of(row)]
-        assert row["pair_count"] == mean["pair_count"]
-        for name in (*METRICS, "endpoint_delta", "active_frac"):
-            assert row[name] == near(mean[name])
-        for metric, prefix in {"abs_response": "", "endpoint_delta": "delta_"}.items():
-            interval = intervals[*cell_of(row), metric]
-            for limit in ("lower_95", "upper_95"):
-                expected = interval[limit]
-                assert row[prefix + limit] == (None if expected is None else near(expected))
-    assert {row["lower_95"] is None for row in found} == {True, False}
-
-
 def test_draws_are_random_enough(catalogue):
     """Position frequencies, standard error and independence of replicates, for 200 sources."""
     pairs = [
@@ -162,31 +106,6 @@ def test_draws_are_random_enough(catalogue):
     weights = np.stack([np.bincount(row, minlength=200) for row in drawn]) - 1.0
     correlations = np.corrcoef(weights)[np.triu_indices(500, 1)]
     assert np.sqrt(200) * correlations.std() == pytest.approx(1, abs=0.05)
-
-
-def test_rank_transfer(audit, catalogue):
-    means = {
-        (*cell, metric): np.mean([row[metric] for row in rows])
-        for cell, rows in by_cell(audit, "stg_profiles").items()
-        for metric in METRICS
-    }
-    found = rows_of(catalogue(audit).sql("FROM out_rank_transfer"))
-    assert len(found) == 3 * 3 * len(METRICS)
-    for row in found:
-        sides = [
-            [
-                round(means[model, row["pair_type"], row[side], row["metric"]], 12)
-                for model in (["m0"] if row["pair_type"] == "solo" else MODELS)
-            ]
-            for side in ("path_a", "path_b")
-        ]
-        reference = spearman(*sides)
-        assert row["model_count"] == len(sides[0])
-        assert (row["spearman"] is None) == np.isnan(reference) == (row["reason"] is not None)
-        assert row["spearman"] is None or row["spearman"] == near(reference)
-    assert {row["reason"] for row in found if row["pair_type"] == "solo"} == {
-        "fewer than two entries"
-    }
 
 
 def test_spearman_with_ties_gaps_and_constants():

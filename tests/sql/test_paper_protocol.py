@@ -4,12 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from random_audit import MODELS, by_cell, model_draws, near, rows_of
+from random_audit import MODELS, model_draws, near, rows_of
 from resampling import bootstrap_ratio, bootstrap_spearman
 from test_comparisons import means_on_paths
-
-from decaf.routing.profiles import profile
-from decaf.statistics.bootstrap import bootstrap_mean
 
 KINDS = {
     "shuffle": ("patches", {"ranking": "random"}),
@@ -73,53 +70,6 @@ def test_rank_transfer(audit, catalogue):
         check(row, bootstrap_spearman(*sides, draws))
         checked += 1
     assert checked > 10
-
-
-def test_order_stability(audit, catalogue):
-    connection = catalogue(audit)
-    for row in rows_of(connection.sql("FROM paper_imagenet9_order_stability")):
-        if row["metric"] is None:
-            assert row["estimate"] == 0
-            limit = 0 if row["reason"] is None else None
-            assert [row[name] for name in LIMITS] == [limit] * 4
-            continue
-        a, b = np.array(means_on_paths(audit, row))
-        if row["statistic"] == "mean absolute difference":
-            draws = model_draws(connection, len(a), 500, 91702)
-            check(row, bootstrap_mean(np.abs(b - a), draws=draws))
-            assert (row["reason"] == "a single model") == (len(a) == 1)
-        if row["statistic"] == "largest absolute difference":
-            assert row["estimate"] == near(np.abs(b - a).max())
-            assert row["reason"] == "a maximum is not resampled"
-
-
-def test_thresholds(audit, catalogue):
-    rows = rows_of(catalogue(audit).sql("FROM paper_imagenet9_thresholds"))
-    cells = by_cell(audit, "stg_trajectories")
-    models = sorted({model for model, _, _ in cells})
-
-    def mean(pair_type, path, epsilon, metric):
-        means = []
-        for model in models:
-            inside = cells.get((model, pair_type, path))
-            if inside:
-                response = np.array([np.subtract(r["q_plus"], r["q_minus"]) for r in inside])
-                routed = profile(response, inside[0]["t"], epsilon)
-                name = "is_endpoint_active" if metric == "active_frac" else metric
-                means.append(np.mean(getattr(routed, name)))
-        return np.mean(means)
-
-    assert {row["epsilon"] for row in rows} == {"0.01", "0.02", "0.05"}
-    for row in rows[::7]:
-        where = row["pair_type"], row["path"], float(row["epsilon"]), row["metric"]
-        expected = mean(*where)
-        if row["statistic"] == "ratio to blend":
-            below = mean(where[0], "blend", *where[2:])
-            expected = expected / below if below else np.nan
-        elif row["statistic"] == "share of Abs":
-            total = mean(*where[:3], "abs_response")
-            expected = expected / total if total else np.nan
-        assert row["estimate"] == near(expected), row
 
 
 BENCHMARK, SCAN = {"kind": "behaviours"}, None

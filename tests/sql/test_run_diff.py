@@ -1,6 +1,6 @@
 """Two runs compared: by hand, and against the kernel's paired bootstrap from the same draws."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from datetime import UTC, datetime
 
 import duckdb
@@ -92,30 +92,6 @@ def test_means_move(catalogue, study):
             assert row["change"] == row["lower_limit"] == row["upper_limit"] == 0
 
 
-def test_roles_change(catalogue):
-    audit = two_runs()
-    connection = catalogue(audit)
-    a, b = routed(audit, "r"), routed(audit, "later")
-    pairs = {pair["pair_id"]: pair["pair_type"] for pair in audit["stg_pairs"]}
-    expected = Counter(
-        (model, pairs[pair], path, role(a[key]), role(b[key]))
-        for key in a.keys() & b.keys()
-        for model, pair, path, _ in [key]
-    )
-    rows = rows_of(connection.sql("FROM run_diff_roles('r', 'later')"))
-    names = ("model_id", "pair_type", "path", "role_a", "role_b")
-    assert {tuple(row[name] for name in names): row["trajectory_count"] for row in rows} == expected
-    assert all(row["is_changed"] == (row["role_a"] != row["role_b"]) for row in rows)
-    totals = defaultdict(float)
-    for row in rows:
-        totals[row["model_id"], row["pair_type"], row["path"]] += row["frac"]
-    assert [*totals.values()] == pytest.approx([1] * len(totals))
-    listed = connection.sql(
-        "SELECT count(*) FROM run_diff_pairs('r', 'later') WHERE role_a IS DISTINCT FROM role_b"
-    ).fetchall()
-    assert listed == [(sum(row["trajectory_count"] for row in rows if row["is_changed"]),)]
-
-
 def test_by_hand(catalogue):
     """One pair turns from evidence to fragility, one is new; d falls from 0.4 to 0.01."""
     run = {"study": "s", "pairs_digest": "d", "epsilon": 0.02}
@@ -194,21 +170,12 @@ def test_units(catalogue):
     assert counted == [(len(found) * len(GRIDS),)]
 
 
-@pytest.mark.parametrize(
-    ("runs", "message"),
-    [
-        (("r", "nowhere"), "0 runs begin with nowhere"),
-        (("r", ""), "2 runs begin with "),
-        (("r", None), "0 runs begin with NULL"),
-    ],
-)
 @pytest.mark.parametrize("macro", ["run_diff", "run_diff_units", "run_diff_roles"])
-def test_runs_must_be_one_each(catalogue, macro, runs, message):
+def test_runs_must_be_one_each(catalogue, macro):
     connection = catalogue(two_runs())
-    with pytest.raises(duckdb.Error, match=message):
-        connection.sql(
-            f"FROM {macro}($a, $b)", params=dict(zip("ab", runs, strict=True))
-        ).fetchall()
+    for start, count in (("nowhere", 0), ("", 2), (None, 0)):
+        with pytest.raises(duckdb.Error, match=f"{count} runs"):
+            connection.sql(f"FROM {macro}('r', $b)", params={"b": start}).fetchall()
 
 
 def test_a_run_against_itself(catalogue):

@@ -5,16 +5,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from judging import (
-    common_support,
     matched_agreement,
-    one_vs_rest,
     pair_columns,
-    quantile_bins,
     role_credit,
-    valid_bin_macro,
     weighted_auprc,
     weighted_auroc,
-    within_bins,
 )
 from view_tables import define
 
@@ -98,28 +93,11 @@ class Units:
         return multiplicities(np.array([row[0] for row in draws]), MODELS)
 
 
-@pytest.fixture(params=[0, 1])
-def units(request):
-    made = Units(request.param)
+@pytest.fixture
+def units():
+    made = Units(seed=0)
     yield made
     made.connection.close()
-
-
-def test_semantics(units):
-    found = units.view("paper_imagenet9_semantics")
-    for method, scores in units.scores.items():
-        expected = one_vs_rest(units.labels, scores)
-        for statistic in ("auroc", "auprc"):
-            values = getattr(expected, statistic)
-            estimates = [found[method, label, statistic]["estimate"] for label in LABELS]
-            assert estimates == pytest.approx(values.tolist())
-            macro = found[method, "macro", statistic]["estimate"]
-            assert macro == pytest.approx(values.mean())
-    difference = found["Abs", "macro", "auroc_difference"]["estimate"]
-    parts = [found[method, "macro", "auroc"]["estimate"] for method in ("DECAF", "Abs")]
-    assert difference == pytest.approx(parts[0] - parts[1])
-    missing = found["SignFlip", "evidence", "auroc_difference"]
-    assert (missing["estimate"], missing["reason"]) == (None, "judged on other units than DECAF")
 
 
 def test_intervals_draw_models(units):
@@ -169,54 +147,6 @@ def test_probes_are_judged_on_drawn_models(units):
     assert np.isnan(folds).any(), "some replicate draws no model of a family"
     for name, values in found:
         assert values == pytest.approx(expected[name].tolist())
-
-
-def test_bins(units):
-    found = units.view("paper_imagenet9_bins")
-    bins = quantile_bins(units.magnitude, 20)
-    is_common = common_support(units.labels, bins)
-    macros = {}
-    for method in ("DECAF", "Abs"):
-        by_bin = within_bins(units.labels, units.scores[method], bins)
-        macros[method] = by_bin.auroc.mean(axis=1)
-        valid = found[method, "valid bins", "auroc"]["estimate"]
-        assert valid == pytest.approx(valid_bin_macro(by_bin.auroc))
-        common = found[method, "common support", "auroc"]["estimate"]
-        assert common == pytest.approx(macros[method][is_common].mean())
-        for number in range(bins.bin_count):
-            estimate = found[method, f"bin {number:02d}", "auroc"]["estimate"]
-            expected = macros[method][number] if is_common[number] else None
-            assert estimate == (expected and pytest.approx(expected))
-        for place, name in enumerate(LABELS):
-            defined = np.isfinite(by_bin.auroc[:, place]).sum()
-            assert found[method, "valid bins", f"bins_of_{name}"]["estimate"] == defined
-    assert found["DECAF", "all bins", "bins"]["estimate"] == bins.bin_count
-    assert found["DECAF", "common support", "bins"]["estimate"] == is_common.sum()
-    wins = (macros["DECAF"] > macros["Abs"])[is_common].sum()
-    assert found["Abs", "common support", "bins_below_decaf"]["estimate"] == wins
-    undefined = found["SignFlip", "common support", "bins_below_decaf"]
-    assert (undefined["estimate"] is None) == (undefined["reason"] is not None)
-    assert 0 < is_common.sum() < bins.bin_count
-
-
-def test_every_bin_and_label(units):
-    define(units.connection, "out_unit_bins")
-    bins = quantile_bins(units.magnitude, 20)
-    for method, scores in units.scores.items():
-        expected = within_bins(units.labels, scores, bins)
-        rows = units.connection.execute(
-            "SELECT bin, label, auroc, auprc, positive_count FROM out_unit_bins WHERE method = ?",
-            [method],
-        ).fetchall()
-        assert len(rows) == 3 * bins.bin_count
-        for number, label, auroc, auprc, positives in rows:
-            place = number, LABELS.index(label)
-            assert np.allclose(
-                np.array([auroc, auprc], float),
-                [expected.auroc[place], expected.auprc[place]],
-                equal_nan=True,
-            )
-            assert positives == expected.positive_count[place]
 
 
 def test_roles(units):

@@ -55,8 +55,7 @@ def test_by_hand(ask):
     assert rows[1]["reason"] == "a single cluster"
 
 
-@pytest.mark.parametrize("cluster_count", [3, 40, 300])
-@pytest.mark.parametrize("is_stratified", [False, True])
+@pytest.mark.parametrize(("cluster_count", "is_stratified"), [(3, False), (40, True), (300, False)])
 def test_random_entries(ask, cluster_count, is_stratified):
     rng = np.random.default_rng(cluster_count)
     columns = {name: [] for name in ("g", "cluster", "x", "y")}

@@ -22,11 +22,11 @@ def test_discrimination_by_hand(ask):
 
 def test_labels_are_0_or_1(ask):
     columns = {"g": [1, 1], "label": [0.5, 1.0], "score": [0.1, 0.2]}
-    with pytest.raises(duckdb.Error, match="every label must be 0 or 1"):
+    with pytest.raises(duckdb.Error, match="0 or 1"):
         ask("discrimination", "FROM discrimination_by_group('units')", units=columns)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_discrimination_of_random_units(ask, seed):
     rng = np.random.default_rng(seed)
     count = 4000

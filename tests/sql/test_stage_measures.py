@@ -109,37 +109,6 @@ def test_measures_of_an_audit(audit, catalogue):
         assert connection.sql(f"SELECT {expected}").fetchall() == [(near(warped.tolist()),)]
 
 
-def test_all_stages_are_the_stored_profiles(audit, catalogue):
-    connection = catalogue(audit)
-    grid = GRIDS["patch"]
-    sql = (
-        f"SELECT {', '.join(QUANTITIES)} FROM {{}} WHERE path = 'patch' "
-        "ORDER BY model_id, pair_id, repetition"
-    )
-    mine = "WITH mine AS (FROM core_trajectories WHERE path = 'patch') "
-    again = connection.sql(mine + sql.format(f"profiles_on_stages('mine', {grid}, {EPSILON})"))
-    stored = connection.sql(sql.format("core_profiles")).fetchall()
-    assert stored
-    assert [near(row) for row in again.fetchall()] == stored
-
-
-def test_thinned_grids(audit, catalogue):
-    rows = rows_of(catalogue(audit).sql("FROM out_stage_grids"))
-    cells = by_cell(audit, "stg_trajectories")
-    thinned = {path: {5: [5, 3, 2], 3: [3, 2]}[len(grid)] for path, grid in GRIDS.items()}
-    assert len(rows) == sum(len(thinned[path]) for _, _, path in cells)
-    for row in rows:
-        trajectories, grid = cells[cell_of(row)], GRIDS[row["path"]]
-        step = (len(grid) - 1) // (row["stage_count"] - 1)
-        r = np.array([np.subtract(each["q_plus"], each["q_minus"]) for each in trajectories])
-        few, full = profile(r[:, ::step], grid[::step], EPSILON), profile(r, grid, EPSILON)
-        assert row["trajectory_count"] == len(trajectories)
-        for name in ("evidence", "contradiction", "fragility", "abs_response"):
-            mean = getattr(few, name).mean()
-            assert row[name] == near(mean)
-            assert row[f"{name}_change"] == near(mean - getattr(full, name).mean())
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

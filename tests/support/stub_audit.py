@@ -11,6 +11,7 @@ from functools import cache
 import duckdb
 import numpy as np
 import pyarrow as pa
+from view_tables import catalogue_columns
 
 from warehouse.query.catalog import connect_empty
 from warehouse.query.views import views
@@ -53,16 +54,11 @@ class Audit:
 
 
 @cache
-def real_columns() -> dict[str, str]:
-    """Columns of every view that the report reads, as the real views have them."""
+def real_columns() -> dict[str, dict[str, str]]:
+    """Columns and types of every view that the report reads, as the real views have them."""
     with connect_empty() as connection:
-        found = {view.name: connection.view(view.name) for view in views() if _is_read(view)}
-        return {
-            name: ", ".join(
-                f'"{column}" {kind}' for column, kind in zip(view.columns, view.types, strict=True)
-            )
-            for name, view in found.items()
-        }
+        columns = catalogue_columns(connection)
+    return {view.name: columns[view.name] for view in views() if _is_read(view)}
 
 
 def _is_read(view) -> bool:
@@ -95,7 +91,8 @@ def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB with every table of the contract, filled for one audit."""
     connection = duckdb.connect()
     for name, columns in real_columns().items():
-        connection.execute(f"CREATE TABLE {name} ({columns})")
+        typed = ", ".join(f'"{column}" {type_}' for column, type_ in columns.items())
+        connection.execute(f"CREATE TABLE {name} ({typed})")
     connection.execute(SUMMARIES)
     sql = {view.name: view.sql for view in views()}
     for name in REAL:

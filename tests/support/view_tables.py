@@ -121,6 +121,17 @@ def columns_of(relation):
     return dict(zip(relation.columns, map(str, relation.types), strict=True))
 
 
+def catalogue_columns(connection):
+    """Columns and types of every table and view, from DuckDB's catalogue: nothing is bound."""
+    rows = connection.sql(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() ORDER BY column_index"
+    ).fetchall()
+    columns = {}
+    for name, column, type_ in rows:
+        columns.setdefault(name, {})[column] = type_
+    return columns
+
+
 def above_staging():
     """Views and macros over the staging tables, each after its inputs."""
     return [view for view in in_order() if view.folder != STAGING]
