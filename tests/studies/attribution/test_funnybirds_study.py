@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ended_commands import refused, succeeded
 from funny_birds import PARTS
-from small_studies import of_scenes, weighted
+from small_studies import network_card, of_scenes, weighted
 from warehouse_answers import failed_checks, fetched
 
 from decaf.errors import BadInput
@@ -125,8 +125,8 @@ def test_a_study_trains_a_network_and_audits_it(miniature, decaf, study, write, 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ({"kind": "blend"}, "shows two inputs, and pair '0/000000.png__beak' is an input with"),
-        ({"kind": "removal"}, "'0/000000.png__texture__beak' has none to remove"),
+        ({"kind": "blend"}, "'0/000000.png__beak'"),
+        ({"kind": "removal"}, "'0/000000.png__texture__beak'"),
     ],
 )
 def test_paths_of_other_pairs_are_refused(miniature, tmp_path, path, message):
@@ -138,16 +138,8 @@ def test_paths_of_other_pairs_are_refused(miniature, tmp_path, path, message):
 
 def test_a_recipe_of_other_birds_is_refused(miniature, tmp_path):
     recipe = {"recipe": "part_classifier", "seed": 1, "root": str(tmp_path)}
-    card = {
-        "id": "a",
-        "family": "a",
-        "architecture": "x",
-        "input_size": 24,
-        "mean": [0],
-        "std": [1],
-    }
-    given = of_scenes(tmp_path, [card | {"training": recipe}], data=birds_of(miniature))
-    with pytest.raises(ValueError, match="trained on another 'root:' than 'data:' audits, whose"):
+    given = of_scenes(tmp_path, [network_card("a", training=recipe)], data=birds_of(miniature))
+    with pytest.raises(ValueError, match="'root:'"):
         Study(**given)
     del recipe["root"]
     study = Study(**given)

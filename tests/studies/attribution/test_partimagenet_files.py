@@ -26,30 +26,30 @@ def segmented(value):
 ANNOTATIONS = {
     "another size": (
         lambda said: said["images"][1].update(width=9),
-        "test.json has 9 x 9 pixels, and its image .*n00000000_3.JPEG 8 x 9; expected one size",
+        "9 x 9 .*n00000000_3.JPEG 8 x 9",
     ),
     "no such file": (renamed("n00000001_8.JPEG"), "n00000001_8.JPEG: No such file"),
     "no WordNet id": (renamed("photo.JPEG"), "photo.JPEG: No such file"),
-    "no name": (renamed(""), "has 0 letters; expected 1 to 500"),
+    "no name": (renamed(""), "0 letters"),
     "elsewhere": (renamed("../../../n00000001_7.JPEG"), "lies outside of"),
     "on this machine": (renamed("/etc/hostname"), "lies outside of"),
-    "twice": (renamed("n00000000_3.JPEG"), "two images have one file_name"),
-    "a polygon of words": (segmented([["a"] * 6]), f"image {FIRST}: a polygon of it"),
-    "an odd polygon": (segmented([[1, 2, 3, 4, 5]]), "three points or more"),
-    "a flat polygon": (segmented([1, 1, 3, 1, 3, 3]), "three points or more"),
+    "twice": (renamed("n00000000_3.JPEG"), "file_name"),
+    "a polygon of words": (segmented([["a"] * 6]), FIRST),
+    "an odd polygon": (segmented([[1, 2, 3, 4, 5]]), "points"),
+    "a flat polygon": (segmented([1, 1, 3, 1, 3, 3]), "points"),
     "run lengths of another size": (
         segmented({"size": [12, 10], "counts": [120]}),
-        r"its run lengths are of \[12, 10\]; expected \[10, 12\]",
+        r"\[12, 10\].*\[10, 12\]",
     ),
-    "of too many letters": (renamed("a" * 5000), "has 5,000 letters; expected 1 to 500"),
+    "of too many letters": (renamed("a" * 5000), "5,000 letters"),
     "with a zero": (renamed("a\0.JPEG"), "of an image"),
     "too many parts": (
         of_many_parts,
-        "there are 68 features; expected 64 at most",
+        "68 .* 64",
     ),
     "a name that cannot be shown": (
         lambda said: said["categories"][0].update(name="Bird \x1b[2J"),
-        "letters that cannot be printed",
+        "printed",
     ),
 }
 CLASSES = {

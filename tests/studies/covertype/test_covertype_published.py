@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from view_tables import define, define_over, text_rows
+from view_tables import VIEWS, define, define_over, text_rows
 
 FAMILIES = ("hist_gradient_boosting", "logistic_regression", "mlp", "random_forest", "xgboost")
 KEYS = {
@@ -128,3 +128,11 @@ def test_what_follows_from_printed_costs():
     assert values[method, "cpu_seconds"] == pytest.approx(cpu, rel=1e-12)
     by_row = values[method, "worker_seconds"] / values[method, "explained_rows"]
     assert values[method, "seconds_per_explained_row"] == pytest.approx(by_row, rel=1e-12)
+
+
+def test_every_table_has_the_papers_value_and_the_difference(columns):
+    names = [name for name in VIEWS if name.startswith("paper_covertype_")]
+    tables = [name for name in names if "estimate" in columns[name]]
+    assert (len(names), len(tables)) == (11, 10)
+    for name in tables:
+        assert {"study", "estimate", "published", "difference", "reason"} <= columns[name].keys()

@@ -116,10 +116,10 @@ class TestEvery:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: corrupted("fog", 1), "unknown corruption 'fog'; known: colour_shift, "),
-        (lambda: corrupted("patch_shuffle", 5), "16 x 24 px have no 5 x 5 equal tiles"),
-        (lambda: corrupted("colour_shift", 1, IMAGES[:, :1]), "1 channels; a colour shift"),
-        (lambda: corrupted("pixelation", 4, pairs=["a"]), "there are 1 pair ids"),
+        (lambda: corrupted("fog", 1), "'fog'"),
+        (lambda: corrupted("patch_shuffle", 5), "16 x 24 .*5 x 5"),
+        (lambda: corrupted("colour_shift", 1, IMAGES[:, :1]), "1 channels"),
+        (lambda: corrupted("pixelation", 4, pairs=["a"]), "1 pair"),
         (lambda: corrupted("pixelation", 4, background=EVERYWHERE[:1]), r"backgrounds \(1, 16"),
     ],
 )

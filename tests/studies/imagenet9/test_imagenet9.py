@@ -15,8 +15,23 @@ def adapter(root, **options):
     return ImageNet9(adapter="imagenet9", root=root, **options)
 
 
+def files_of(root, variant):
+    return root / "bg_challenge" / variant / "val"
+
+
 def first_file(root, variant):
-    return next(iter(sorted((root / "bg_challenge" / variant / "val").glob("*/*"))))
+    return min(files_of(root, variant).glob("*/*"))
+
+
+def add_only_fg(root):
+    """A variant without backgrounds, whose files are those of another."""
+    shutil.copytree(root / "bg_challenge" / "mixed_same", root / "bg_challenge" / "only_fg")
+
+
+def add_second_file(root, variant):
+    """Another file of the first foreground of a variant."""
+    first = first_file(root, variant)
+    first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
 
 
 def test_pairs_join_the_variants_by_foreground(photo_root):
@@ -33,8 +48,7 @@ def test_pairs_join_the_variants_by_foreground(photo_root):
     assert pairs.inputs[first.plus].file == file
     assert (photo_root / "bg_challenge" / file).samefile(pairs.inputs[first.plus].location)
     assert [pair.class_id for pair in pairs.pairs[::2]] == list(range(9))
-    words = adapter(photo_root).describe(pairs, second)
-    assert words == "dog, background of its own class → of the next class"
+    assert "dog" in adapter(photo_root).describe(pairs, second)
 
 
 def test_the_inner_folder_may_be_named_itself(photo_root):
@@ -47,76 +61,105 @@ def test_a_foreground_without_one_variant_is_left_out(photo_root):
     assert len(adapter(photo_root, pair_types=["same_rand"]).pair_set().pairs) == 9
 
 
-def test_what_is_left_out_is_told(photo_root):
+def test_remarks_say_what_is_left_out(photo_root):
     assert adapter(photo_root).pair_set().remarks == ()
     first_file(photo_root, "mixed_next").unlink()
-    remark = (
-        "1 of 9 foregrounds are left out: they are not in every variant (00/n00000000_00001, for "
-        "example, is not in mixed_next)"
-    )
-    absent = "no foreground of the study is of the class 00 dog"
-    assert adapter(photo_root).pair_set().remarks == (remark, absent)
+    left_out, absent = adapter(photo_root).pair_set().remarks
+    assert "1 of 9" in left_out
+    assert "00/n00000000_00001" in left_out
+    assert "00 dog" in absent
     assert adapter(photo_root, pair_types=["same_rand"]).pair_set().remarks == ()
 
 
-def test_classes_that_a_draw_leaves_out_are_told(photo_root):
-    (remark,) = adapter(photo_root, sources=7).pair_set().remarks
-    drawn = {pair.class_id for pair in adapter(photo_root, sources=7).pair_set().pairs}
-    first, second = sorted(set(range(9)) - drawn)
-    names = [*("dog", "bird", "wheeled vehicle", "reptile", "carnivore", "insect")]
-    names += ["musical instrument", "primate", "fish"]
-    listed = f"0{first} {names[first]} or 0{second} {names[second]}"
-    assert remark == f"no foreground of the study is of the class {listed}"
-
-
-def test_foregrounds_that_are_there_twice_are_told(photo_root):
-    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
-    data = adapter(photo_root)
-    assert data.foregrounds(data.pair_set()).remarks == ()
-    first = first_file(photo_root, "only_fg")
-    first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
-    (remark,) = data.foregrounds(data.pair_set()).remarks
-    assert remark.startswith("files of only_fg/val are left out, since another one of their")
-    assert remark.endswith(": 1")
+def test_remarks_say_which_classes_a_draw_leaves_out(photo_root):
+    pairs = adapter(photo_root, sources=7).pair_set()
+    absent = {f"0{number}" for number in range(9)} - {f"0{p.class_id}" for p in pairs.pairs}
+    (remark,) = pairs.remarks
+    assert {word for word in remark.split() if word.isdigit()} == absent
 
 
 def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
-    first = first_file(photo_root, "mixed_rand")
     before = adapter(photo_root).pair_set()
-    first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
+    add_second_file(photo_root, "mixed_rand")
     after = adapter(photo_root).pair_set()
     assert (after.inputs, after.pairs) == (before.inputs, before.pairs)
     assert after.digest == before.digest
-    assert after.remarks == (
-        "files of mixed_rand/val are left out, since another one of their foreground comes first "
-        "by name: 1",
-    )
-
-
-def test_variants_that_share_no_foreground_are_an_error(photo_root):
-    for path in (photo_root / "bg_challenge" / "mixed_next" / "val").glob("*/*"):
-        path.rename(path.with_name(path.name.replace("_00001_bg", "_00007_bg")))
-    with pytest.raises(DataError, match=r"no foreground is in every variant \(files: mixed_same 9"):
-        adapter(photo_root).pair_set()
+    (remark,) = after.remarks
+    assert "mixed_rand/val" in remark
+    add_only_fg(photo_root)
+    data = adapter(photo_root)
+    assert data.foregrounds(data.pair_set()).remarks == ()
+    add_second_file(photo_root, "only_fg")
+    (remark,) = data.foregrounds(data.pair_set()).remarks
+    assert "only_fg/val" in remark
 
 
 def test_a_split_that_is_too_small_is_an_error(photo_root):
-    with pytest.raises(DataError, match="9 of 9 foregrounds are there, and the study asks for 10"):
+    with pytest.raises(DataError, match=r"9 of 9 .* 10"):
         adapter(photo_root, sources=10).pair_set()
     splits = [split_of(f"0{k}/n0000000{k}_00001") for k in range(9)]
-    held = splits.count("deep")
-    words = f"{held} of 9 foregrounds are there in the split 'deep', and the study asks for 9"
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=rf"{splits.count('deep')} of 9 .* 'deep'.* 9"):
         adapter(photo_root, split="deep", sources=9).pair_set()
-
-
-def test_an_empty_split_is_an_error(photo_root):
     for variant in ("mixed_same", "mixed_rand", "mixed_next"):
-        for path in sorted((photo_root / "bg_challenge" / variant / "val").glob("*/*")):
+        for path in sorted(files_of(photo_root, variant).glob("*/*")):
             if split_of(f"{path.parent.name[:2]}/{path.name[3:18]}") == "deep":
                 path.unlink()
-    with pytest.raises(DataError, match="0 of . foregrounds are there in the split 'deep'.*at lea"):
+    with pytest.raises(DataError, match=r"0 of . .* 'deep'"):
         adapter(photo_root, split="deep").pair_set()
+
+
+def rename_foregrounds(root):
+    for path in files_of(root, "mixed_next").glob("*/*"):
+        path.rename(path.with_name(path.name.replace("_00001_bg", "_00007_bg")))
+
+
+def put_file(name):
+    def put(root):
+        path = files_of(root, "mixed_same") / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"")
+
+    return put
+
+
+def put_folder(root):
+    first_file(root, "mixed_same").with_name("fg_n00000009_00001_bg_n99999999_00001").mkdir()
+
+
+def put_dog_among_birds(root):
+    dog = first_file(root, "mixed_same")
+    (dog.parents[1] / "01_bird" / dog.name).write_bytes(dog.read_bytes())
+
+
+def copy_class(root):
+    folder = files_of(root, "mixed_same")
+    shutil.copytree(folder / "02_wheeled vehicle", folder / "02_wheeled_vehicle")
+
+
+def rename_class(root):
+    """The digit alone says nothing: fish before 00 would be labelled dog."""
+    folder = files_of(root, "mixed_rand")
+    (folder / "00_dog").rename(folder / "00_fish")
+
+
+SPOILED = {
+    "no variant": (lambda root: files_of(root, "mixed_next").rename(root / "gone"), "mixed_next"),
+    "no shared foreground": (rename_foregrounds, "mixed_same 9"),
+    "strange class": (put_file("09_ghost/fg_n00000000_00001_bg_x.JPEG"), "09_ghost"),
+    "strange file": (put_file("00_dog/photo.jpg"), "photo.jpg"),
+    "folder": (put_folder, "bg_n99999999_00001"),
+    "two classes": (put_dog_among_birds, "01_bird"),
+    "another class": (rename_class, "00_fish"),
+    "class twice": (copy_class, "02_wheeled_vehicle"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_files_that_are_not_as_published_are_named(photo_root, name):
+    spoil, words = SPOILED[name]
+    spoil(photo_root)
+    with pytest.raises(DataError, match=words):
+        adapter(photo_root).pair_set()
 
 
 def test_content_is_part_of_the_digest_and_place_is_not(photo_root, tmp_path):
@@ -149,51 +192,21 @@ def test_images_are_stored_once(photo_root, tmp_path):
 
 def test_a_full_disk_is_an_error_and_not_a_crash(photo_root, small_disk):
     data = adapter(photo_root)
-    with pytest.raises(WriteFailed, match="No space left on device"):
+    with pytest.raises(WriteFailed):
         store_inputs(small_disk, data.pair_set().input_set, data.read_input)
     assert list((small_disk / "inputs").iterdir()) == []
 
 
-def test_a_missing_variant_says_which_layout_is_expected(photo_root):
-    (photo_root / "bg_challenge" / "mixed_next").rename(photo_root / "gone")
-    with pytest.raises(DataError, match=r"mixed_next.*expected the Backgrounds Challenge layout"):
-        adapter(photo_root).pair_set()
-
-
-@pytest.mark.parametrize("name", ["09_ghost/fg_n00000000_00001_bg_x.JPEG", "00_dog/photo.jpg"])
-def test_a_strange_file_is_an_error(photo_root, name):
-    path = photo_root / "bg_challenge" / "mixed_same" / "val" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b"")
-    with pytest.raises(DataError, match="not named as in the Backgrounds Challenge"):
-        adapter(photo_root).pair_set()
-
-
-def test_a_folder_that_is_named_as_a_photo_is_an_error(photo_root):
-    first = first_file(photo_root, "mixed_same")
-    first.with_name("fg_n00000009_00001_bg_n99999999_00001").mkdir()
-    with pytest.raises(DataError, match="bg_n99999999_00001 is a folder; expected a photo"):
-        adapter(photo_root).pair_set()
-
-
-def test_a_foreground_of_two_classes_is_an_error(photo_root):
-    dog = first_file(photo_root, "mixed_same")
-    bird = dog.parents[1] / "01_bird" / dog.name
-    bird.write_bytes(dog.read_bytes())
-    with pytest.raises(DataError, match=r"00_dog/.* and .*01_bird/.* are one foreground in folder"):
-        adapter(photo_root).pair_set()
-
-
 def test_further_variants_can_be_required(photo_root):
-    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
+    add_only_fg(photo_root)
     first_file(photo_root, "only_fg").unlink()
     usual, strict = adapter(photo_root), adapter(photo_root, required_variants=["only_fg"])
-    with pytest.raises(DataError, match=r"1 foregrounds are not in only_fg.*required_variants"):
+    with pytest.raises(DataError, match=r"1 .*only_fg.*required_variants"):
         usual.foregrounds(usual.pair_set())
     pairs = strict.pair_set()
     assert len(pairs.pairs) == 16
     assert {image.variant for image in pairs.inputs} == {"mixed_same", "mixed_rand", "mixed_next"}
-    assert "00/n00000000_00001, for example, is not in only_fg" in pairs.remarks[0]
+    assert "only_fg" in pairs.remarks[0]
     assert len(strict.foregrounds(pairs).inputs) == 8
     # What else is required does not change the pairs of those that have it.
     kept = adapter(photo_root, required_variants=["mixed_next"]).pair_set()
@@ -220,15 +233,15 @@ def test_sizes_are_compared_upright(photo_root):
     Image.new("RGB", (70, 90)).save(first_file(photo_root, "mixed_rand"))
     lying(first_file(photo_root, "mixed_rand"))
     Image.new("RGB", (70, 90)).save(first_file(photo_root, "mixed_same"))
-    with pytest.raises(DataError, match=r"is \(70, 90\) pixels and .* is \(90, 70\); both must"):
+    with pytest.raises(DataError, match=r"\(70, 90\).*\(90, 70\)"):
         data.verify(data.pair_set())
 
 
 def test_a_foreground_alone_has_the_size_of_its_photo(photo_root):
-    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
+    add_only_fg(photo_root)
     Image.new("RGB", (30, 20)).save(first_file(photo_root, "only_fg"))
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=r"foreground 00/n00000000_00001: .* is \(30, 20\); both"):
+    with pytest.raises(DataError, match=r"00/n00000000_00001.*\(30, 20\)"):
         data.foregrounds(data.pair_set())
 
 
@@ -236,16 +249,8 @@ def test_an_image_far_too_large_is_named(photo_root, monkeypatch):
     data = adapter(photo_root)
     image = data.pair_set().inputs[0]
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
-    with pytest.raises(DataError, match=r"mixed_same.*cannot be decoded \(Image size"):
+    with pytest.raises(DataError, match="mixed_same"):
         data.read_input(image)
-
-
-def test_a_class_folder_of_another_name_is_an_error(photo_root):
-    """The digit alone says nothing: fish before 00 would be labelled dog."""
-    folder = photo_root / "bg_challenge" / "mixed_rand" / "val"
-    (folder / "00_dog").rename(folder / "00_fish")
-    with pytest.raises(DataError, match=r"00_fish is not named.*expected one of 00_dog, 01_bird"):
-        adapter(photo_root).pair_set()
 
 
 def test_a_space_in_a_class_folder_is_as_good_as_an_underscore(photo_root):
@@ -256,18 +261,11 @@ def test_a_space_in_a_class_folder_is_as_good_as_an_underscore(photo_root):
     assert adapter(photo_root).pair_set().digest == before.digest
 
 
-def test_two_folders_of_one_class_are_an_error(photo_root):
-    folder = photo_root / "bg_challenge" / "mixed_same" / "val"
-    shutil.copytree(folder / "02_wheeled vehicle", folder / "02_wheeled_vehicle")
-    with pytest.raises(DataError, match="are two folders of the class wheeled vehicle; expected o"):
-        adapter(photo_root).pair_set()
-
-
 def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path = first_file(photo_root, "mixed_rand")
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=rf"inputs that cannot be used: 1 of 27\n.*{path.name}"):
+    with pytest.raises(DataError, match=rf"1 of 27\n.*{path.name}"):
         store_inputs(tmp_path, data.pair_set().input_set, data.read_input)
     assert list((tmp_path / "inputs").iterdir()) == []
 
@@ -275,7 +273,7 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
 def test_a_pair_of_two_sizes_is_an_error(photo_root):
     Image.new("RGB", (61, 50)).save(first_file(photo_root, "mixed_next"))
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=r"\(60, 50\).*\(61, 50\).*one size"):
+    with pytest.raises(DataError, match=r"\(60, 50\).*\(61, 50\)"):
         data.verify(data.pair_set())
 
 
@@ -312,13 +310,6 @@ def test_the_draw_inside_a_split_is_named_after_it(monkeypatch, photo_root):
     sources = {pair.source_id for pair in adapter(photo_root).pair_set().pairs}
     order = sorted(sources, key=lambda s: hashlib.sha256(f"91701|deep|{s}".encode()).hexdigest())
     assert set(drawn) == set(order[:4])
-
-
-def test_a_number_of_sources_is_a_fixed_draw(photo_root):
-    some = {pair.source_id for pair in adapter(photo_root, sources=4).pair_set().pairs}
-    more = {pair.source_id for pair in adapter(photo_root, sources=6).pair_set().pairs}
-    assert len(some) == 4
-    assert some < more
 
 
 def test_the_real_set_has_all_its_foregrounds(shared_data):

@@ -7,7 +7,6 @@ import duckdb
 import numpy as np
 import pytest
 from random_audit import near, rows_of
-from scipy.stats import spearmanr
 
 from decaf.studies.scenes.adapters import Shapes3DContext
 from decaf.studies.scenes.factors import scene_levels
@@ -124,19 +123,6 @@ def test_a_mixture_is_the_mean_over_the_draws_of_the_channel(connection, scores)
         for name, value in zip((*METRICS, *LABELS), np.mean(draws, axis=0), strict=True):
             assert row[name] == near(value), (name, row)
         assert sum(row[name] for name in LABELS) == near(1)
-
-
-def test_the_paper_asks_how_contradiction_goes_with_swaps(connection):
-    rows = rows_of(connection.sql("FROM core_scene_mixtures"))
-    found = rows_of(connection.sql("FROM paper_contradiction_correlations"))
-    assert [row["metric"] for row in found][0] == "contradiction"
-    for row in found:
-        sides = [[each[name] for each in rows] for name in (row["metric"], "swap_share")]
-        assert row["row_count"] == len(rows)
-        assert row["estimate"] == pytest.approx(spearmanr(np.round(sides, 12), axis=1).statistic)
-        assert row["lower_90"] <= row["estimate"] <= row["upper_90"]
-    published = {row["metric"]: row["published"] for row in found if row["published"]}
-    assert published == {"contradiction": 0.9606652, "abs_response": -0.0359076958}
 
 
 def test_intervals_draw_seeds_within_a_family(connection):

@@ -108,15 +108,15 @@ def test_seeds_make_different_matchings():
 
 
 @pytest.mark.parametrize(("factor", "map"), EVERY_MAP)
-@given(index=st.lists(st.integers(0, SCENE_COUNT - 1), min_size=1))
-def test_a_map_changes_one_factor_and_is_an_involution(factor, map, index):
-    index = np.array(index)
+def test_a_map_changes_one_factor_and_is_an_involution(factor, map):
+    """Of every seventh scene, which are of all levels of all factors."""
+    index = np.arange(0, SCENE_COUNT, 7)
     index = index[has_counterfactual(index, factor, map)]
     moved = counterfactual(index, factor, map)
     is_changed = scene_levels(index) != scene_levels(moved)
-    assert is_changed.all(axis=0).tolist() == [name == factor or not len(index) for name in NAMES]
+    assert is_changed.all(axis=0).tolist() == [name == factor for name in NAMES]
     assert is_changed.sum() == len(index)
-    assert counterfactual(moved, factor, map).tolist() == index.tolist()
+    assert (counterfactual(moved, factor, map) == index).all()
 
 
 def test_has_counterfactual_leaves_out_what_no_map_moves():
@@ -131,34 +131,34 @@ def test_has_counterfactual_leaves_out_what_no_map_moves():
 
 
 def test_scene_that_the_map_does_not_move():
-    with pytest.raises(DataError, match="scene 7 has orientation 7, which map 1 does not move"):
+    with pytest.raises(DataError, match="scene 7 has orientation 7"):
         counterfactual(np.array([0, 7]), "orientation")
     with pytest.raises(DataError, match="scene 30 has shape 2"):
         counterfactual(np.array([30]), "shape")
 
 
 def test_unknown_factor_and_map():
-    with pytest.raises(UnknownName, match="unknown factor 'wall_hu'; did you mean 'wall_hue'?"):
+    with pytest.raises(UnknownName, match="'wall_hu'.*'wall_hue'"):
         counterfactual(np.array([0]), "wall_hu")
-    with pytest.raises(UnknownName, match="unknown map 2 of shape; there are 1, and any number"):
+    with pytest.raises(UnknownName, match="map 2 of shape"):
         counterfactual(np.array([0]), "shape", 2)
-    with pytest.raises(UnknownName, match="unknown map 0 of size; there are 1 and 2, and any num"):
+    with pytest.raises(UnknownName, match="map 0 of size"):
         has_counterfactual(np.array([0]), "size", 0)
 
 
 @pytest.mark.parametrize("index", [[-1], [SCENE_COUNT]])
 def test_index_out_of_range(index):
-    with pytest.raises(DataError, match=f"found {index[0]}, expected 0 to 479999"):
+    with pytest.raises(DataError, match=f"{index[0]}.*479999"):
         scene_levels(np.array(index))
 
 
 def test_level_out_of_range():
-    with pytest.raises(DataError, match="row 1 has size 8, expected 0 to 7"):
+    with pytest.raises(DataError, match="row 1 has size 8"):
         scene_index(np.array([[0, 0, 0, 7, 0, 0], [0, 0, 0, 8, 0, 0]]))
 
 
 def test_wrong_shape_or_type():
-    with pytest.raises(DataError, match=r"found int64 of shape \(6,\)"):
+    with pytest.raises(DataError, match=r"int64.*\(6,\)"):
         scene_index(np.zeros(6, dtype=np.int64))
     with pytest.raises(DataError, match="found float64"):
         scene_levels(np.zeros(3))
