@@ -10,6 +10,7 @@ from small_warehouse import small_warehouse
 from warehouse_answers import failed_checks, row_counts, rows_by_table, rows_of
 
 from decaf.errors import WarehouseError
+from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.query.damage import find_damage
 from warehouse.upkeep.compaction import compact
@@ -322,7 +323,7 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     study["report"] = str(tmp_path / "report.html")
     run = ("run", write(study))
     first = succeeded(decaf(*run, **prefect_server))
-    before = rows_by_table(store)
+    before = rows_by_table(storage.open(root))
     file, other, *_ = sorted(root.glob("tables/profiles/*/*/*.parquet"))
     zeroed(file)
     for command in (run, ("report", run[1])):
@@ -337,7 +338,7 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     done = decaf(*run, **prefect_server)
     # All of it but what the progress says, and how long it took.
     assert succeeded(done) == first
-    assert rows_by_table(store) == before
+    assert rows_by_table(storage.open(root)) == before
     assert "pass" in succeeded(decaf("check", "-w", root))
 
 
