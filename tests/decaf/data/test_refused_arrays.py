@@ -5,8 +5,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from ended_commands import refused
+from data_looks import refuse_to_look
 from own_data import rows_of_squares, save, signals, square, write_table
+from small_studies import of_scenes, untrained
 
 from decaf.data.adapters.arrays import Arrays
 from decaf.data.adapters.image_pairs import ImagePairs
@@ -182,12 +183,15 @@ def test_archives_are_neither_unpacked_nor_believed(tmp_path):
             looked_at(Arrays(adapter="arrays", factual=file, counterfactual=file))
 
 
-def test_a_command_names_the_file_and_leaves_nothing(study, write, decaf, tmp_path):
+def test_a_look_names_the_file_and_leaves_no_sheet(write, tmp_path):
     rows_of_squares(tmp_path, range(2))
     write_table(tmp_path / "pairs.csv", [PAIR, OTHER], HEADER)
     data = {"adapter": "image_pairs", "pairs": str(tmp_path / "pairs.csv")}
     file = tmp_path / "images" / "s1-white.png"
     file.write_bytes(b"no image")
-    done = decaf("data", write({**study, "data": data}), "--html", tmp_path / "sheet.html")
-    refused(done, str(file))
+    refuse_to_look(
+        write(of_scenes(tmp_path, [untrained(tmp_path, "net")], data=data)),
+        str(file),
+        html=tmp_path / "sheet.html",
+    )
     assert not (tmp_path / "sheet.html").exists()

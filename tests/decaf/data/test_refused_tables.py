@@ -1,12 +1,14 @@
 """Tables and changes that cannot be audited: each is refused by its name, before anything runs."""
 
 import pytest
-from ended_commands import refused
+from data_looks import refuse_to_look
 from pydantic import ValidationError
+from small_studies import of_scenes, untrained
 
 from decaf.data.adapters.table_pairs import TablePairs
 from decaf.errors import BadInput, DataError
-from decaf.plan.study import load_study
+from decaf.plan.study import Study, load_study
+from tasks.plan import plan_audit
 
 ROWS = "who,age,pay,job,town,hired\na,40,2.5,cook,Ulm,1\nb,31,,smith,Bonn,0\nc,20,1.0,,Ulm,1\n"
 
@@ -129,28 +131,35 @@ def test_settings_that_make_no_pairs_are_refused(name):
         adapter("rows.csv", **given)
 
 
-def test_a_setting_that_does_not_fit_is_named_by_its_line(tmp_path, study, write, decaf):
+def test_a_setting_that_does_not_fit_is_named_by_its_line(tmp_path, write):
     (tmp_path / "rows.csv").write_text(ROWS)
     data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "who"}
-    config = write({**study, "data": data | changed(set={"agee": 1})})
+    config = write(
+        of_scenes(tmp_path, [untrained(tmp_path, "net")], data=data | changed(set={"agee": 1}))
+    )
     lines = config.read_text().splitlines()
     line = 1 + next(place for place, text in enumerate(lines) if "agee" in text)
-    refused(decaf("data", config), f"{config.name}:{line}: 'data.changes.c.set.agee'")
+    refuse_to_look(config, f"{config.name}:{line}: 'data.changes.c.set.agee'")
 
 
-@pytest.mark.parametrize("command", ["plan", "run"])
-def test_a_path_that_needs_images_ends_the_command(command, tmp_path, study, write, decaf):
+def test_a_path_that_needs_images_is_refused_by_the_plan(tmp_path, write):
     (tmp_path / "rows.csv").write_text(ROWS)
     data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "who"}
-    given = {**study, "data": data | changed(add={"age": 1}), "paths": {"mist": {"kind": "blend"}}}
-    refused(decaf(command, write(given)), "mist", "(8,)", "'sigma: 0'")
+    models = [untrained(tmp_path, "net")]
+    study = Study(**of_scenes(tmp_path, models, data=data | changed(add={"age": 1})))
+    with pytest.raises(BadInput, match=r"blend .*\(8,\).* 'sigma: 0'"):
+        plan_audit(study, study.pair_set())
 
 
-def test_more_labels_than_classes_are_named(tmp_path, study, write):
+def test_more_labels_than_classes_are_named(tmp_path, write):
     labels = ("yes", "no", "yse")
     rows = "".join(f"{place},{label}\n" for place, label in enumerate(labels))
     (tmp_path / "typo.csv").write_text(f"age,hired\n{rows}")
     data = {"adapter": "table_pairs", "table": str(tmp_path / "typo.csv"), "label": "hired"}
-    loaded = load_study(write({**study, "data": data | changed(add={"age": 1})}))
-    with pytest.raises(BadInput, match=r"3 names \('no', 'yes', 'yse'\) .* 2 classes"):
+    loaded = load_study(
+        write(
+            of_scenes(tmp_path, [untrained(tmp_path, "net")], data=data | changed(add={"age": 1}))
+        )
+    )
+    with pytest.raises(BadInput, match=r"'no', 'yes', 'yse'\) .* 2 classes"):
         loaded.pair_set()
