@@ -21,7 +21,6 @@ PACKAGES = {
     "s3": ("obstore",),
     "zarr": ("zarr",),
     "inpainting": ("cv2",),
-    "view": ("streamlit",),
 }
 """Modules by extra."""
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -11,8 +10,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from ipaddress import ip_address
 
-from decaf.errors import BadInput, DecafError, ServerUnreachable, listed
+from decaf.errors import DecafError, ServerUnreachable, listed
 from decaf.foundation.proxies import LOOPBACK, bypass_proxies
+from flows.ports import refuse_taken
 from flows.scheduling import listening, processes, service
 from flows.scheduling.schedules import CREDENTIALS, POOL, Schedules
 from flows.scheduling.watching import LOOK_SECONDS, Watch
@@ -208,20 +208,6 @@ def _await(
                 "above"
             )
         stopping.wait(POLL_SECONDS)
-
-
-def refuse_taken(host: str, port: int, option: str) -> None:
-    """Raise BadInput where a port of a host cannot be listened at; ``option`` names it."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        raise BadInput(
-            f"{host}:{port} cannot be served ({error.strerror or error}); give another {option} "
-            "of this machine"
-        ) from error
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,1 +1,1 @@
-"""The browser over a warehouse: what ``decaf view`` serves."""
+"""The browser over a warehouse: pages that ``decaf view`` serves to this machine."""

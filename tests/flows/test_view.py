@@ -1,26 +1,81 @@
-"""`decaf view` as a visitor has it: a real server on loopback, and Chromium without a network."""
+"""`decaf view`: its pages as a browser asks for them, and one visit with the real command."""
 
 import csv
 import io
 import json
+import re
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
-import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlencode
 
-import httpx
 import pytest
 from ended_commands import refused, succeeded
+from planned_units import STARTED, commit_run
+from report_reader import Reader
 from s3_server import free_port
-from scenes_warehouse import MODELS, scenes_warehouse
+from scenes_warehouse import MODELS, PATHS, SCENES, scenes_warehouse
+from starlette.testclient import TestClient
 from warm_command import DECAF
 
-from decaf.foundation.extras import install_command
+from decaf.errors import DecafError, QueryError
+from flows.view.site import SCRIPT, Site
 
 PATIENCE_SECONDS = 120
-TRAJECTORY = f"study=demo&model_id={MODELS[0]}&pair_id=scene-0__wall_hue&path=blend&repetition=0"
+AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
+PAIR = {"study": "demo", "model_id": MODELS[0], "pair_id": "scene-0__wall_hue", "path": "blend"}
+TRAJECTORY = f"/trajectory?{urlencode({**PAIR, 'repetition': 0})}"
+HOSTILE = (
+    "<script>window.hostile=1</script>",
+    '"><img src=x onerror="window.hostile=1">',
+    "</style></title><svg onload=window.hostile=1>",
+    "javascript:window.hostile=1",
+    "' onmouseover='window.hostile=1",
+    "{{7*7}} {% raw %} %s",
+    "'; DROP TABLE x; -- $study ?",
+    '=HYPERLINK("http://x.example","x")',
+    "a&b=c#d?e/f%00+g",
+    "&lt;script&gt;&#60;&amp;",
+    "''\"\"\\",
+    "NULL",
+    "\u05e9\u05dc\u05d5\u05dd",
+    "x" * 400,
+)
+
+
+class Page(Reader):
+    """A page of the view: its links by class or relation, and whole texts of cells."""
+
+    def __init__(self, text):
+        self.links = []
+        super().__init__(text)
+
+    def handle_starttag(self, tag, attrs):
+        super().handle_starttag(tag, attrs)
+        if tag == "a":
+            self.links.append(dict(attrs))
+
+    def handle_data(self, data):
+        if {"th", "td"} & {*self._open}:
+            self.rows[-1][-1] += f" {data}"
+            self.words.append(data)
+        else:
+            super().handle_data(data)
+
+    def link(self, part, **attributes):
+        """Address of the first link that contains a part and has these attributes."""
+        fitting = (link["href"] for link in self.links if attributes.items() <= link.items())
+        return next(href for href in fitting if part in href)
+
+    def column(self, name):
+        """Texts of the cells under a heading, without its unit."""
+        texts = [[" ".join(cell.split()) for cell in row] for row in self.rows]
+        place = next(i for i, head in enumerate(texts[0]) if head.removesuffix(" score") == name)
+        return [row[place] for row in texts[1:]]
 
 
 @pytest.fixture(scope="module")
@@ -28,142 +83,269 @@ def warehouse(tmp_path_factory):
     return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
 
 
+def client_of(root):
+    return TestClient(Site(root).application(), "http://127.0.0.1", follow_redirects=False)
+
+
 @pytest.fixture(scope="module")
-def address(warehouse):
-    """Of a server that shows the warehouse; ended by Ctrl-C, it has the exit code of that."""
-    port = free_port()
-    command = [DECAF, "view", warehouse, "--no-browser", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
-        try:
-            line = it.stdout.readline()
-            assert f"http://127.0.0.1:{port}" in line
-            yield f"http://127.0.0.1:{port}"
-            it.send_signal(signal.SIGINT)
-            assert it.wait(PATIENCE_SECONDS) == 130
-            assert "Traceback" not in it.stderr.read()
-            with socket.socket() as probe:
-                assert probe.connect_ex(("127.0.0.1", port)) != 0
-        finally:
-            it.kill()
+def client(warehouse):
+    return client_of(warehouse)
 
 
-def until(found):
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while not (value := found()):
-        assert time.monotonic() < stop
-        time.sleep(0.1)
-    return value
+def shown(client, address):
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text
+    return Page(answer.text)
 
 
-def cells(browser):
-    """Texts of the cells of the table, by column and row; the grid has them for screen readers."""
-    return browser.execute_script(
-        "return [...document.querySelectorAll('[data-testid=stDataFrame] table tr')]"
-        ".map(row => [...row.querySelectorAll('td, th')].map(cell => cell.textContent))"
-    )
+def test_rows_lead_from_a_study_to_one_trajectory(client):
+    assert client.get("/").headers["location"] == "/studies"
+    page = shown(client, "/studies")
+    for name in ("models", "responses", "pairs", "trajectory"):
+        page = shown(client, page.link(f"/{name}?study=demo"))
+    assert page.link("/trajectory.csv?")
+    assert page.column("t") == ["0", "0.25", "0.5", "1"]
 
 
-def text_of(browser, selector):
-    return browser.execute_script(
-        "return document.querySelector(arguments[0])?.textContent", selector
-    )
+def test_a_trajectory_has_its_card_values_models_and_other_path(client):
+    # Responses 0, -0.5, -0.5, 0.0205 at 0, 0.25, 0.5, 1: C = 0.0625 + 0.125 + 0.125 = 0.3125,
+    # E = 0.25 * 0.0205 = 0.005125, together 0.317625.
+    page = shown(client, TRAJECTORY)
+    assert page.column("gap") == ["0.000", "−0.500", "−0.500", "+0.021"]
+    roles = [" ".join(row[-1].split()) for row in page.rows[1:]]
+    assert roles == ["– no gap", "C contradiction", "C contradiction", "E evidence"]
+    sums = ("C 0.312", "C 0.313")  # the last digit is a matter of rounding
+    assert any(f"E 0.005 + {sum_} + F 0.000 = Abs 0.318" in page.text for sum_ in sums)
+    assert page.tags.count("polygon") >= 2
+    for model in MODELS:
+        assert page.link(f"/trajectory?study=demo&model_id={model}&pair_id=scene-0__wall_hue")
+    assert page.link("path=patch")
 
 
-def is_settled(browser):
-    return text_of(browser, "[data-testid=stApp][data-test-script-state=notRunning]")
+def test_neighbours_lead_through_all_pairs_of_a_path_and_end(client):
+    about = {"study": "demo", "model_id": MODELS[0], "pair_type": "wall_hue", "path": "blend"}
+    table = shown(client, f"/pairs?{urlencode(about)}")
+    page, seen = shown(client, table.link("/trajectory?")), 1
+    with pytest.raises(StopIteration):
+        page.link("/trajectory?", rel="prev")
+    while any(link.get("rel") == "next" for link in page.links):
+        page, seen = shown(client, page.link("/trajectory?", rel="next")), seen + 1
+    assert seen == len(SCENES)
 
 
-def opened(browser, address):
-    browser.get(address)
-    until(lambda: is_settled(browser) and len(cells(browser)) > 1)
-    return cells(browser)
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", 32),
+        ("scene-0", 8),
+        ("SCENE-0 shape", 4),
+        ("path:patch", 16),
+        ("type:hue", 16),
+        ('type:"wall hue"', 16),  # by its display name
+        ("model:wall99 scene-1", 4),
+        ("abs>=0", 32),
+        ("abs<0", 0),
+        ("repetition:0", 32),
+        ("role:evid role:contra", 0),
+        ("100%", 0),
+        ("' OR 1=1", 0),
+    ],
+)
+def test_all_words_of_a_filter_must_fit(client, words, expected):
+    page = shown(client, f"/pairs?{urlencode({'q': words})}")
+    assert max(0, len(page.rows) - 1) == expected
 
 
-@pytest.mark.slow
-def test_a_visitor_goes_from_a_study_to_one_trajectory(browser, address):
-    browser.get_log("performance")
-    assert "demo" in opened(browser, address)[1]
-    # From page to page by the first row, as a click on its box does.
-    for title in ("Models", "Responses", "Pairs", "Trajectory"):
-        grid = browser.find_element("css selector", "[data-testid=stDataFrame] canvas")
-        clicked(browser, grid)
-        until(lambda wanted=title: text_of(browser, "h1") == wanted)
-        until(lambda: is_settled(browser) and len(cells(browser)) > 1)
-    assert "pair_id=" in browser.current_url
-    assert len(cells(browser)) == 1 + 4  # stages
-    assert (text_of(browser, "[data-testid=stMain]") or "").startswith("Trajectory")
-    browser.switch_to.frame(browser.find_element("css selector", "iframe"))
-    assert browser.find_elements("css selector", "svg polygon")
-    browser.switch_to.default_content()
-    asked = {
-        json.loads(entry["message"])["message"]["params"].get("request", {}).get("url", "")
-        for entry in browser.get_log("performance")
-        if "Network.requestWillBeSent" in entry["message"]
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/pairs?repetition=often",
+        "/pairs?strange=1",
+        "/pairs?study=demo&study=demo",
+        "/pairs?page=0",
+        "/pairs?page=2",
+        "/pairs?page=1e3",
+        "/pairs?sort=strange",
+        "/pairs?column=strange",
+        "/pairs?q=abs%3Emuch",
+        "/pairs?q=abs%3Enan",
+        "/pairs?q=strange:1",
+        "/pairs?q=path%3E1",
+        "/trajectory",
+        "/trajectory?study=demo",
+        f"{TRAJECTORY}&stage=1",
+    ],
+)
+def test_an_address_that_no_row_can_have_is_refused(client, address):
+    for ending in ("", ".csv"):
+        path, _, query = address.partition("?")
+        answer = client.get(f"{path}{ending}?{query}")
+        assert answer.status_code == 400
+        assert "Traceback" not in answer.text
+        assert answer.headers["content-security-policy"]
+        Page(answer.text)
+
+
+def test_pages_and_trajectories_that_are_not_there(client):
+    for address in ("/strange", "/strange.csv", "/pairs/deeper", TRAJECTORY.replace("e-0", "e-9")):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        Page(answer.text)
+    assert client.post("/pairs").status_code == 405
+    assert "Nothing is here yet" in shown(client, "/pairs?study=nobodys").text
+
+
+def test_columns_sort_by_their_links_in_both_orders(client):
+    page = shown(client, "/pairs?study=demo&path=blend")
+    falling = [float(text) for text in page.column("Abs")]
+    assert falling == sorted(falling, reverse=True)
+    assert len({*falling}) > 10
+    rising = shown(client, page.link("sort=abs_response"))
+    assert [float(text) for text in rising.column("Abs")] == falling[::-1]
+    assert shown(client, rising.link("sort=-abs_response")).rows == page.rows
+    names = shown(client, page.link("sort=pair_id")).column("Pair")
+    assert names == sorted(names)
+
+
+def test_columns_are_chosen_and_kept_by_links(client):
+    page = shown(client, "/pairs?study=demo&column=path&column=class_id")
+    heads = [" ".join(head.split()).split(" ")[0] for head in page.rows[0]]
+    assert heads == ["Pair", "Path", "Class"]
+    assert "column=path&column=class_id" in page.link("sort=-class_id")
+
+
+def test_roles_are_counted_and_restrict_the_page(client):
+    page = shown(client, "/pairs?study=demo")
+    counts = {
+        role: len(shown(client, page.link(f"role={role}")).rows) - 1
+        for role in ("evidence", "contradiction")
     }
-    own = (address, "data:", "blob:", "about:", "chrome:")  # the last are Chromium's own pages
-    outside = {url for url in asked if not url.startswith(own)}
-    assert outside <= {""}
+    assert all(f"{role} {count}" in page.text for role, count in counts.items())
+    sent = client.get("/pairs.csv?study=demo&role=contradiction").text
+    roles = [row["role"] for row in csv.DictReader(io.StringIO(sent))]
+    assert roles == ["contradiction"] * counts["contradiction"]
 
 
-def clicked(browser, grid):
-    """Tick the first row: its box is left of the cells, under the heading."""
-    from selenium.webdriver import ActionChains
-
-    left, top = -grid.size["width"] // 2 + 16, -grid.size["height"] // 2 + 52
-    ActionChains(browser).move_to_element_with_offset(grid, left, top).click().perform()
-
-
-def test_the_command_that_is_shown_gives_the_rows_that_are_shown(browser, address, decaf):
-    shown = opened(browser, f"{address}/pairs?study=demo&path=blend")
-    browser.find_element("css selector", "[data-testid=stExpander] summary").click()
-    command = until(lambda: text_of(browser, "[data-testid=stExpander] code"))
-    answer = succeeded(decaf(*shlex.split(command)[1:], "--format", "csv"))
-    rows = [*csv.DictReader(io.StringIO(answer))]
-    assert len(rows) == 16
-    place = shown[0].index("pair_id")
-    seen = [row[place] for row in shown[1:]]  # as far as the window shows the grid
-    assert len(seen) >= 8
-    assert seen == [row["pair_id"] for row in rows[: len(seen)]]
-    evidence = [float(row["evidence"]) for row in rows]
-    assert evidence == sorted(evidence, reverse=True)
+def test_the_command_that_is_shown_gives_the_rows_that_are_shown(client, decaf):
+    for address in (
+        "/pairs?study=demo&path=blend&q=scene-0+abs%3E0",
+        f"/models?{urlencode({'study': 'demo', 'q': 'wall99'})}",
+        TRAJECTORY,
+    ):
+        page = shown(client, address)
+        (command,) = page.queries
+        answer = succeeded(decaf(*shlex.split(command)[1:], "--format", "csv"))
+        path, _, query = address.partition("?")
+        sent = client.get(f"{path}.csv?{query}")
+        assert [*csv.reader(io.StringIO(answer))] == [*csv.reader(io.StringIO(sent.text))]
+        assert len(page.rows) == len(answer.splitlines()) > 1
 
 
-@pytest.mark.slow
-def test_rows_are_filtered_and_sorted(browser, address):
-    def column(name):
-        shown = cells(browser)
-        return [row[shown[0].index(name)] for row in shown[1:]] if shown else []
-
-    opened(browser, f"{address}/pairs?study=demo&path=blend&model_id={MODELS[0]}")
-    browser.find_element("css selector", "[data-testid=stMultiSelect] input").send_keys("pair_id\n")
-    part = until(lambda: browser.find_elements("css selector", "[aria-label='pair_id contains']"))
-    part[0].send_keys("SCENE-0\n")
-    until(lambda: is_settled(browser) and len(column("pair_id")) == 2)
-    assert {*column("pair_id")} == {"scene-0__shape", "scene-0__wall_hue"}
-    falling = [*map(float, column("evidence"))]
-    browser.find_element("css selector", "[data-testid=stCheckbox] label").click()
-    until(lambda: is_settled(browser) and [*map(float, column("evidence"))] == falling[::-1])
-    assert falling[0] > falling[1]
+def test_a_page_says_where_it_is_and_leads_to_its_siblings(client):
+    page = shown(client, f"/pairs?study=demo&model_id={MODELS[0]}&pair_type=shape&path=patch")
+    for part in ("model_id=small_cnn.wall99", "pair_type=wall_hue", "path=blend", "/responses?"):
+        assert page.link(part)
+    unmoved = shown(client, page.link("role=none")).rows[1:]
+    assert f"in {len(unmoved) or 'all 4'}" in page.text
 
 
-def test_an_address_that_is_about_nothing_says_so(browser, address):
-    browser.get(f"{address}/pairs?study=nobodys")
-    until(lambda: "Nothing is here yet" in (text_of(browser, "body") or ""))
-    browser.get(f"{address}/trajectory")
-    until(lambda: "Choose a pair first." in (text_of(browser, "body") or ""))
-    browser.get(f"{address}/pairs?repetition=often")
-    until(lambda: "the address asks for what no row can be" in (text_of(browser, "body") or ""))
+def test_only_loopback_names_are_answered(client):
+    assert client.get("/studies", headers={"Host": "localhost:8501"}).status_code == 200
+    for host in ("evil.example", "127.0.0.1.evil.example", "0.0.0.0", ""):
+        answer = client.get("/studies", headers={"Host": host})
+        assert answer.status_code == 400
+        assert "demo" not in answer.text
 
 
-def test_other_names_of_this_machine_get_no_rows(address):
-    host = {"Host": "evil.example", "Origin": "http://evil.example"}
-    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-    key = {"Sec-WebSocket-Key": "c2l4dGVlbiBieXRlcyEhIQ=="}
-    answer = httpx.get(f"{address}/_stcore/stream", headers=host | upgrade | key)
-    assert answer.status_code in (400, 403, 421)
+def test_the_policy_allows_no_script_but_the_own(client):
+    answer = client.get(TRAJECTORY)
+    policy = answer.headers["content-security-policy"]
+    for rule in ("default-src 'none'", "script-src 'sha256-", "frame-ancestors 'none'"):
+        assert rule in policy
+    assert re.findall("<script>(.*?)</script>", answer.text, re.DOTALL) == [SCRIPT]
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_cannot_be_shown_is_refused(decaf, tmp_path, warehouse):
+def test_names_that_somebody_else_chose_are_shown_as_they_are(tmp_path):
+    client = client_of(scenes_warehouse(tmp_path / "warehouse", HOSTILE))
+    about = f"/pairs?study=demo&model_id={MODELS[0]}&path=blend&pair_type=shape"
+    page = shown(client, about)
+    assert {name.removesuffix(" copy id") for name in page.column("Pair")} == {
+        " ".join(f"{name}__shape".split()) for name in HOSTILE
+    }
+    tags = {"script": 1, "img": 0}  # the script is our own
+    for link in {link["href"] for link in page.links if link["href"].startswith("/trajectory")}:
+        one = shown(client, link)
+        assert {tag: one.tags.count(tag) for tag in tags} == tags
+        assert one.rows
+        assert "_shape" in one.text
+    rows = client.get(about.replace("/pairs", "/pairs.csv")).text
+    assert "'=HYPERLINK" in rows
+    assert not re.search("(?m)^=|,=", rows)
+    for name in HOSTILE[:2]:
+        of_source = shown(client, f"/pairs?{urlencode({'source_id': name, 'path': 'blend'})}")
+        assert len(of_source.rows) == 1 + 4  # two models and two changes
+        assert client.get(f"/pairs?{urlencode({name: name})}").status_code == 400
+
+
+def test_renew_sees_what_was_committed_since(tmp_path):
+    root = scenes_warehouse(tmp_path / "warehouse")
+    client = client_of(root)
+    before = shown(client, "/runs").rows
+    run = {"run_id": "later", "epsilon": 0.5, "started_at": STARTED}
+    models, paths = [{"model_id": "m", "family": "f"}], [{"path": "blend", "t": [0.0, 1.0]}]
+    commit_run(root, "second", run, [], models, paths)
+    assert shown(client, "/runs").rows == before
+    answer = client.post("/renew?back=/runs%3Fstudy%3Ddemo")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs?study=demo")
+    assert len(shown(client, "/runs").rows) == len(before) + 1
+    assert {*shown(client, "/studies").column("Study")} == {"demo", "second"}
+    for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
+        assert client.post(f"/renew?{urlencode({'back': back})}").status_code == 400
+    answer = client.post("/renew", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
+    assert client.get("/renew").status_code in (404, 405)
+
+
+def test_a_damaged_warehouse_is_named_and_the_whole_part_is_shown(tmp_path):
+    root = scenes_warehouse(tmp_path / "warehouse")
+    files = [path for path in root.rglob("*.parquet") if "seeds" not in path.parts]
+    gone = next(path for path in files if "trajectories" in path.parts)
+    gone.unlink()
+    client = client_of(root)
+    assert gone.name in shown(client, "/pairs").text
+    cut = next(path for path in files if "profiles" in path.parts)
+    cut.write_bytes(b"PAR1")
+    answer = client.get("/pairs?study=demo")
+    assert answer.status_code == 503
+    assert cut.name in answer.text
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("error", [QueryError("more memory"), ValueError("a secret")])
+def test_a_failure_is_a_page_without_its_traceback(warehouse, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("flows.view.content.table_values", fail)
+    application = Site(warehouse).application()
+    client = TestClient(application, "http://127.0.0.1", raise_server_exceptions=False)
+    answer = client.get("/studies")
+    assert answer.status_code == 500
+    assert ("more memory" in answer.text) == isinstance(error, DecafError)
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_visitors_at_the_same_time_get_the_same_rows(client):
+    addresses = [f"/pairs?path={path}&model_id={model}" for path in PATHS for model in MODELS]
+    alone = [shown(client, address).rows for address in addresses]
+    with ThreadPoolExecutor(8) as pool:
+        together = [*pool.map(lambda place: shown(client, addresses[place % 4]).rows, range(16))]
+    assert together == alone * 4
+
+
+def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, warehouse):
     refused(decaf("view", "none"), "no warehouse")
     newer = shutil.copytree(warehouse, tmp_path / "newer")
     mark = newer / "warehouse.json"
@@ -176,6 +358,82 @@ def test_what_cannot_be_shown_is_refused(decaf, tmp_path, warehouse):
         refused(decaf("view", warehouse, "--port", port), "cannot be served", "--port")
 
 
-def test_without_streamlit_its_extra_is_named(decaf, warehouse):
-    done = decaf("view", warehouse, SURROUNDINGS="without_package=streamlit")
-    refused(done, f"package streamlit is not installed here; {install_command('view')}")
+JUDGED = """const done = arguments[0];
+axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
+  [found.passes.length, found.violations.map(
+    one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
+TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
+UNFOLDED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
+FOLDED = UNFOLDED.replace("true", "false")
+
+
+@pytest.fixture
+def address(warehouse):
+    """Of a server that shows the warehouse; ended by Ctrl-C, it has the exit code of that."""
+    port = free_port()
+    command = [DECAF, "view", warehouse, "--no-browser", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+        try:
+            assert f"http://127.0.0.1:{port}" in it.stdout.readline()
+            yield f"http://127.0.0.1:{port}"
+            it.send_signal(signal.SIGINT)
+            assert it.wait(PATIENCE_SECONDS) == 130
+            assert "Traceback" not in it.stderr.read()
+            with socket.socket() as probe:
+                assert probe.connect_ex(("127.0.0.1", port)) != 0
+        finally:
+            it.kill()
+
+
+@pytest.mark.slow
+def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(browser, address):
+    for has_script in (True, False):
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not has_script})
+        for width in (1200, 360):
+            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            for log in ("performance", "browser"):
+                browser.get_log(log)
+            browser.get(address)
+            for _ in range(4):
+                _judge(browser, has_script)
+                browser.find_element("css selector", ".rows tbody th a").click()
+            _judge(browser, has_script)
+            assert "/trajectory?" in browser.current_url
+            assert browser.find_elements("css selector", ".card svg polygon")
+            _find_another_model(browser)
+            assert browser.get_log("browser") == []
+            assert {url for url in _requested(browser) if not url.startswith(address)} <= {"data:,"}
+
+
+def _judge(browser, has_script):
+    """No rule of WCAG is broken, nothing is wider than the window, and copying needs a script."""
+    buttons = browser.find_elements("css selector", "[data-copy]")
+    assert {button.is_displayed() for button in buttons if button.text} <= {has_script}
+    if has_script:
+        browser.execute_script(UNFOLDED + AXE.read_text())
+        passed, violations = browser.execute_async_script(JUDGED)
+        assert violations == []
+        assert passed > 10
+        assert browser.execute_script(TOO_WIDE) <= 0
+        browser.execute_script(FOLDED)
+
+
+def _find_another_model(browser):
+    """By the menu of the place, then by the filter of the table."""
+    browser.find_element("css selector", ".crumbs .menu summary").click()
+    browser.find_element("css selector", ".crumbs .menu li:nth-child(1) a").click()
+    field = browser.find_element("css selector", "input[type=search]")
+    field.send_keys("path:patch")
+    field.submit()
+    assert "q=path%3Apatch" in browser.current_url
+    assert len(browser.find_elements("css selector", ".rows tbody tr")) == 2
+
+
+def _requested(browser):
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return {
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    }

@@ -30,10 +30,10 @@ CHANGES = ("wall_hue", "shape")
 PATHS = ("blend", "patch")
 
 
-def scenes_warehouse(root):
+def scenes_warehouse(root, scenes=SCENES):
     """Commit its runs; some responses oppose their endpoint, one ends at the gate."""
     root = open_root(root)
-    pairs = [_pair(scene, change) for scene in SCENES for change in CHANGES]
+    pairs = [_pair(scene, change) for scene in scenes for change in CHANGES]
     commit_pairs(root, STUDY, pairs)
     _commit_run(root, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
     _commit_run(root, "r", EPSILON, STARTED, len(pairs))

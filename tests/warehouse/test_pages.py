@@ -9,10 +9,12 @@ from warehouse.query.pages import (
     Choice,
     Filter,
     Question,
+    Term,
     answer_from,
     columns_of,
-    counted,
-    filtered,
+    count_rows,
+    count_rows_by,
+    filter_rows,
 )
 
 NUMBERS = Question("SELECT i, i % 2 AS odd, 'row ' || i AS name FROM range(120) AS t(i)", {})
@@ -36,24 +38,36 @@ def test_pages_together_are_all_rows_once_in_order(connection):
     assert seen == [*range(1, 120, 2), *range(0, 120, 2)]  # equal ones by the other columns
 
 
+def all_of(*terms):
+    return [Filter((Term(*term),)) for term in terms]
+
+
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
         ([], 120),
-        ([Filter("i", value=7)], 1),
-        ([Filter("i", least=10, most=19.5)], 10),
-        ([Filter("name", part="ROW 11")], 11),  # 11 and 110 to 119
-        ([Filter("i", least=10), Filter("odd", value=1)], 55),
-        ([Filter("name", part="' OR true --")], 0),
-        ([Filter("name", part="100%")], 0),  # no wildcards
-        ([Filter("i"), Filter("name")], 120),
+        (all_of(("i", "is", 7)), 1),
+        (all_of(("i", ">=", 10), ("i", "<=", 19.5)), 10),
+        (all_of(("i", ">", 10), ("i", "<", 19)), 8),
+        (all_of(("name", "has", "ROW 11")), 11),  # 11 and 110 to 119
+        (all_of(("i", ">=", 10), ("odd", "is", 1)), 55),
+        ([Filter((Term("i", "is", 3), Term("name", "has", "11")))], 12),  # one of the two
+        ([Filter((Term("i", "is", 3), Term("i", "is", 4))), *all_of(("odd", "is", 0))], 1),
+        (all_of(("name", "has", "' OR true --")), 0),
+        (all_of(("name", "has", "100%")), 0),  # no wildcards
     ],
 )
 def test_filters_hold_together_and_values_are_bound(connection, filters, expected):
-    question = filtered(NUMBERS, filters)
-    assert rows(connection, counted(question)) == [{"row_count": expected}]
-    twice = filtered(question, [Filter("i", least=0)])
-    assert rows(connection, counted(twice)) == [{"row_count": expected}]
+    question = filter_rows(NUMBERS, filters)
+    assert rows(connection, count_rows(question)) == [{"row_count": expected}]
+    twice = filter_rows(question, all_of(("i", ">=", 0)))
+    assert rows(connection, count_rows(twice)) == [{"row_count": expected}]
+
+
+def test_rows_are_counted_by_a_column(connection):
+    question = filter_rows(NUMBERS, all_of(("i", "<", 7)))
+    counts = rows(connection, count_rows_by(question, "odd"))
+    assert {row["odd"]: row["row_count"] for row in counts} == {0: 4, 1: 3}
 
 
 def test_missing_values_come_last_and_names_are_quoted(connection):
@@ -65,9 +79,9 @@ def test_missing_values_come_last_and_names_are_quoted(connection):
 
 
 def test_rows_that_are_here_answer_as_the_warehouse_does(connection):
-    choice = Choice([Filter("odd", value=1), Filter("name", part="row 1")], 1, "i", True)
+    choice = Choice(all_of(("odd", "is", 1), ("name", "has", "row 1")), 1, "i", True)
     here = run_query(connection, NUMBERS.sql)
     expected = rows(connection, choice.of(NUMBERS))
     assert len(expected) == 16  # 1, the odd of 11 to 19, those of 101 to 119
     assert answer_from(here, choice.of(GIVEN)).to_pylist() == expected
-    assert answer_from(here, counted(GIVEN)).to_pylist() == [{"row_count": 120}]
+    assert answer_from(here, count_rows(GIVEN)).to_pylist() == [{"row_count": 120}]

@@ -11,6 +11,12 @@ import pyarrow as pa
 from warehouse.query.catalog import run_query
 
 PAGE_ROWS = 50
+OPERATORS = {
+    "is": "{} = ${}",
+    "has": "contains(lower({}::VARCHAR), lower(${}))",
+    **{sign: f"{{}} {sign} ${{}}" for sign in ("<", "<=", ">", ">=")},
+}
+"""SQL of a comparison, of a column and the name of a parameter."""
 
 
 class Question(NamedTuple):
@@ -20,38 +26,40 @@ class Question(NamedTuple):
     values: Mapping[str, object]
 
     def command(self, address: str) -> str:
-        """The line for a shell that asks this of the warehouse."""
-        values = (f"-p {shlex.quote(f'{k}={json.dumps(v)}')}" for k, v in self.values.items())
+        """Line for a shell that asks this of the warehouse."""
+        values = (
+            f"-p {shlex.quote(f'{name}={json.dumps(value, default=str)}')}"
+            for name, value in self.values.items()
+        )
         return " ".join(["decaf sql -w", shlex.quote(address), *values, shlex.quote(self.sql)])
 
 
-class Filter(NamedTuple):
-    """What rows have to meet in one column: a value, a part of its text, or bounds; None is any."""
+class Term(NamedTuple):
+    """Comparison of a column with a value, by one of :data:`OPERATORS`."""
 
     column: str
-    value: object = None
-    part: str | None = None
-    least: float | None = None
-    most: float | None = None
+    operator: str
+    value: object
 
-    def condition(self, number: int) -> tuple[list[str], dict[str, object]]:
-        """Conditions that all hold, and the values of their parameters."""
-        name = _quoted(self.column)
-        wanted = {
-            f"is_{number}": (self.value, "{} = ${}"),
-            f"part_{number}": (self.part, "contains(lower({}::VARCHAR), lower(${}))"),
-            f"least_{number}": (self.least, "{} >= ${}"),
-            f"most_{number}": (self.most, "{} <= ${}"),
-        }
-        given = {key: one for key, one in wanted.items() if one[0] is not None}
-        return (
-            [condition.format(name, key) for key, (_, condition) in given.items()],
-            {key: value for key, (value, _) in given.items()},
+
+class Filter(NamedTuple):
+    """Condition on rows: at least one of its terms holds."""
+
+    terms: tuple[Term, ...]
+
+    def condition(self, number: int) -> tuple[str, dict[str, object]]:
+        """Return the condition in SQL, and the values of its parameters."""
+        values = {f"p{number}_{place}": term.value for place, term in enumerate(self.terms, 1)}
+        comparisons = (
+            OPERATORS[term.operator].format(_quote(term.column), name)
+            for term, name in zip(self.terms, values, strict=True)
         )
+        text = " OR ".join(comparisons)
+        return (f"({text})" if len(self.terms) > 1 else text), values
 
 
 GIVEN = Question("FROM given", {})
-"""All rows that :func:`answer_from` is given."""
+"""All rows that :func:`answer_from` gets."""
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
@@ -59,21 +67,27 @@ def columns_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
     return run_query(connection, f"FROM (\n{query}\n) LIMIT 0").schema
 
 
-def filtered(question: Question, filters: Sequence[Filter]) -> Question:
-    """The rows of a question that meet all filters."""
-    first = len(question.values) + 1
-    found = [each.condition(number) for number, each in enumerate(filters, start=first)]
-    conditions = [condition for own, _ in found for condition in own]
-    if not conditions:
+def filter_rows(question: Question, filters: Sequence[Filter]) -> Question:
+    """Rows of a question that meet all filters."""
+    if not filters:
         return question
-    where = "\n    AND ".join(conditions)
-    values = {name: value for _, own in found for name, value in own.items()}
+    first = len(question.values) + 1
+    conditions = [each.condition(number) for number, each in enumerate(filters, start=first)]
+    where = "\n    AND ".join(text for text, _ in conditions)
+    values = {name: value for _, of_one in conditions for name, value in of_one.items()}
     return Question(f"FROM (\n{question.sql}\n)\nWHERE {where}", {**question.values, **values})
 
 
-def counted(question: Question) -> Question:
-    """How many rows there are."""
+def count_rows(question: Question) -> Question:
+    """Number of rows of a question."""
     return Question(f"SELECT count(*) AS row_count FROM (\n{question.sql}\n)", question.values)
+
+
+def count_rows_by(question: Question, column: str) -> Question:
+    """Number of rows of a question for each value of a column."""
+    name = _quote(column)
+    counts = f"SELECT {name}, count(*) AS row_count FROM (\n{question.sql}\n) GROUP BY {name}"
+    return Question(counts, question.values)
 
 
 class Choice(NamedTuple):
@@ -85,19 +99,19 @@ class Choice(NamedTuple):
     is_falling: bool
 
     def of(self, question: Question) -> Question:
-        """That page of the rows of a question."""
-        found = filtered(question, self.filters)
-        order = f"ORDER BY {_quoted(self.sort)}{' DESC' * self.is_falling} NULLS LAST, *"
+        """Rows of that page, as a question."""
+        chosen = filter_rows(question, self.filters)
+        order = f"ORDER BY {_quote(self.sort)}{' DESC' * self.is_falling} NULLS LAST, *"
         cut = f"LIMIT {PAGE_ROWS} OFFSET {(self.number - 1) * PAGE_ROWS}"
-        return Question(f"{found.sql}\n{order}\n{cut}", found.values)
+        return Question(f"{chosen.sql}\n{order}\n{cut}", chosen.values)
 
 
 def answer_from(rows: pa.Table, question: Question) -> pa.Table:
-    """Rows of a question about ``GIVEN``, which are here already."""
+    """Rows of a question about ``GIVEN``, which are in memory already."""
     with duckdb.connect() as alone:
         alone.register("given", rows)
         return run_query(alone, question.sql, question.values)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -1,23 +1,21 @@
-"""One pair as reports draw those that they show: inputs, states and curve."""
+"""One pair of a warehouse as the card that reports draw of it."""
 
 from collections import namedtuple
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from warehouse.report.audit.pairs import Looks, card_of, is_of_probability
-from warehouse.report.svg import COLOURS
-from warehouse.report.templates import render
+from warehouse.report.audit.pairs import Card, card_of, is_of_probability
 
 
-def pair_card(columns: Mapping[str, object]) -> str:
-    """HTML of a row of the query ``view/pair``.
-
-    The curve of a probability goes from -1 to 1, another one to its own largest value.
-    """
+def card_of_pair(columns: Mapping[str, Any], scale: float) -> Card:
+    """Card of a row of the query ``view/pair``; ``scale`` is the response at its top."""
     row = namedtuple("Row", columns)(**columns)
-    largest = np.abs(np.subtract(row.q_plus, row.q_minus)).max()
-    scale = 1.0 if is_of_probability(row.score) or largest == 0 else float(largest)
-    card = card_of(row, row.epsilon, scale, "")
-    looks = Looks((), f"{scale:.3g}", "", "")
-    return render("pair.html.j2", card=card, looks=looks, colours=COLOURS).decode()
+    return card_of(row, row.epsilon, scale, "")
+
+
+def scale_of_pair(columns: Mapping[str, Any]) -> float:
+    """Response at the top of a pair's curve: 1 of a probability, otherwise its own largest."""
+    largest = float(np.abs(np.subtract(columns["q_plus"], columns["q_minus"])).max())
+    return 1.0 if is_of_probability(columns["score"]) or largest == 0 else largest

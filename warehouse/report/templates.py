@@ -1,6 +1,7 @@
 """Pages from the templates beside this module, written whole or not at all."""
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,30 @@ import jinja2
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as, replace_file
 
-TABLE_SCRIPT = (Path(__file__).parent / "tables.js").read_text(encoding="utf-8")
-"""What sorts and filters the tables of a page: the only script that its policy allows."""
+
+def read_text(name: str) -> str:
+    """Text of a file that lies with the templates, such as a script."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+TABLE_SCRIPT = read_text("tables.js")
+"""Sorts and filters the tables of a page: the only script that the policy of a report allows."""
+
+
+def policy_of(script: str) -> str:
+    """Content security policy of a page with one script, which loads nothing from elsewhere."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return f"{rules}; script-src 'sha256-{digest}'"
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Fill a template, UTF-8; a name that it asks for and is not given is an error."""
+    """Fill a template, UTF-8; a name that it asks for and does not get is an error."""
+    return _environment().get_template(template).render(values).encode()
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("warehouse.report", "."),
         autoescape=jinja2.select_autoescape(("html.j2",)),
@@ -24,9 +43,8 @@ def render(template: str, **values: Any) -> bytes:
         undefined=jinja2.StrictUndefined,
     )
     environment.globals["table_script"] = TABLE_SCRIPT
-    digest = sha256(TABLE_SCRIPT.encode()).digest()
-    environment.globals["table_script_sha256"] = b64encode(digest).decode()
-    return environment.get_template(template).render(values).encode()
+    environment.globals["table_policy"] = policy_of(TABLE_SCRIPT)
+    return environment
 
 
 def write(target: Path, kind: str, page: bytes) -> Path:

@@ -1,6 +1,7 @@
--- purpose: one trajectory with its profile, and words and pictures where its pair is shown
+-- purpose: trajectories of one pair in one model, with the words and pictures that the run stores of it
 SELECT
-    model_id, pair_id, profile.endpoint_delta, profile.abs_response,
+    profile.run_id, model_id, pair_id, profile.pair_type, profile.path, repetition,
+    profile.endpoint_delta, evidence, contradiction, fragility, profile.abs_response,
     CASE greatest(evidence, contradiction, fragility)
         WHEN evidence THEN 'evidence' WHEN contradiction THEN 'contradiction' ELSE 'fragility'
     END AS component, -- the largest
@@ -16,5 +17,5 @@ LEFT JOIN stg_shown_pairs AS stored ON stored.study = profile.study
     AND stored.path = profile.path AND stored.repetition = profile.repetition
 LEFT JOIN core_display_names AS names ON names.study = profile.study AND names.kind = 'path'
     AND names.name = profile.path
-WHERE profile.study = $study AND model_id = $model_id AND pair_id = $pair_id AND profile.path = $path
-    AND repetition = $repetition
+WHERE profile.study = $study AND model_id = $model_id AND pair_id = $pair_id
+ORDER BY names.position, profile.path, repetition

@@ -40,10 +40,10 @@ def test_an_extra_comes_from_the_checkout_that_decaf_came_from(tmp_path, monkeyp
     checkout.mkdir()
     noted = Noted(checkout.as_uri(), dir_info={"editable": True} if is_editable else {})
     monkeypatch.setattr(extras, "distribution", lambda name: noted)
-    assert install_command("view") == "pip install 'decaf-audit[view]'"  # the folder is another now
+    assert install_command("zarr") == "pip install 'decaf-audit[zarr]'"  # the folder is another now
     (checkout / "pyproject.toml").touch()
-    words = shlex.split(install_command("view"))
-    assert words[2:] == [*(["-e"] if is_editable else []), f"{checkout}[view]"]
+    words = shlex.split(install_command("zarr"))
+    assert words[2:] == [*(["-e"] if is_editable else []), f"{checkout}[zarr]"]
     words = shlex.split(install_command("pipeline"))
     assert words[2:] == [str(checkout), str(checkout / "packaging" / "pipeline")]
 
@@ -51,7 +51,7 @@ def test_an_extra_comes_from_the_checkout_that_decaf_came_from(tmp_path, monkeyp
 @pytest.mark.parametrize("url", [None, "https://example.org/decaf_audit-0.1.0-py3-none-any.whl"])
 def test_an_extra_comes_from_where_packages_come_from_otherwise(monkeypatch, url):
     monkeypatch.setattr(extras, "distribution", lambda name: Noted(url))
-    assert install_command("view") == "pip install 'decaf-audit[view]'"
+    assert install_command("zarr") == "pip install 'decaf-audit[zarr]'"
 
 
 def test_a_package_of_a_plug_in_is_named_itself():

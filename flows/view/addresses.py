@@ -1,0 +1,103 @@
+"""Addresses of pages: the rows that they are about, the filter, the order and the columns."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pyarrow as pa
+
+from decaf.errors import BadInput, suggestion
+from warehouse.query.pages import Filter, Term
+
+FILTER, SORT, NUMBER, COLUMN = "q", "sort", "page", "column"
+"""Parameters that are no columns; the last may be there several times."""
+
+
+PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+
+
+class BadAddress(BadInput):
+    """An address asks for rows that cannot be."""
+
+
+class Address(NamedTuple):
+    """One page of rows, as an address names it."""
+
+    page: str
+    about: Mapping[str, str] = {}
+    """Values that columns must have, as text."""
+    filter: str = ""
+    sort: str = ""
+    """Column, after a minus sign where the largest comes first; empty for the page's own order."""
+    number: int = 1
+    columns: tuple[str, ...] = ()
+    """Columns to show; none for those of the page."""
+
+    def link(self, ending: str = "") -> str:
+        """Path and parameters that lead here; ``ending`` is that of another form of the rows."""
+        parameters = [*self.about.items(), *self.options()]
+        if self.number > 1:
+            parameters.append((NUMBER, str(self.number)))
+        query = f"?{urlencode(parameters)}" if parameters else ""
+        return f"/{self.page}{ending}{query}"
+
+    def options(self) -> list[tuple[str, str]]:
+        """Parameters of filter, order and columns, without those that are as usual."""
+        texts = [(FILTER, self.filter), (SORT, self.sort)]
+        return [*((name, text) for name, text in texts if text), *self._columns()]
+
+    def _columns(self) -> list[tuple[str, str]]:
+        return [(COLUMN, name) for name in self.columns]
+
+    def with_about(self, **values: str | None) -> "Address":
+        """Copy about other values, from its first page; None restricts a column no more."""
+        about = {
+            name: text for name, text in self.about.items() if values.get(name, "") is not None
+        }
+        about |= {name: text for name, text in values.items() if text is not None}
+        return self._replace(about=about, number=1)
+
+
+def parse_address(page: str, parameters: Iterable[tuple[str, str]], columns: pa.Schema) -> Address:
+    """Read the parameters of a page whose query has these columns.
+
+    Raises BadAddress for a parameter that is neither a column nor known, for one that is there
+    twice, and for a page number that is none.
+    """
+    single: dict[str, str] = {}
+    chosen = []
+    for name, text in parameters:
+        if name == COLUMN:
+            chosen.append(text)
+        elif name in single:
+            raise BadAddress(f"the address has {name} twice; expected one value")
+        elif name not in (FILTER, SORT, NUMBER, *columns.names):
+            hint = suggestion(name, columns.names)
+            raise BadAddress(f"the address restricts the unknown column {name!r}{hint}")
+        else:
+            single[name] = text
+    number = single.pop(NUMBER, "1")
+    if not PAGE_NUMBER.fullmatch(number):
+        raise BadAddress(f"the address asks for page {number!r}; expected a number from 1 on")
+    words, sort = single.pop(FILTER, "").strip(), single.pop(SORT, "")
+    if sort and sort.removeprefix("-") not in columns.names:
+        hint = suggestion(sort.removeprefix("-"), columns.names)
+        raise BadAddress(f"the address sorts by the unknown column {sort!r}{hint}")
+    return Address(page, single, words, sort, int(number), tuple(chosen))
+
+
+def restrictions(address: Address, columns: pa.Schema) -> list[Filter]:
+    """Filters of the values that an address names, with the types of the columns.
+
+    Raises BadAddress for a value that is of another type.
+    """
+    filters = []
+    for name, text in address.about.items():
+        kind = columns.field(name).type
+        try:
+            value = pa.scalar(text).cast(kind).as_py()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise BadAddress(f"the address has {name}={text!r}; expected a {kind}") from error
+        filters.append(Filter((Term(name, "is", value),)))
+    return filters

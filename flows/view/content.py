@@ -1,0 +1,124 @@
+"""Values of the templates: a table or a trajectory, as the page says it."""
+
+from typing import Any, NamedTuple
+
+from flows.view.addresses import FILTER, Address
+from flows.view.crumbs import PLACES, crumbs_of
+from flows.view.declared import BAR, ROLE
+from flows.view.headlines import headline, lead
+from flows.view.snapshot import Snapshot
+from flows.view.tables import (
+    Rows,
+    choosable,
+    columns_by_name,
+    heads_of,
+    lines_of,
+    scale_of,
+    shown_columns,
+)
+from flows.view.trajectories import Trajectory
+from warehouse.query.pages import PAGE_ROWS
+from warehouse.report.audit.facts import COMPONENTS
+from warehouse.report.cells import count
+
+WORDS = {**{name: name for name in COMPONENTS}, "none": "no reaction"}
+HELP = (
+    ("cnn", "a part of any text in the row", ()),
+    ("path:fading", "a part of the path's name", ("path",)),
+    ("type:wall", "a part of the pair type's name", ("pair_type",)),
+    ("role:evidence", "or contradiction, fragility, none", (ROLE,)),
+    ('"wall hue"', "a text with spaces", ("pair_type",)),
+    ("abs>0.2", "also e, c, f and gap, with <, <=, > or >=", ("endpoint_delta",)),
+    ("epsilon<0.1", "a bound of any column of numbers", ("epsilon",)),
+    ("severity<3", "a bound of any column of numbers", ("severity",)),
+)
+"""Words of a filter, their meaning, and the columns that a page needs for them."""
+
+
+class RoleLink(NamedTuple):
+    """A role with its number of rows; the link restricts the page to it."""
+
+    role: str
+    words: str
+    count: str
+    link: str
+    is_current: bool
+
+
+def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
+    """Values of the template ``view/table``."""
+    address, page = rows.address, rows.page
+    responses = (
+        [row["abs_response"] for row in rows.answer.to_pylist()] if (BAR in page.columns) else []
+    )
+    scale = scale_of(snapshot, address.about.get("study"), responses)
+    before, after = address.number - 1, address.number + 1
+    about = [*address.about.items()]
+    shown, fields = shown_columns(snapshot, rows), columns_by_name(snapshot, page)
+    return {
+        "title": page.name.capitalize(),
+        "headline": headline(snapshot, rows),
+        "lead": lead(snapshot, rows),
+        "places": crumbs_of(snapshot, address),
+        "address": address,
+        "help": _help(rows),
+        "kept_by_filter": [*about, *(each for each in address.options() if each[0] != FILTER)],
+        "kept_by_columns": [*about, *address._replace(columns=()).options()],
+        "choices": [
+            (name, fields[name].column.label, name in shown) for name in choosable(snapshot, rows)
+        ],
+        "roles": _role_links(rows),
+        "restricted": [
+            (f"{name}: {text}", address.with_about(**{name: None}).link())
+            for name, text in about
+            if name not in (*PLACES, *([ROLE] if rows.roles else []))
+        ],
+        "link_column": page.link,
+        "heads": heads_of(snapshot, rows),
+        "lines": lines_of(snapshot, rows, scale),
+        "scale": f"{scale:.3g}",
+        "first": before * PAGE_ROWS + 1,
+        "total": rows.total,
+        "previous": address._replace(number=before).link() if before else "",
+        "next": address._replace(number=after).link() if after <= rows.last else "",
+        "csv": address.link(".csv"),
+        "sql": rows.question.command(snapshot.store.address),
+    }
+
+
+def _help(rows: Rows) -> list[tuple[str, str]]:
+    names = {*rows.columns.names}
+    return [(words, meaning) for words, meaning, needed in HELP if names >= {*needed}]
+
+
+def _role_links(rows: Rows) -> list[RoleLink]:
+    if not rows.roles:
+        return []
+    now = rows.address.about.get(ROLE)
+    every = count(sum(rows.roles.values()))
+    links = [RoleLink("", "All", every, _of_role(rows.address, None), now is None)]
+    for role, words in WORDS.items():
+        number = count(rows.roles.get(role, 0))
+        links.append(RoleLink(role, words, number, _of_role(rows.address, role), now == role))
+    return links
+
+
+def _of_role(address: Address, role: str | None) -> str:
+    return address.with_about(**{ROLE: role}).link()
+
+
+def trajectory_values(snapshot: Snapshot, trajectory: Trajectory) -> dict[str, Any]:
+    """Values of the template ``view/trajectory``."""
+    pair, address = trajectory.pair, trajectory.address
+    about = {**address.about, "pair_type": pair["pair_type"]}
+    subject = pair["words"] or pair["pair_id"]
+    component, card = pair["component"].capitalize(), trajectory.card
+    return {
+        "title": f"{subject}, {pair['path_name']}",
+        "headline": f"{component} {card.value}: {subject}",
+        "places": crumbs_of(snapshot, address._replace(about=about)),
+        "it": trajectory,
+        "looks": {"scale": trajectory.scale},
+        "csv": address.link(".csv"),
+        "sql": trajectory.question.command(snapshot.store.address),
+    }

@@ -1,0 +1,101 @@
+"""Sentences above a table: its finding, and how to read it."""
+
+from flows.view.declared import ROLE
+from flows.view.snapshot import Snapshot
+from flows.view.tables import Rows, read_study
+from warehouse.report.cells import count, score
+
+DECIMALS = 3
+UNWANTED = ("decides_by", "leans_on")
+"""Rules of models that react to what should not matter."""
+EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}
+MEANS = (
+    "Means over pairs, in score units: evidence (E) agrees with the final gap, contradiction (C) "
+    "opposes it, and fragility (F) is the response of pairs without a final gap."
+)
+
+
+def headline(snapshot: Snapshot, rows: Rows) -> str:
+    """Finding of a table in one sentence."""
+    about, name = rows.address.about, rows.page.name
+    if name == "studies":
+        return f"{_number(rows.total, 'study', 'studies')} in this warehouse"
+    if name == "runs":
+        return f"{_number(rows.total, 'run', 'runs')} of {about.get('study', 'all studies')}"
+    if not rows.total:
+        return f"No {name} to show"
+    if rows.address.filter:
+        return f"{_number(rows.total, name[:-1], name)} fit the filter"
+    if name == "models" and "study" in about:
+        return _of_models(snapshot, about["study"])
+    if name == "responses" and {"study", "model_id"} <= about.keys():
+        return _of_responses(snapshot, rows)
+    if name == "pairs":
+        return _of_pairs(rows)
+    return _number(rows.total, name[:-1], name)
+
+
+def lead(snapshot: Snapshot, rows: Rows) -> str:
+    """Sentence that says how to read a table; empty where there is none."""
+    about = rows.address.about
+    match rows.page.name:
+        case "studies":
+            return "A study is shown by its newest run."
+        case "models":
+            return f"Each model with the change that matters most, the worst first. {MEANS}"
+        case "responses":
+            return MEANS
+        case "pairs":
+            kinds = snapshot.names_of(about.get("study", ""), "pair_type")
+            change = next((row for row in kinds if row["name"] == about.get("pair_type")), None)
+            reads = "Each row is one pair on one path; open it to see its trajectory."
+            if change is None or change["expect"] not in EXPECTATIONS:
+                return reads
+            subject = f"The pairs change {change['display_name']}."
+            return f"{subject} {EXPECTATIONS[change['expect']]} {reads}"
+    return ""
+
+
+def _of_models(snapshot: Snapshot, study: str) -> str:
+    findings = read_study(snapshot, "models", study)
+    unwanted = sum(row["rule"] in UNWANTED for row in findings)
+    expected = {row["expect"] for row in snapshot.names_of(study, "pair_type")}
+    models = _number(len(findings), "model", "models")
+    if "should_not_matter" not in expected:
+        return f"{models} of {study}, by the change that moves each most"
+    reacts = "reacts" if unwanted == 1 else "react"
+    return f"{unwanted or 'None'} of {models} {reacts} to a change that should not matter"
+
+
+def _of_responses(snapshot: Snapshot, rows: Rows) -> str:
+    study, model = rows.address.about["study"], rows.address.about["model_id"]
+    of_model = [row for row in read_study(snapshot, "responses", study) if row["model_id"] == model]
+    top = max(of_model, key=lambda row: row["abs_response"])
+    change = snapshot.display_name(study, "pair_type", top["pair_type"])
+    path = snapshot.display_name(study, "path", top["path"])
+    size = score(top["abs_response"], DECIMALS)
+    return f"{model} reacts most to {change} on path {path}: by {size} on average"
+
+
+def _of_pairs(rows: Rows) -> str:
+    total, unmoved = sum(rows.roles.values()), rows.roles.get("none", 0)
+    who = rows.address.about.get("model_id", "All models")
+    reacts, not_at_all = (
+        ("reacts", "does not react")
+        if who != "All models"
+        else (
+            "react",
+            "do not react",
+        )
+    )
+    if ROLE in rows.address.about:
+        role = rows.address.about[ROLE]
+        words = "no reaction" if role == "none" else role
+        return f"{who}: {words} in {count(rows.total)} of {count(total)} responses"
+    if not unmoved:
+        return f"{who} {reacts} in all {_number(total, 'response', 'responses')}"
+    return f"{who} {not_at_all} in {count(unmoved)} of {_number(total, 'response', 'responses')}"
+
+
+def _number(value: int, one: str, many: str) -> str:
+    return f"{count(value)} {one if value == 1 else many}"

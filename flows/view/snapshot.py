@@ -1,0 +1,103 @@
+"""A warehouse as it was at one moment: its answers, and the names that people know things by."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.damage import described, left_out, naming_damage
+from warehouse.query.pages import Question
+from warehouse.query.views import query
+from warehouse.report.audit.pairs import is_of_probability
+from warehouse.storage import Storage
+
+MOST_ANSWERS = 200
+NAMED = ("pair_type", "path")
+"""Columns whose values have display names."""
+
+Record = dict[str, Any]
+"""A row of an answer by column."""
+
+
+class Snapshot:
+    """One connection, which sees the commits of the moment it was opened.
+
+    Threads may ask at the same time: one query runs after another. Every question is asked once;
+    the last :data:`MOST_ANSWERS` answers stay. Raises WarehouseError where the warehouse cannot be
+    opened.
+
+    Attributes
+    ----------
+    store, moment
+        The opened warehouse, and the moment it was read, UTC.
+    damage
+        Files that are left out since they are missing or damaged, in words; empty without any.
+    """
+
+    def __init__(self, store: Storage) -> None:
+        self.store = store
+        self.moment = datetime.now(UTC)
+        self._connection = connect(store)
+        self._lock = Lock()
+        self._answers: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
+        damage = left_out(self._connection)
+        self.damage = described(store, damage) if damage else ""
+
+    def ask(self, question: Question) -> pa.Table:
+        """Rows of a question.
+
+        Raises QueryError where it needs too much memory; WarehouseError, naming the files, where
+        some are damaged.
+        """
+        key = (question.sql, repr(question.values))
+        with self._lock:
+            if key not in self._answers:
+                with naming_damage(self.store):
+                    self._answers[key] = run_query(self._connection, question.sql, question.values)
+            self._answers.move_to_end(key)
+            if len(self._answers) > MOST_ANSWERS:
+                self._answers.popitem(last=False)
+            return self._answers[key]
+
+    def ask_query(self, name: str, **values: object) -> list[Record]:
+        """Rows of a query of ``sql/queries/view`` by its name."""
+        return self.ask(Question(query(f"view/{name}"), values)).to_pylist()
+
+    def columns_of(self, page: str) -> pa.Schema:
+        """Columns of the query of a page; reads no rows."""
+        return self.ask(Question(f"FROM (\n{query(f'view/{page}')}\n) LIMIT 0", {})).schema
+
+    def display_name(self, study: str, kind: str, name: str) -> str:
+        """Name for people of a pair type or path; the name itself where it has none."""
+        names = (row for row in self.ask_query("names") if row["name"] == name)
+        shown = {(row["study"], row["kind"]): row["display_name"] for row in names}
+        return shown.get((study, kind), name)
+
+    def names_with(self, kind: str, part: str) -> set[str]:
+        """Pair types or paths of any study whose display name contains a text, in any case."""
+        rows = (row for row in self.ask_query("names") if row["kind"] == kind)
+        return {row["name"] for row in rows if part.lower() in row["display_name"].lower()}
+
+    def names_of(self, study: str, kind: str) -> list[Record]:
+        """Pair types or paths of a study in its order, with display name and expectation."""
+        rows = self.ask_query("names")
+        return [row for row in rows if (row["study"], row["kind"]) == (study, kind)]
+
+    def studies(self) -> list[str]:
+        """Studies by name."""
+        return list(dict.fromkeys(row["study"] for row in self.ask_query("contents")))
+
+    def models_of(self, study: str) -> Iterator[str]:
+        """Models of a study, in its order."""
+        for row in self.ask_query("contents"):
+            if row["study"] == study and row["model_id"] is not None:
+                yield row["model_id"]
+
+    def has_probabilities(self, study: str | None) -> bool:
+        """True where all scores of a study, or of every study, are probabilities."""
+        rows = self.ask_query("contents")
+        return all(is_of_probability(row["score"]) for row in rows if study in (None, row["study"]))

@@ -1,0 +1,248 @@
+"""Pages that are tables: rows that an address asks for, as cells, with ways on from there."""
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from decaf.errors import suggestion
+from flows.view.addresses import Address, BadAddress, restrictions
+from flows.view.declared import BAR, PAGES, ROLE, Page
+from flows.view.filters import is_number, parse_filter
+from flows.view.snapshot import NAMED, Record, Snapshot
+from warehouse.query.database import MEANINGS
+from warehouse.query.pages import (
+    GIVEN,
+    PAGE_ROWS,
+    Choice,
+    Filter,
+    Question,
+    Term,
+    answer_from,
+    count_rows,
+    count_rows_by,
+    filter_rows,
+)
+from warehouse.query.views import query
+from warehouse.report.audit.facts import COMPONENTS
+from warehouse.report.audit.pairs import picture, signed
+from warehouse.report.cells import MISSING, Cell, Column, digest, fields_of, score
+
+DECIMALS = 3
+NO_PICTURES: Record = {"words": "", "factual": None, "counterfactual": None}
+
+
+class Head(NamedTuple):
+    """A column as the table shows it; ``link`` sorts by it, and ``order`` is that of now."""
+
+    name: str
+    column: Column
+    link: str
+    order: str
+
+
+class Line(NamedTuple):
+    """A row: its cells by column, the widths of its bar in percent, and stored pictures."""
+
+    values: Record
+    link: str
+    cells: dict[str, Cell]
+    bar: list[tuple[str, float]]
+    size: str
+    """Abs in words, where there is a bar."""
+    pictures: Record
+
+
+class Rows(NamedTuple):
+    """Rows of one page of a table, and the questions that gave them."""
+
+    page: Page
+    address: Address
+    question: Question
+    """The one that has these rows, for another reader of the warehouse."""
+    answer: pa.Table
+    total: int
+    roles: dict[str, int]
+    """Rows by role, whichever the address restricts the page to; empty where there are none."""
+    columns: pa.Schema
+
+    @property
+    def last(self) -> int:
+        """Number of the last page, from 1."""
+        return max(1, -(-self.total // PAGE_ROWS))
+
+
+def read_rows(snapshot: Snapshot, address: Address) -> Rows:
+    """Ask for the rows of an address.
+
+    Raises BadAddress for rows that cannot be, a page after the last one included.
+    """
+    page = PAGES[address.page]
+    for name in address.columns:
+        if name not in page.every:
+            raise BadAddress(f"the address shows an unknown column{suggestion(name, page.every)}")
+    columns = snapshot.columns_of(page.name)
+    about = restrictions(address, columns)
+    filters = parse_filter(address.filter, columns, snapshot.names_with)
+    order = address.sort or page.sort
+    choice = Choice(filters, address.number, order.removeprefix("-"), order.startswith("-"))
+    whole = filter_rows(_all_rows(page.name), about)
+    roles = {}
+    if page.is_read_once:
+        of_study = [each for each in about if each.terms[0].column == "study"]
+        rows = read_whole(snapshot, page.name, of_study)
+        of_address = filter_rows(GIVEN, about)
+        total = _only_value(answer_from(rows, count_rows(filter_rows(of_address, filters))))
+        answer = answer_from(rows, choice.of(of_address))
+    else:
+        answer = snapshot.ask(choice.of(whole))
+        if ROLE in page.columns:
+            any_role = [each for each in about if each.terms[0].column != ROLE]
+            roles = _count_roles(snapshot, page, [*any_role, *filters])
+            role = address.about.get(ROLE)
+            total = sum(roles.values()) if role is None else roles.get(role, 0)
+        else:
+            total = _only_value(snapshot.ask(count_rows(filter_rows(whole, filters))))
+    read = Rows(page, address, choice.of(whole), answer, total, roles, columns)
+    if address.number > read.last:
+        raise BadAddress(f"the address asks for page {address.number}; the last is {read.last}")
+    return read
+
+
+def _count_roles(snapshot: Snapshot, page: Page, filters: Sequence[Filter]) -> dict[str, int]:
+    """Rows by role, of every role."""
+    counts = snapshot.ask(count_rows_by(filter_rows(_all_rows(page.name), filters), ROLE))
+    return {row[ROLE]: row["row_count"] for row in counts.to_pylist()}
+
+
+def _only_value(rows: pa.Table) -> Any:
+    return rows[0][0].as_py()
+
+
+def read_whole(snapshot: Snapshot, page: str, filters: Sequence[Filter]) -> pa.Table:
+    """All rows of a page that is read once, of one study or of all."""
+    return snapshot.ask(filter_rows(_all_rows(page), filters))
+
+
+def _all_rows(page: str) -> Question:
+    return Question(query(f"view/{page}"), {})
+
+
+def read_study(snapshot: Snapshot, page: str, study: str) -> list[Record]:
+    """All rows of a study on a page that is read once."""
+    of_study = Filter((Term("study", "is", study),))
+    return read_whole(snapshot, page, [of_study]).to_pylist()
+
+
+def shown_columns(snapshot: Snapshot, rows: Rows) -> list[str]:
+    """Columns that the table shows, in their order: chosen ones, or those of the page."""
+    page, chosen = rows.page, rows.address.columns or rows.page.columns
+    free = [name for name in choosable(snapshot, rows) if name in chosen]
+    return [name for name in page.every if name in (page.link, *free)]
+
+
+def choosable(snapshot: Snapshot, rows: Rows) -> list[str]:
+    """Columns that a visitor may show or hide: those that the address leaves open."""
+    fixed = {rows.page.link, *rows.address.about}
+    if rows.page.name not in ("studies", "runs") and len(snapshot.studies()) == 1:
+        fixed.add("study")
+    return [name for name in rows.page.every if name not in fixed]
+
+
+def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
+    """Fields of a page by name, as ``columns.csv`` of the report declares them."""
+
+    def name_of(kind: str) -> Callable[[Any], Cell]:
+        def cell(row: Any) -> Cell:
+            name = getattr(row, kind)
+            shown = MISSING if name is None else snapshot.display_name(row.study, kind, name)
+            return Cell(shown, hover="" if shown == name else name or "")
+
+        return cell
+
+    special: dict[str, Callable[[Any], Cell]] = {
+        **{kind: name_of(kind) for kind in NAMED},
+        "endpoint_delta": lambda row: Cell(signed(row.endpoint_delta)),
+        "finished_at": lambda row: Cell(
+            MISSING if row.finished_at is None else f"{row.finished_at:%Y-%m-%d %H:%M}"
+        ),
+        "is_current": lambda row: Cell("newest" if row.is_current else "earlier"),
+        "is_finished": lambda row: Cell("finished" if row.is_finished else "still running"),
+        "run_id": lambda row: digest(row.run_id),
+        BAR: lambda row: Cell(""),
+    }
+    return fields_of(f"view_{page.name}", **special)
+
+
+def heads_of(snapshot: Snapshot, rows: Rows) -> list[Head]:
+    """Headings of the columns that are shown."""
+    fields = columns_by_name(snapshot, rows.page)
+    order = rows.address.sort or rows.page.sort
+    heads = []
+    for name in shown_columns(snapshot, rows):
+        column = fields[name].column
+        column = column._replace(meaning=column.meaning or MEANINGS.get(name, ""))
+        by = "abs_response" if name == BAR else name
+        is_falling = order.startswith("-")
+        falls_next = is_number(rows.columns.field(by).type)
+        if by == order.removeprefix("-"):
+            falls_next = not is_falling
+        link = rows.address._replace(sort="-" * falls_next + by, number=1).link()
+        now = ""
+        if name == order.removeprefix("-"):
+            now = "descending" if is_falling else "ascending"
+        heads.append(Head(name, column, link, now))
+    return heads
+
+
+def lines_of(snapshot: Snapshot, rows: Rows, scale: float) -> list[Line]:
+    """Rows as cells; ``scale`` is the response that fills a bar, score units."""
+    fields = columns_by_name(snapshot, rows.page)
+    shown = shown_columns(snapshot, rows)
+    records = rows.answer.to_pylist()
+    pictures = _pictures(snapshot, rows) if rows.page.name == "pairs" else {}
+    record_type = namedtuple("Row", rows.answer.schema.names)
+    lines = []
+    for record in records:
+        about = {name: str(record[name]) for name in rows.page.by}
+        lines.append(
+            Line(
+                record,
+                Address(rows.page.leads_to, about).link() if rows.page.leads_to else "",
+                {name: fields[name].cell(record_type(**record)) for name in shown},
+                bar_of(record, scale) if BAR in shown else [],
+                score(record["abs_response"], DECIMALS) if BAR in shown else "",
+                pictures.get((record["study"], record.get("pair_id")), NO_PICTURES),
+            )
+        )
+    return lines
+
+
+def _pictures(snapshot: Snapshot, rows: Rows) -> dict[tuple[str, str], Record]:
+    """Stored words and pictures of the pairs of these rows, by study and pair."""
+    pairs: dict[str, list[str]] = {}
+    for record in rows.answer.select(["study", "pair_id"]).to_pylist():
+        pairs.setdefault(record["study"], []).append(record["pair_id"])
+    return {
+        (study, row["pair_id"]): {
+            "words": row["words"],
+            "factual": picture(row["factual"]),
+            "counterfactual": picture(row["counterfactual"]),
+        }
+        for study, names in pairs.items()
+        for row in snapshot.ask_query("pictures", study=study, pair_ids=sorted({*names}))
+    }
+
+
+def scale_of(snapshot: Snapshot, study: str | None, responses: list[float | None]) -> float:
+    """Response that fills a bar: 1 of probabilities, otherwise the largest one there is."""
+    if snapshot.has_probabilities(study):
+        return 1.0
+    return max((value for value in responses if value), default=1.0)
+
+
+def bar_of(record: Record, scale: float) -> list[tuple[str, float]]:
+    """Components that have a width, with it in percent of the scale."""
+    widths = ((name, 100 * (record[name] or 0.0) / scale) for name in COMPONENTS)
+    return [(name, round(width, 2)) for name, width in widths if width > 0]

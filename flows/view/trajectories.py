@@ -1,0 +1,161 @@
+"""The page of one trajectory: its card, values by stage, and the same pair elsewhere."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from flows.view.addresses import Address, BadAddress, restrictions
+from flows.view.declared import TRAJECTORY
+from flows.view.snapshot import Record, Snapshot
+from flows.view.tables import bar_of
+from warehouse.query.pages import Question, filter_rows
+from warehouse.query.views import query
+from warehouse.report.audit.facts import COMPONENTS
+from warehouse.report.audit.pairs import Card, signed
+from warehouse.report.cells import score
+from warehouse.report.page import score_definition
+from warehouse.report.pair import card_of_pair, scale_of_pair
+
+DECIMALS = 3
+PAGE = "trajectory"
+
+
+class Stage(NamedTuple):
+    """One line of the values: texts, its role, and its bar in percent from the left."""
+
+    t: str
+    factual: str
+    changed: str
+    gap: str
+    role: str
+    start: float
+    width: float
+
+
+class Elsewhere(NamedTuple):
+    """The pair in another model."""
+
+    model_id: str
+    link: str
+    bar: list[tuple[str, float]]
+    value: str
+    is_current: bool
+
+
+class OtherPath(NamedTuple):
+    """The pair on another path, or in another repetition."""
+
+    name: str
+    link: str
+    card: Card
+    response: str
+
+
+class Trajectory(NamedTuple):
+    """Everything that the page shows."""
+
+    address: Address
+    pair: Record
+    card: Card
+    scale: str
+    """Response at the top of the curves, in words."""
+    sums: dict[str, str]
+    """E, C, F and Abs in words."""
+    score: str
+    stages: list[Stage]
+    models: list[Elsewhere]
+    models_scale: str
+    """Response at the end of the bars of models, in words."""
+    paths: list[OtherPath]
+    previous: str
+    next: str
+    """Links to the pairs of the next larger and smaller response; empty at the ends."""
+    question: Question
+    answer: pa.Table
+
+
+def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
+    """Ask for one trajectory; None where the warehouse does not have it.
+
+    Raises BadAddress for an address that does not name one.
+    """
+    if {*address.about} != {*TRAJECTORY}:
+        raise BadAddress(f"the address of a trajectory has {', '.join(TRAJECTORY)}; choose a pair")
+    columns = snapshot.columns_of(PAGE)
+    question = filter_rows(Question(query(f"view/{PAGE}"), {}), restrictions(address, columns))
+    about: Record = {**address.about, "repetition": int(address.about["repetition"])}
+    study, model_id, pair_id, path, repetition = (about[name] for name in TRAJECTORY)
+    pairs = snapshot.ask_query("pair", study=study, model_id=model_id, pair_id=pair_id)
+    place = (path, repetition)
+    pair = next((row for row in pairs if (row["path"], row["repetition"]) == place), None)
+    if pair is None:
+        return None
+    question = question._replace(sql=f"{question.sql}\nORDER BY stage")
+    answer = snapshot.ask(question)
+    scale = max(map(scale_of_pair, pairs))
+    neighbours = snapshot.ask_query(
+        "neighbours", **{name: about[name] for name in TRAJECTORY}, pair_type=pair["pair_type"]
+    )[0]
+    in_models = snapshot.ask_query(
+        "pair_in_models", study=study, pair_id=pair_id, path=path, repetition=repetition
+    )
+    largest = max([scale, *(row["abs_response"] for row in in_models)])
+    return Trajectory(
+        address,
+        pair,
+        card_of_pair(pair, scale),
+        f"{scale:.3g}",
+        {name: score(pair[name], DECIMALS) for name in (*COMPONENTS, "abs_response")},
+        score_definition(pair["score"]),
+        [_stage(row, scale) for row in answer.to_pylist()],
+        [_in_model(address, row, largest) for row in in_models],
+        f"{largest:.3g}",
+        [_other_path(address, row, scale) for row in pairs if row is not pair],
+        _link(address, neighbours["previous"]),
+        _link(address, neighbours["next"]),
+        question,
+        answer,
+    )
+
+
+def _stage(row: Record, scale: float) -> Stage:
+    role = next((name for name in COMPONENTS if row[name] > 0), "none")
+    half = float(np.clip(50 * row["response"] / scale, -50, 50))
+    return Stage(
+        f"{row['t']:.4g}",
+        score(row["q_plus"], DECIMALS),
+        score(row["q_minus"], DECIMALS),
+        signed(row["response"]),
+        role,
+        round(50 + min(half, 0), 2),
+        round(abs(half), 2),
+    )
+
+
+def _in_model(address: Address, row: Record, scale: float) -> Elsewhere:
+    return Elsewhere(
+        row["model_id"],
+        address.with_about(model_id=row["model_id"]).link(),
+        bar_of(row, scale),
+        score(row["abs_response"], DECIMALS),
+        row["model_id"] == address.about["model_id"],
+    )
+
+
+def _other_path(address: Address, row: Record, scale: float) -> OtherPath:
+    repetition = str(row["repetition"])
+    is_same = row["path"] == address.about["path"]
+    return OtherPath(
+        row["path_name"] + (f", repetition {repetition}" if is_same else ""),
+        address.with_about(path=row["path"], repetition=repetition).link(),
+        card_of_pair(row, scale),
+        score(row["abs_response"], DECIMALS),
+    )
+
+
+def _link(address: Address, pair: dict[str, Any] | None) -> str:
+    if pair is None:
+        return ""
+    about = {"pair_id": pair["pair_id"], "repetition": str(pair["repetition"])}
+    return address.with_about(**about).link()
