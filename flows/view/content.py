@@ -19,7 +19,7 @@ from flows.view.tables import (
 from flows.view.trajectories import Trajectory
 from warehouse.query.pages import PAGE_ROWS
 from warehouse.report.audit.facts import COMPONENTS
-from warehouse.report.cells import count
+from warehouse.report.cells import HASH_CHARACTERS, count
 
 WORDS = {**{name: name for name in COMPONENTS}, "none": "no reaction"}
 HELP = (
@@ -48,9 +48,7 @@ class RoleLink(NamedTuple):
 def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
     """Values of the template ``view/table``."""
     address, page = rows.address, rows.page
-    responses = (
-        [row["abs_response"] for row in rows.answer.to_pylist()] if (BAR in page.columns) else []
-    )
+    responses = rows.answer["abs_response"].to_pylist() if BAR in page.columns else []
     scale = scale_of(snapshot, address.about.get("study"), responses)
     before, after = address.number - 1, address.number + 1
     about = [*address.about.items()]
@@ -118,6 +116,8 @@ def trajectory_values(snapshot: Snapshot, trajectory: Trajectory) -> dict[str, A
         "headline": f"{component} {card.value}: {subject}",
         "places": crumbs_of(snapshot, address._replace(about=about)),
         "it": trajectory,
+        "origin": f"decaf · {address.about['study']} · run {pair['run_id'][:HASH_CHARACTERS]}, "
+        f"inputs {pair['pairs_digest'][:HASH_CHARACTERS]} · {address.link()}",
         "looks": {"scale": trajectory.scale},
         "csv": address.link(".csv"),
         "sql": trajectory.question.command(snapshot.store.address),

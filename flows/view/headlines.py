@@ -79,15 +79,9 @@ def _of_responses(snapshot: Snapshot, rows: Rows) -> str:
 
 def _of_pairs(rows: Rows) -> str:
     total, unmoved = sum(rows.roles.values()), rows.roles.get("none", 0)
-    who = rows.address.about.get("model_id", "All models")
-    reacts, not_at_all = (
-        ("reacts", "does not react")
-        if who != "All models"
-        else (
-            "react",
-            "do not react",
-        )
-    )
+    who, reacts, not_at_all = "All models", "react", "do not react"
+    if "model_id" in rows.address.about:
+        who, reacts, not_at_all = rows.address.about["model_id"], "reacts", "does not react"
     if ROLE in rows.address.about:
         role = rows.address.about[ROLE]
         words = "no reaction" if role == "none" else role

@@ -274,11 +274,12 @@ def test_names_that_somebody_else_chose_are_shown_as_they_are(tmp_path):
         " ".join(f"{name}__shape".split()) for name in HOSTILE
     }
     tags = {"script": 1, "img": 0}  # the script is our own
-    for link in {link["href"] for link in page.links if link["href"].startswith("/trajectory")}:
+    for name in (*HOSTILE[:4], HOSTILE[8]):
+        link = page.link(urlencode({"pair_id": f"{name}__shape"}))
         one = shown(client, link)
         assert {tag: one.tags.count(tag) for tag in tags} == tags
         assert one.rows
-        assert "_shape" in one.text
+        assert f"{name}__shape" in one.text
     rows = client.get(about.replace("/pairs", "/pairs.csv")).text
     assert "'=HYPERLINK" in rows
     assert not re.search("(?m)^=|,=", rows)
@@ -364,6 +365,9 @@ axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
 TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 UNFOLDED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
+PICTURE = """const done = arguments[0], words = {title: 'a', subject: 'b', origin: 'c'};
+draw(document.querySelector('.card'), words).then(createImageBitmap)
+  .then(picture => done([picture.width, picture.height]));"""
 FOLDED = UNFOLDED.replace("true", "false")
 
 
@@ -401,6 +405,8 @@ def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(bro
             _judge(browser, has_script)
             assert "/trajectory?" in browser.current_url
             assert browser.find_elements("css selector", ".card svg polygon")
+            if has_script:
+                assert browser.execute_async_script(PICTURE) == [1200, 630]
             _find_another_model(browser)
             assert browser.get_log("browser") == []
             assert {url for url in _requested(browser) if not url.startswith(address)} <= {"data:,"}
@@ -408,7 +414,7 @@ def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(bro
 
 def _judge(browser, has_script):
     """No rule of WCAG is broken, nothing is wider than the window, and copying needs a script."""
-    buttons = browser.find_elements("css selector", "[data-copy]")
+    buttons = browser.find_elements("css selector", "[data-copy], [data-picture]")
     assert {button.is_displayed() for button in buttons if button.text} <= {has_script}
     if has_script:
         browser.execute_script(UNFOLDED + AXE.read_text())

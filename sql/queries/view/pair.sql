@@ -8,7 +8,7 @@ SELECT
     greatest(evidence, contradiction, fragility) AS value,
     coalesce(display_name, path) AS path_name, t, q_plus, q_minus,
     stored.words, stored.factual, stored.counterfactual, stored.states, stored.shown_t,
-    profile.epsilon, run.score
+    profile.epsilon, run.score, run.pairs_digest
 FROM core_profiles AS profile
 JOIN core_trajectories USING (study, model_id, pair_id, path, repetition)
 JOIN out_runs AS run ON run.study = profile.study AND run.run_id = profile.run_id
