@@ -27,7 +27,7 @@ HELP = (
     ("path:fading", "a part of the path's name", ("path",)),
     ("type:wall", "a part of the pair type's name", ("pair_type",)),
     ("role:evidence", "or contradiction, fragility, none", (ROLE,)),
-    ('"wall hue"', "a text with spaces", ("pair_type",)),
+    ('type:"wall colour"', "a text with spaces", ("pair_type",)),
     ("abs>0.2", "also e, c, f and gap, with <, <=, > or >=", ("endpoint_delta",)),
     ("epsilon<0.1", "a bound of any column of numbers", ("epsilon",)),
     ("severity<3", "a bound of any column of numbers", ("severity",)),
