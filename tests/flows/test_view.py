@@ -24,6 +24,7 @@ from warm_command import DECAF
 
 from decaf.errors import DecafError, QueryError
 from flows.view.site import SCRIPT, Site
+from warehouse import storage
 
 PATIENCE_SECONDS = 120
 AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
@@ -84,7 +85,9 @@ def warehouse(tmp_path_factory):
 
 
 def client_of(root):
-    return TestClient(Site(root).application(), "http://127.0.0.1", follow_redirects=False)
+    return TestClient(
+        Site(storage.open(root)).application(), "http://127.0.0.1", follow_redirects=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +332,7 @@ def test_a_failure_is_a_page_without_its_traceback(warehouse, monkeypatch, error
         raise error
 
     monkeypatch.setattr("flows.view.content.table_values", fail)
-    application = Site(warehouse).application()
+    application = Site(storage.open(warehouse)).application()
     client = TestClient(application, "http://127.0.0.1", raise_server_exceptions=False)
     answer = client.get("/studies")
     assert answer.status_code == 500
