@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.tabular import Columns, Tabular, stacked
 from decaf.library.summary import METRICS, Summary
+from decaf.library.trust import Trust, trust_of
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import check_epsilon
 from decaf.statistics.bootstrap import bootstrap_means
@@ -214,6 +215,13 @@ class Audit(Tabular):
             asked=self.asked,
         )
 
+    def trust(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Trust:
+        """Check what could change the means: threshold, number of stages, sample.
+
+        The model is not asked again. Intervals draw whole clusters, as those of :meth:`summary`.
+        """
+        return trust_of(self, replicates, seed)
+
     def plot(self, pair: int | str) -> "alt.LayerChart":
         """Trajectory of a pair, by position or name: what is drawn is what was integrated.
 
@@ -277,3 +285,9 @@ class Audits(ByPath[Audit]):
     ) -> ByPath[Summary]:
         """Summary of every path, with the same draws."""
         return ByPath({name: one.summary(replicates, seed) for name, one in self.items()})
+
+    def trust(
+        self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
+    ) -> ByPath[Trust]:
+        """Check what could change the means of every path."""
+        return ByPath({name: audit.trust(replicates, seed) for name, audit in self.items()})

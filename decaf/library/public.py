@@ -5,14 +5,17 @@ from decaf.library.auditing import DataWarning, QuarantineWarning, audit
 from decaf.library.findings import Audit, Audits
 from decaf.library.scoring import UnstableScoreWarning
 from decaf.library.summary import Summary
+from decaf.library.trust import Trust
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.gaussian import GaussianReveal
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
+from decaf.routing.integrals import integrate
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import Components, route
+from decaf.routing.thresholds import sweep
 from decaf.scoring.batches import BatchWarning
 from decaf.statistics.bootstrap import bootstrap_mean
 
@@ -32,9 +35,12 @@ __all__ = [
     "Removal",
     "RevealPath",
     "Summary",
+    "Trust",
     "UnstableScoreWarning",
     "audit",
     "bootstrap_mean",
+    "integrate",
     "profile",
     "route",
+    "sweep",
 ]

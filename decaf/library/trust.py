@@ -1,0 +1,166 @@
+"""How far the means of an audit hold: threshold, number of stages, sample."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.foundation.tabular import Columns, Tabular
+from decaf.routing.profiles import Profiles, profile
+from decaf.statistics.bootstrap import Interval, bootstrap_means
+
+if TYPE_CHECKING:
+    from decaf.library.findings import Audit
+
+COMPONENTS = ("evidence", "contradiction", "fragility")
+MASSES = (*COMPONENTS, "abs_response")
+FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
+"""Below the first there is no interval; below the second an interval is rough."""
+
+
+@dataclass(frozen=True)
+class Trust(Tabular):
+    """What could change the means of an audit; prints as sentences."""
+
+    path: str
+    epsilon: float
+    near_frac: float
+    """Share of pairs with ``epsilon / 2 <= |d| < 2 epsilon``, by weight."""
+    roles: tuple[str, str, str]
+    """Main role at half, once and twice the threshold (:func:`group_role`)."""
+    stage_count: int
+    stage_changes: tuple[Interval, ...]
+    """Mean E, C, F and Abs on all stages less that on every second stage, with intervals, score
+    units; empty where the number of stages is even."""
+    stage_sizes: tuple[float, ...]
+    """Mean size of that change of a pair: of a single pair an indication of its error."""
+    cluster_count: int
+
+    @property
+    def is_firm(self) -> bool:
+        """True if the main role is the same at half, once and twice the threshold."""
+        return len(set(self.roles)) == 1
+
+    def is_converged(self, tolerance: float | None = None) -> bool | None:
+        """True if no mean moves by more than a tolerance without every second stage.
+
+        The whole 95 % interval of each change has to lie within it. The tolerance is in score
+        units, a quarter of epsilon when absent. None if the stages cannot be halved or there is one
+        cluster.
+        """
+        bounds = [max(-each.lower_95, each.upper_95) for each in self.stage_changes]
+        if not bounds or np.isnan(bounds).any():
+            return None
+        return max(bounds) <= (self.epsilon / 4 if tolerance is None else tolerance)
+
+    def to_columns(self) -> Columns:
+        """One row for E, C, F and Abs: ``path``, ``metric``, the change with its limits, ``size``.
+
+        No row where the number of stages is even.
+        """
+        changes = self.stage_changes
+        return {
+            "path": np.full(len(changes), self.path),
+            "metric": np.array(MASSES[: len(changes)]),
+            "stage_change": np.array([each.estimate for each in changes]),
+            "lower_95": np.array([each.lower_95 for each in changes]),
+            "upper_95": np.array([each.upper_95 for each in changes]),
+            "size": np.array(self.stage_sizes),
+        }
+
+    def __str__(self) -> str:
+        thresholds = (self.epsilon / 2, self.epsilon, 2 * self.epsilon)
+        roles = ", ".join(
+            f"{role} at {threshold:g}"
+            for role, threshold in zip(self.roles, thresholds, strict=True)
+        )
+        lines = [
+            f"{self.near_frac:.1%} of the pairs end near the threshold, |d| from "
+            f"{thresholds[0]:g} to {thresholds[2]:g}.",
+            f"Main role: {roles}.",
+        ]
+        if self.stage_changes:
+            largest = max(abs(each.estimate) for each in self.stage_changes)
+            advice = "" if self.is_converged() is not False else "; use more stages"
+            lines.append(
+                f"Every second of the {self.stage_count} stages alone moves a mean by up to "
+                f"{largest:.2g}{advice}."
+            )
+        else:
+            lines.append(f"{self.stage_count} stages cannot be halved: use an odd number.")
+        if self.cluster_count < USUAL_CLUSTERS:
+            use = "rough" if self.cluster_count >= FEWEST_CLUSTERS else "not to be relied on"
+            lines.append(f"{self.cluster_count} clusters: intervals are {use}.")
+        return "\n".join(lines)
+
+
+def group_role(evidence: float, contradiction: float, fragility: float, smallest: float) -> str:
+    """Name the main role of a group of pairs by its mean components, as ``out_thresholds`` does.
+
+    It is the largest component if that is half of Abs or more, else ``mixed``; ``no reaction`` if
+    Abs is below the smallest response that counts. All in score units.
+
+    >>> group_role(0.3, 0.1, 0.1, 0.01), group_role(0.2, 0.2, 0.1, 0.01)
+    ('evidence', 'mixed')
+    """
+    parts = dict(zip(COMPONENTS, (evidence, contradiction, fragility), strict=True))
+    abs_response = sum(parts.values())
+    if abs_response < smallest:
+        return "no reaction"
+    role = max(parts, key=parts.__getitem__)
+    return role if 2 * parts[role] >= abs_response else "mixed"
+
+
+def trust_of(audit: "Audit", replicates: int, seed: int) -> Trust:
+    """Check threshold, stages and sample of an audit; the model is not asked again.
+
+    Quarantined pairs count in nothing.
+    """
+    kept, weights = audit.is_finite, audit.weights[audit.is_finite]
+    magnitude = audit.profiles.endpoint_magnitude[kept]
+    is_near = (magnitude >= audit.epsilon / 2) & (magnitude < 2 * audit.epsilon)
+    roles = []
+    for factor in (0.5, 1, 2):
+        profiles = audit.at(factor * audit.epsilon).profiles
+        evidence, contradiction, fragility = (
+            _mean(getattr(profiles, name)[kept], weights) for name in COMPONENTS
+        )
+        roles.append(group_role(evidence, contradiction, fragility, audit.epsilon / 2))
+    changes = _stage_changes(audit)
+    intervals: list[Interval] = []
+    if changes:
+        labels = audit.clusters[kept]
+        intervals = bootstrap_means(
+            changes, labels, replicates=replicates, seed=seed, weights=weights
+        )
+    return Trust(
+        path=audit.path,
+        epsilon=audit.epsilon,
+        near_frac=_mean(is_near, weights),
+        roles=(roles[0], roles[1], roles[2]),
+        stage_count=audit.grid.size,
+        stage_changes=tuple(intervals),
+        stage_sizes=tuple(_mean(np.abs(change), weights) for change in changes),
+        cluster_count=len(np.unique(audit.clusters[kept])),
+    )
+
+
+def _stage_changes(audit: "Audit") -> list[NDArray[np.float64]]:
+    """Change of E, C, F and Abs of each finite pair, (n_finite,), against every second stage."""
+    if audit.grid.size % 2 == 0 or audit.grid.size < 3:
+        return []
+    response = audit.response[audit.is_finite]
+
+    def masses(profiles: Profiles) -> list[NDArray[np.float64]]:
+        shape = response.shape[:2]
+        return [getattr(profiles, name).reshape(shape).mean(axis=1) for name in MASSES]
+
+    fine = profile(response.reshape(-1, audit.grid.size), audit.grid, audit.epsilon)
+    halved = response[..., ::2]
+    coarse = profile(halved.reshape(-1, halved.shape[-1]), audit.grid[::2], audit.epsilon)
+    return [a - b for a, b in zip(masses(fine), masses(coarse), strict=True)]
+
+
+def _mean(values: NDArray[np.float64] | NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
+    return float(np.average(values, weights=weights)) if len(values) else np.nan
