@@ -10,6 +10,7 @@ from small_warehouse import PAIRS, commit_block, renamed
 from warehouse_answers import failed_checks, queried_counts, row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
+from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.stored import read_file, read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
@@ -39,7 +40,7 @@ def one_more(store):
 
 @pytest.mark.slow
 def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small, monkeypatch):
-    tables, old = one_more(small), (6, 12, 2, 6)
+    tables, old = one_more(storage.open(small)), (6, 12, 2, 6)
     new = (9, 18, 3, 6)
 
     def act(store):
