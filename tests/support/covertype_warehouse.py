@@ -130,7 +130,7 @@ def _opposed(a, d):
 
 def covertype_warehouse(root, rows=40, models=MODELS):
     """Commit pairs, a run, its units with costs, its own contexts and its outcome."""
-    root = open_root(root)
+    store = open_root(root)
     sources = [f"row-{12 * row:06d}" for row in range(rows)]
     variants = ("endpoint_plus", "endpoint_minus")
     pairs = [
@@ -138,10 +138,10 @@ def covertype_warehouse(root, rows=40, models=MODELS):
         for row, source in enumerate(sources)
         for inputs in [[(f"{source}/{variant}", variant) for variant in variants]]
     ]
-    commit_pairs(root, STUDY, pairs)
-    _commit_run(root, rows, models)
+    commit_pairs(store, STUDY, pairs)
+    _commit_run(store, rows, models)
     for model in models:
-        _commit_block(root, model, [pair["pair_id"] for pair in pairs])
+        _commit_block(store, model, [pair["pair_id"] for pair in pairs])
     contexts = [
         {"unit_key": "contexts", "module": module, "seed": seed}
         | {"source_id": source, "context": context}
@@ -149,13 +149,13 @@ def covertype_warehouse(root, rows=40, models=MODELS):
         for source, context in zip(sources, contexts_of(module, seed, rows), strict=True)
     ]
     commit_rows(
-        root, "units", STUDY, "contexts", {"factual_contexts": contexts}, None, ("contexts",)
+        store, "units", STUDY, "contexts", {"factual_contexts": contexts}, None, ("contexts",)
     )
-    commit_outcome(root, STUDY, RUN, forward_rows=4 * rows * len(models))
-    return root
+    commit_outcome(store, STUDY, RUN, forward_rows=4 * rows * len(models))
+    return store
 
 
-def _commit_run(root, rows, models):
+def _commit_run(store, rows, models):
     config = {"data": {"adapter": "covertype", "table": {"drawn_per_class": rows * 5 // 2}}}
     units = [
         unit
@@ -171,7 +171,7 @@ def _commit_run(root, rows, models):
         for model in models
     ]
     path = {"path": "context", "t": T, "has_common_start": False}
-    commit_run(root, STUDY, run, units, cards, [path])
+    commit_run(store, STUDY, run, units, cards, [path])
 
 
 def _recipe(model):
@@ -179,7 +179,7 @@ def _recipe(model):
     return fields | {"recipe": "covertype_classifier"}
 
 
-def _commit_block(root, model, pair_ids):
+def _commit_block(store, model, pair_ids):
     rows, key = len(pair_ids), f"{model.name}-scores"
     alternate, endpoint = four_scores(model, rows)[..., None]
     q = alternate * (1 - T) + endpoint * T
@@ -191,6 +191,6 @@ def _commit_block(root, model, pair_ids):
     cost = cost_row(key, rows, 4 * rows, 22 * rows, **seconds, peak_memory_bytes=1000)
     cost |= {"batch_size": 1024, "requested_batch_size": 1024}
     clean = [f"{model.name}-clean"]
-    commit_scores(root, STUDY, key, model.name, keys, T, q, {"costs": [cost]}, clean)
+    commit_scores(store, STUDY, key, model.name, keys, T, q, {"costs": [cost]}, clean)
     profiles = f"{model.name}-at-{EPSILON}"
-    commit_profiles(root, STUDY, profiles, model.name, keys, T, q, EPSILON)
+    commit_profiles(store, STUDY, profiles, model.name, keys, T, q, EPSILON)

@@ -23,14 +23,14 @@ RUNS = {
 
 
 def three_runs(root, study="s", run_ids=tuple(RUNS)):
-    """Commit some of the three runs; return the root."""
-    root = open_root(root)
+    """Commit some of the three runs; return the store."""
+    store = open_root(root)
     for run_id in run_ids:
-        add_run(root, study, run_id, **RUNS[run_id])
-    return root
+        add_run(store, study, run_id, **RUNS[run_id])
+    return store
 
 
-def add_run(root, study, run_id, models, epsilon, day, digest="pairs", is_finished=True):
+def add_run(store, study, run_id, models, epsilon, day, digest="pairs", is_finished=True):
     """Commit a run with corruptions and a baseline of each model, and an analysis.
 
     What is there already stays as it is.
@@ -42,20 +42,20 @@ def add_run(root, study, run_id, models, epsilon, day, digest="pairs", is_finish
     ]
     matched = f"{run_id}-matched"
     more.append(Planned(matched, "analyse", "matched_pairs", block=None, parts=definition))
-    if not receipts.exists(root, "pairs", study, digest):
-        commit_pairs(root, study, digest)
-    commit_run(root, study, run_id, models, epsilon, day, digest, more)
+    if not receipts.exists(store, "pairs", study, digest):
+        commit_pairs(store, study, digest)
+    commit_run(store, study, run_id, models, epsilon, day, digest, more)
     for model in models:
-        add_model(root, study, model, epsilon)
+        add_model(store, study, model, epsilon)
     pair = {"unit_key": matched, "position": 0}
     for side, model in zip(("left", "right"), models, strict=True):
         pair |= {f"{side}_model_id": model, f"{side}_source_id": "", f"{side}_abs_response": 0.5}
-    _commit_unit(root, study, matched, "matched_pairs", pair)
+    _commit_unit(store, study, matched, "matched_pairs", pair)
     if is_finished:
-        commit_outcome(root, study, run_id, day)
+        commit_outcome(store, study, run_id, day)
 
 
-def add_model(root, study, model, epsilon):
+def add_model(store, study, model, epsilon):
     """Commit what a run holds of a model, unless it is there."""
     seed = ord(model[0])
     corrupted = {"unit_key": f"{model}-measured", "image_id": "p0/same"}
@@ -63,21 +63,21 @@ def add_model(root, study, model, epsilon):
     said = {"unit_key": f"{model}-lime", "method": "lime", "component": "score"}
     said |= {"score": 0.5, "explained_rows": 3}
     makers = {
-        f"{model}-scores": lambda: commit_scores(root, study, model, seed),
-        f"{model}-at-{epsilon}": lambda: commit_profiles(root, study, model, epsilon, seed),
+        f"{model}-scores": lambda: commit_scores(store, study, model, seed),
+        f"{model}-at-{epsilon}": lambda: commit_profiles(store, study, model, epsilon, seed),
         f"{model}-measured": lambda: _commit_unit(
-            root, study, f"{model}-measured", "corruptions", corrupted, model
+            store, study, f"{model}-measured", "corruptions", corrupted, model
         ),
         f"{model}-lime": lambda: _commit_unit(
-            root, study, f"{model}-lime", "baseline_scores", said, model
+            store, study, f"{model}-lime", "baseline_scores", said, model
         ),
     }
     for key, make in makers.items():
-        if not receipts.exists(root, "units", study, key):
+        if not receipts.exists(store, "units", study, key):
             make()
 
 
-def add_reaudit(root, study, reaudit_id, run_id, day, entries, judged_by=None):
+def add_reaudit(store, study, reaudit_id, run_id, day, entries, judged_by=None):
     """Commit a re-audit, its verdicts and the note that everybody was told.
 
     ``entries`` has by entry the model (None where the entry failed), the re-audit before, and that
@@ -97,11 +97,11 @@ def add_reaudit(root, study, reaudit_id, run_id, day, entries, judged_by=None):
     ]
     verdict = {"reaudit_id": reaudit_id, "position": 0, "entry": "net", "metric": "evidence"}
     verdict |= {"rule": "increase", "gate_limit": 0.1, "level": 0.95, "verdict": "pass"}
-    commit_rows(root, "reaudits", study, reaudit_id, {"registry_entries": rows})
-    commit_rows(root, "verdicts", study, reaudit_id, {"gate_verdicts": [verdict]})
-    commit(root, "alerts", study, reaudit_id, {})
+    commit_rows(store, "reaudits", study, reaudit_id, {"registry_entries": rows})
+    commit_rows(store, "verdicts", study, reaudit_id, {"gate_verdicts": [verdict]})
+    commit(store, "alerts", study, reaudit_id, {})
 
 
-def _commit_unit(root, study, key, table, row, model=None):
+def _commit_unit(store, study, key, table, row, model=None):
     """Commit a unit of one row, alone."""
-    commit_rows(root, "units", study, key, {table: [row]}, model, units=(key,))
+    commit_rows(store, "units", study, key, {table: [row]}, model, units=(key,))

@@ -59,12 +59,12 @@ def cost_row(commit_key, item_count, forward_rows, naive_rows, **more):
     return cost | {"started_at": STARTED} | more
 
 
-def commit_rows(root, kind, study, key, tables, model=None, units=()):
+def commit_rows(store, kind, study, key, tables, model=None, units=()):
     """Commit tables that are given as lists of rows."""
     tables = {
         name: pa.Table.from_pylist(rows, TABLES[name].schema) for name, rows in tables.items()
     }
-    commit(root, kind, study, key, tables, model_id=model, units=units)
+    commit(store, kind, study, key, tables, model_id=model, units=units)
 
 
 def pair_row(pair_id, source_id, pair_type, plus, minus, class_id=0):
@@ -75,7 +75,7 @@ def pair_row(pair_id, source_id, pair_type, plus, minus, class_id=0):
     return pair | dict(zip(("minus_image", "minus_variant"), minus, strict=True))
 
 
-def commit_pairs(root, study, pairs, digest="pairs"):
+def commit_pairs(store, study, pairs, digest="pairs"):
     """Commit pairs and their inputs."""
     variants = {
         pair[f"{side}_image"]: pair[f"{side}_variant"] for pair in pairs for side in BRANCHES
@@ -88,10 +88,10 @@ def commit_pairs(root, study, pairs, digest="pairs"):
     named = {
         name: [{"pairs_digest": digest} | row for row in rows] for name, rows in tables.items()
     }
-    commit_rows(root, "pairs", study, digest, named)
+    commit_rows(store, "pairs", study, digest, named)
 
 
-def commit_run(root, study, run, units, models, paths):
+def commit_run(store, study, run, units, models, paths):
     """Commit a run, its units, its models and its paths; what is not said of one is made up."""
     run = {"started_at": STARTED, "pairs_digest": "pairs", "unit_count": len(units)} | run
     run = {"score": "{}", "config": "{}", "software": "{}"} | run
@@ -108,17 +108,17 @@ def commit_run(root, study, run, units, models, paths):
         for position, path in enumerate(paths)
     ]
     tables = {"runs": [run], "models": models, "paths": paths} | manifest(run["run_id"], units)
-    commit_rows(root, "runs", study, run["run_id"], tables)
+    commit_rows(store, "runs", study, run["run_id"], tables)
 
 
-def commit_outcome(root, study, run_id, finished=STARTED, forward_rows=30):
+def commit_outcome(store, study, run_id, finished=STARTED, forward_rows=30):
     """Commit that a run is finished."""
     outcome = {"run_id": run_id, "finished_at": finished, "quarantined_count": 0}
     outcome |= {"forward_rows": forward_rows}
-    commit_rows(root, "outcomes", study, run_id, {"run_outcomes": [outcome]})
+    commit_rows(store, "outcomes", study, run_id, {"run_outcomes": [outcome]})
 
 
-def commit_scores(root, study, key, model, keys, grid, q, more, units=()):
+def commit_scores(store, study, key, model, keys, grid, q, more, units=()):
     """Commit trajectories of a model, with the tables ``more`` and their ``units``.
 
     Parameters
@@ -133,10 +133,10 @@ def commit_scores(root, study, key, model, keys, grid, q, more, units=()):
         for of, plus, minus in zip(keys, *q, strict=True)
     ]
     units = tuple(dict.fromkeys([*units, *(of["unit_key"] for of in keys)]))
-    commit_rows(root, "units", study, key, {"trajectories": trajectories} | more, model, units)
+    commit_rows(store, "units", study, key, {"trajectories": trajectories} | more, model, units)
 
 
-def commit_profiles(root, study, key, model, keys, grid, q, epsilon):
+def commit_profiles(store, study, key, model, keys, grid, q, epsilon):
     """Commit the profiles of the same trajectories at ``epsilon``, as units ``…-at-<epsilon>``."""
     columns = profile(q[0] - q[1], grid, epsilon).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
@@ -144,4 +144,4 @@ def commit_profiles(root, study, key, model, keys, grid, q, epsilon):
     columns["unit_key"] = [f"{of['unit_key']}-at-{epsilon}" for of in keys]
     columns["epsilon"] = [epsilon] * len(keys)
     units = tuple(dict.fromkeys(columns["unit_key"]))
-    commit(root, "units", study, key, {"profiles": pa.table(columns)}, model_id=model, units=units)
+    commit(store, "units", study, key, {"profiles": pa.table(columns)}, model_id=model, units=units)

@@ -28,7 +28,7 @@ def config(settings, write):
 
 @pytest.fixture
 def opened(config):
-    """Read the study, changed: opened(epsilon=0.1) gives study and root."""
+    """Read the study, changed: opened(epsilon=0.1) gives study and store."""
 
     def of(**changed):
         study = load_study(config(**changed))
@@ -37,19 +37,19 @@ def opened(config):
     return of
 
 
-def unchanged(study, root):
-    return is_unchanged(study, root, listed(study.registry), study.pair_set())
+def unchanged(study, store):
+    return is_unchanged(study, store, listed(study.registry), study.pair_set())
 
 
-def recorded(study, root, verdict=None):
+def recorded(study, store, verdict=None):
     """Record what is found now, as if it had been audited, judged and told."""
-    found = discover(study, root, study.pair_set())
+    found = discover(study, store, study.pair_set())
     key = commit_reaudit(found, "run")
     if verdict:
         nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
         row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
         row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
         table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
-        commit(root, VERDICTS, study.study, key, {"gate_verdicts": table})
-    commit(root, ALERTS, study.study, key, {})
+        commit(store, VERDICTS, study.study, key, {"gate_verdicts": table})
+    commit(store, ALERTS, study.study, key, {})
     return found

@@ -32,26 +32,26 @@ PATHS = ("blend", "patch")
 
 def scenes_warehouse(root, scenes=SCENES):
     """Commit its runs; some responses oppose their endpoint, one ends at the gate."""
-    root = open_root(root)
+    store = open_root(root)
     pairs = [_pair(scene, change) for scene in scenes for change in CHANGES]
-    commit_pairs(root, STUDY, pairs)
-    _commit_run(root, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
-    _commit_run(root, "r", EPSILON, STARTED, len(pairs))
+    commit_pairs(store, STUDY, pairs)
+    _commit_run(store, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
+    _commit_run(store, "r", EPSILON, STARTED, len(pairs))
     for model in MODELS:
-        _commit_scores(root, model, pairs)
-    return root
+        _commit_scores(store, model, pairs)
+    return store
 
 
-def _commit_run(root, run_id, epsilon, started, pair_count):
+def _commit_run(store, run_id, epsilon, started, pair_count):
     counts = dict.fromkeys(PATHS, pair_count)
     units = [unit for model in MODELS for unit in block_units(model, model, epsilon, counts)]
     run = {"run_id": run_id, "epsilon": epsilon, "started_at": started}
     models = [{"model_id": model, "family": "small_cnn"} for model in MODELS]
-    commit_run(root, STUDY, run, units, models, [{"path": path, "t": GRID} for path in PATHS])
-    commit_outcome(root, STUDY, run_id, started)
+    commit_run(store, STUDY, run, units, models, [{"path": path, "t": GRID} for path in PATHS])
+    commit_outcome(store, STUDY, run_id, started)
 
 
-def _commit_scores(root, model, pairs):
+def _commit_scores(store, model, pairs):
     rng = np.random.default_rng(MODELS.index(model))
     keys = [
         {"unit_key": f"{model}-{path}", "pair_id": pair["pair_id"], "path": path, "repetition": 0}
@@ -69,9 +69,9 @@ def _commit_scores(root, model, pairs):
     ]
     key = f"{model}-scores"
     more = {"predictions": predictions, "costs": [cost_row(key, len(pairs), 90, 128)]}
-    commit_scores(root, STUDY, key, model, keys, GRID, q, more, [f"{model}-clean"])
+    commit_scores(store, STUDY, key, model, keys, GRID, q, more, [f"{model}-clean"])
     for epsilon in (EARLIER, EPSILON):
-        commit_profiles(root, STUDY, f"{model}-at-{epsilon}", model, keys, GRID, q, epsilon)
+        commit_profiles(store, STUDY, f"{model}-at-{epsilon}", model, keys, GRID, q, epsilon)
 
 
 def _pair(scene, change):

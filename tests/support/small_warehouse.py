@@ -14,17 +14,17 @@ PAIRS = ("p0", "p1", "p2")
 
 
 def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
-    """Commit the pairs, a run at ``epsilon``, its units and its outcome; return the root."""
-    root = open_root(root)
-    commit_pairs(root, study)
-    commit_run(root, study, run_id, MODELS, epsilon, day)
+    """Commit the pairs, a run at ``epsilon``, its units and its outcome; return the store."""
+    store = open_root(root)
+    commit_pairs(store, study)
+    commit_run(store, study, run_id, MODELS, epsilon, day)
     for number, model in enumerate(MODELS):
-        commit_block(root, study, model, epsilon, seed=number)
-    commit_outcome(root, study, run_id, day)
-    return root
+        commit_block(store, study, model, epsilon, seed=number)
+    commit_outcome(store, study, run_id, day)
+    return store
 
 
-def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs", more=()):
+def commit_run(store, study, run_id, model_ids, epsilon, day, pairs_digest="pairs", more=()):
     """Commit the manifest of a run of one block for each model, and of ``more`` units."""
     units = [
         unit
@@ -35,12 +35,12 @@ def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs
     run |= {"pairs_digest": pairs_digest}
     models = [{"model_id": model} for model in model_ids]
     path = {"path": "blend", "t": GRID}
-    planned_units.commit_run(root, study, run, [*units, *more], models, [path])
+    planned_units.commit_run(store, study, run, [*units, *more], models, [path])
 
 
-def commit_outcome(root, study, run_id, day):
+def commit_outcome(store, study, run_id, day):
     """Commit that a run is finished."""
-    planned_units.commit_outcome(root, study, run_id, of_day(day))
+    planned_units.commit_outcome(store, study, run_id, of_day(day))
 
 
 def of_day(day):
@@ -48,13 +48,13 @@ def of_day(day):
     return STARTED + timedelta(days=day - 1)
 
 
-def commit_block(root, study, model, epsilon, seed=0):
+def commit_block(store, study, model, epsilon, seed=0):
     """Commit the scores and profiles of the one block of a model."""
-    commit_scores(root, study, model, seed)
-    commit_profiles(root, study, model, epsilon, seed)
+    commit_scores(store, study, model, seed)
+    commit_profiles(store, study, model, epsilon, seed)
 
 
-def commit_scores(root, study, model, seed=0):
+def commit_scores(store, study, model, seed=0):
     """Commit the scores of the one block of a model: the units ``-clean`` and ``-blend``."""
     predictions = [
         {"unit_key": f"{model}-clean", "image_id": f"{pair}/{side}", "predicted_class": 0}
@@ -65,13 +65,13 @@ def commit_scores(root, study, model, seed=0):
     key = f"{model}-scores"
     more = {"predictions": predictions, "costs": [cost_row(key, 3, 15, 18)]}
     scored, units = _scored(model, seed), (f"{model}-clean",)
-    planned_units.commit_scores(root, study, key, model, *scored, more, units)
+    planned_units.commit_scores(store, study, key, model, *scored, more, units)
 
 
-def commit_profiles(root, study, model, epsilon, seed=0):
+def commit_profiles(store, study, model, epsilon, seed=0):
     """Commit the profiles of the one block of a model, from the same scores."""
     key = f"{model}-at-{epsilon}"
-    planned_units.commit_profiles(root, study, key, model, *_scored(model, seed), epsilon)
+    planned_units.commit_profiles(store, study, key, model, *_scored(model, seed), epsilon)
 
 
 def renamed(rows, key):
@@ -92,7 +92,7 @@ def _scored(model, seed):
     return keys, GRID, q
 
 
-def commit_pairs(root, study, digest="pairs"):
+def commit_pairs(store, study, digest="pairs"):
     """Commit the set of pairs and its inputs."""
     pairs = [
         pair_row(
@@ -100,4 +100,4 @@ def commit_pairs(root, study, digest="pairs"):
         )
         for pair in PAIRS
     ]
-    planned_units.commit_pairs(root, study, pairs, digest)
+    planned_units.commit_pairs(store, study, pairs, digest)
