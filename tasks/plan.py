@@ -19,6 +19,7 @@ from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
 from decaf.plan.expectations import json_of
 from decaf.plan.study import Study
+from decaf.plan.threshold import remark_default_epsilon
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import LEAST_ROWS
@@ -314,7 +315,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         units=units,
         committed=committed,
         reasons=reasons_of(units, committed, before, set_aside, lost),
-        remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
+        remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks, *remark_default_epsilon(study)])),
         is_finished=run_id in finished,
         is_current=run_id == newest
         and short(pairs.analysed_digest) in receipts.keys(store, "pairs", study.study),
