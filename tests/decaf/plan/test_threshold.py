@@ -11,8 +11,8 @@ from decaf.plan.threshold import remark_default_epsilon
     ("score", "changed", "count"),
     [
         ({"kind": "class_probability", "classes": 2}, {}, 0),
-        ({"kind": "margin"}, {}, 1),
-        ({"kind": "margin"}, {"epsilon": 0.02}, 0),
+        ({"kind": "margin", "classes": 2}, {}, 1),
+        ({"kind": "margin", "classes": 2}, {"epsilon": 0.02}, 0),
     ],
 )
 def test_a_default_threshold_of_logits_is_remarked_on(tmp_path, score, changed, count):
