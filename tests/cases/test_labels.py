@@ -298,33 +298,6 @@ def seen(base, tmp_path, labels):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("labels", "is_told"),
-    [
-        ([0] * 12 + [1] * 12, True),  # all are dark: right on 12 of 24, as a guess
-        ([0] * 12 + [1], True),  # 1 of 13
-        ([1] * 12 + [0], False),  # 12 of 13
-        ([0, 1], False),  # 1 of 2 says nothing
-        ([0] * 24, False),  # one label: a model may rarely say it
-    ],
-)
-def test_accuracy_at_chance_is_told_first(
-    base, write, decaf, prefect_server, tmp_path, labels, is_told
-):
-    settings = seen(base, tmp_path, labels) | {"report": str(tmp_path / "report.html")}
-    config = write(settings)
-    words = "(50.0%)"
-    assert (words in succeeded(decaf("run", config, **prefect_server))) is is_told
-    page = Reader((tmp_path / "report.html").read_text()).text
-    trust = page[page.index("Can it be trusted?") :]
-    assert (words in trust[:120]) is is_told
-    accuracy = np.mean([label == 1 for label in labels])
-    assert fetched(tmp_path / "warehouse", "SELECT accuracy FROM core_factual_accuracy") == [
-        (pytest.approx(accuracy),)
-    ]
-
-
-@pytest.mark.slow
 def test_guessed_names_stand_first_in_the_report(base, write, decaf, prefect_server, tmp_path):
     settings = seen(base, tmp_path, ["dark"] * 9 + ["light"])
     settings["report"] = str(tmp_path / "report.html")

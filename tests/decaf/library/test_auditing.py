@@ -4,7 +4,6 @@ from typing import Literal
 import numpy as np
 import pytest
 import torch
-from blocks import states_of_pair
 from example_scores import GRID, HALF, WEIGHTS, Counting, classes, images
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,21 +93,6 @@ class TwoStarts(RevealPath):
         draw = np.zeros((*image.shape[:3], 1), np.uint64)
         draw[:, 1] = 1
         return Revealed(image, content, draw)
-
-
-@pytest.mark.parametrize(
-    "path", [Blend(sigma=1), Blend(sigma=0), Patches(sigma=1, side=4)], ids=lambda path: path.kind
-)
-def test_scores_of_images_equal_those_of_states_made_one_by_one(path):
-    plus, minus = images()
-    targets = [0, 1, 2, 0, 1, 2]
-    audited = audit(classes, plus, minus, path=path, target=targets)
-    for pair, target in enumerate(targets):
-        clean = np.stack([plus[pair], minus[pair]])
-        states = states_of_pair(path, clean, clean, ties=[""] * 16)
-        expected = [classes(state)[:, target] for state in states]
-        q = np.stack([audited.q_plus[pair, 0], audited.q_minus[pair, 0]], axis=1)
-        np.testing.assert_allclose(q, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("regions", [None, "halves"])

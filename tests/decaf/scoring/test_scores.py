@@ -63,12 +63,6 @@ def test_superclass_probability_is_a_sum(tmp_path, shares, expected):
         assert values.dtype == torch.float64
 
 
-def test_a_target_logit_is_the_logit():
-    values = LOGIT.values(torch.tensor([[1.5, -2.0, 0.25]]), "logits")
-    assert values.tolist() == [[1.5, -2.0, 0.25]]
-    assert values.dtype == torch.float64
-
-
 def test_a_margin_is_the_lead_over_the_best_of_the_others():
     values = MARGIN.values(torch.tensor([[1.0, 4.0, 2.0], [3.0, 3.0, 0.0]]), "logits")
     assert values.tolist() == [[-3.0, 2.0, -2.0], [0.0, 0.0, -3.0]]

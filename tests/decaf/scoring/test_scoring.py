@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 import torch
+from blocks import CONTROL, brute_force, foregrounds, pixels, whole
 from gpu_stand_in import OnGpu, stand_in
 
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ModelError
 from decaf.foundation.arrays import fetched
+from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.block import score_block
 from decaf.scoring.planner import plan_states
@@ -142,3 +144,24 @@ def test_values_that_are_not_finite_come_back_as_they_are(plan, pairs, images):
         return values
 
     assert np.isnan(score(plan, pairs, images, patchy, 64).branches["blend"]).any()
+
+
+def test_gathered_scores_equal_scoring_every_stage_and_branch_by_itself():
+    """A real network, all paths of ImageNet-9, one forward pass for each stage and branch."""
+    block, inputs = whole(foregrounds(3)), pixels(9)
+    torch.manual_seed(0)
+    network = small_cnn.build().eval()
+
+    @torch.inference_mode()
+    def scorer(images):
+        return network(images).double().softmax(dim=1)
+
+    plan = plan_states(block, inputs, CONTROL, np.linspace(0, 1, 9))
+    builder = StateBuilder(plan, on_device(inputs, CPU))
+    found = score_block(plan, builder, scorer, block.class_id, 32)
+    for name, path in CONTROL.items():
+        for row, target in enumerate(block.class_id):
+            states = brute_force(path, block, inputs, row).reshape(-1, 3, 32, 32)
+            one_by_one = [scorer(torch.from_numpy(state[None]).float()) for state in states]
+            expected = torch.cat(one_by_one)[:, target].reshape(9, 2)
+            np.testing.assert_allclose(found.branches[name][row, 0], expected, atol=2e-6)
