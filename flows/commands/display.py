@@ -34,12 +34,16 @@ EXAMPLE = (
     "WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"
 )
 
+MOST_VERDICTS = 8
+"""Models whose verdicts are printed, the worst first."""
+FINDINGS = "SELECT model_id, sentence FROM out_findings WHERE study = '{study}'"
+
 MANY_SMALL_FILES = 200
 """Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
 
 def results(console: Console, store: Storage, study: Study) -> None:
-    """The table of d, E, C, F and Abs per model, a query to try, and where the report is."""
+    """Print means per model, remarks, a verdict per model, a query to try and the report's file."""
     with connect_whole(store, study.study) as connection:
         rows = connection.sql(
             "SELECT model_id, pair_type, path, pair_count, active_frac, endpoint_delta, evidence, "
@@ -47,6 +51,7 @@ def results(console: Console, store: Storage, study: Study) -> None:
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
+        verdicts = _verdicts_of(connection, study.study)
         remarks = [
             *remark_results(connection, study.study),
             *_remark_stops(connection, study.study),
@@ -60,12 +65,29 @@ def results(console: Console, store: Storage, study: Study) -> None:
             means = (f"{d:+.4f}", *(f"{q:.4f}" for q in scores))
             table.add_row(model, str(count), f"{active:.2f}", *means)
     console.print(table)
-    for remark in remarks:
-        say(console, remark)
+    for line in (*remarks, *verdicts):
+        say(console, line)
     console.print("Ask further, for example:")
     say(console, f"  {asking(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
+
+
+def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """State in one line what each model goes by, the worst first, with its decision if any."""
+    rows = connection.sql(
+        "SELECT model_id, decision, sentence FROM out_findings WHERE study = $study",
+        params={"study": study},
+    ).fetchall()
+    lines = [
+        f"{model_id}: {f'{decision}. ' if decision else ''}{sentence}"
+        for model_id, decision, sentence in rows[:MOST_VERDICTS]
+    ]
+    if hidden := len(rows) - len(lines):
+        lines.append(
+            f'and {number_of(hidden, "model")} more: decaf sql "{FINDINGS.format(study=study)}"'
+        )
+    return lines
 
 
 def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
