@@ -218,9 +218,20 @@ class Audit(Tabular):
     def trust(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Trust:
         """Check what could change the means: threshold, number of stages, sample.
 
-        The model is not asked again. Intervals draw whole clusters, as those of :meth:`summary`.
+        The model is not asked again. Intervals draw whole clusters, as those of :meth:`summary`;
+        quarantined pairs count in nothing.
         """
-        return trust_of(self, replicates, seed)
+        kept = self.is_finite
+        return trust_of(
+            self.response[kept],
+            self.grid,
+            self.clusters[kept],
+            self.weights[kept],
+            epsilon=self.epsilon,
+            path=self.path,
+            replicates=replicates,
+            seed=seed,
+        )
 
     def plot(self, pair: int | str) -> "alt.LayerChart":
         """Trajectory of a pair, by position or name: what is drawn is what was integrated.

@@ -1,17 +1,14 @@
 """How far the means of an audit hold: threshold, number of stages, sample."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.foundation.tabular import Columns, Tabular
-from decaf.routing.profiles import Profiles, profile
+from decaf.routing.profiles import profile
 from decaf.statistics.bootstrap import Interval, bootstrap_means
-
-if TYPE_CHECKING:
-    from decaf.library.findings import Audit
 
 COMPONENTS = ("evidence", "contradiction", "fragility")
 MASSES = (*COMPONENTS, "abs_response")
@@ -112,54 +109,63 @@ def group_role(evidence: float, contradiction: float, fragility: float, smallest
     return role if 2 * parts[role] >= abs_response else "mixed"
 
 
-def trust_of(audit: "Audit", replicates: int, seed: int) -> Trust:
-    """Check threshold, stages and sample of an audit; the model is not asked again.
+def trust_of(
+    response: NDArray[np.float64],
+    grid: NDArray[np.float64],
+    clusters: NDArray[Any],
+    weights: NDArray[np.float64],
+    *,
+    epsilon: float,
+    path: str,
+    replicates: int,
+    seed: int,
+) -> Trust:
+    """Check threshold, stages and sample of responses; no model is asked.
 
-    Quarantined pairs count in nothing.
+    Parameters
+    ----------
+    response
+        (n_pairs, n_repetitions, n_stages) finite responses, score units.
+    grid
+        (n_stages,) from 0 to 1.
+    clusters, weights
+        (n_pairs,) as of an :class:`decaf.Audit`.
     """
-    kept, weights = audit.is_finite, audit.weights[audit.is_finite]
-    magnitude = audit.profiles.endpoint_magnitude[kept]
-    is_near = (magnitude >= audit.epsilon / 2) & (magnitude < 2 * audit.epsilon)
+    magnitude = np.abs(response[:, 0, -1])
+    is_near = (magnitude >= epsilon / 2) & (magnitude < 2 * epsilon)
     roles = []
     for factor in (0.5, 1, 2):
-        profiles = audit.at(factor * audit.epsilon).profiles
-        evidence, contradiction, fragility = (
-            _mean(getattr(profiles, name)[kept], weights) for name in COMPONENTS
+        evidence, contradiction, fragility, _ = (
+            _mean(masses, weights) for masses in _masses(response, grid, factor * epsilon)
         )
-        roles.append(group_role(evidence, contradiction, fragility, audit.epsilon / 2))
-    changes = _stage_changes(audit)
+        roles.append(group_role(evidence, contradiction, fragility, epsilon / 2))
+    changes: list[NDArray[np.float64]] = []
     intervals: list[Interval] = []
-    if changes:
-        labels = audit.clusters[kept]
+    if grid.size % 2 and grid.size > 1:
+        fine = _masses(response, grid, epsilon)
+        coarse = _masses(response[..., ::2], grid[::2], epsilon)
+        changes = [a - b for a, b in zip(fine, coarse, strict=True)]
         intervals = bootstrap_means(
-            changes, labels, replicates=replicates, seed=seed, weights=weights
+            changes, clusters, replicates=replicates, seed=seed, weights=weights
         )
     return Trust(
-        path=audit.path,
-        epsilon=audit.epsilon,
+        path=path,
+        epsilon=epsilon,
         near_frac=_mean(is_near, weights),
         roles=(roles[0], roles[1], roles[2]),
-        stage_count=audit.grid.size,
+        stage_count=grid.size,
         stage_changes=tuple(intervals),
         stage_sizes=tuple(_mean(np.abs(change), weights) for change in changes),
-        cluster_count=len(np.unique(audit.clusters[kept])),
+        cluster_count=len(np.unique(clusters)),
     )
 
 
-def _stage_changes(audit: "Audit") -> list[NDArray[np.float64]]:
-    """Change of E, C, F and Abs of each finite pair, (n_finite,), against every second stage."""
-    if audit.grid.size % 2 == 0 or audit.grid.size < 3:
-        return []
-    response = audit.response[audit.is_finite]
-
-    def masses(profiles: Profiles) -> list[NDArray[np.float64]]:
-        shape = response.shape[:2]
-        return [getattr(profiles, name).reshape(shape).mean(axis=1) for name in MASSES]
-
-    fine = profile(response.reshape(-1, audit.grid.size), audit.grid, audit.epsilon)
-    halved = response[..., ::2]
-    coarse = profile(halved.reshape(-1, halved.shape[-1]), audit.grid[::2], audit.epsilon)
-    return [a - b for a, b in zip(masses(fine), masses(coarse), strict=True)]
+def _masses(
+    response: NDArray[np.float64], grid: NDArray[np.float64], epsilon: float
+) -> list[NDArray[np.float64]]:
+    """E, C, F and Abs of each pair, (n_pairs,), as means over repetitions."""
+    profiles = profile(response.reshape(-1, grid.size), grid, epsilon)
+    return [getattr(profiles, name).reshape(response.shape[:2]).mean(axis=1) for name in MASSES]
 
 
 def _mean(values: NDArray[np.float64] | NDArray[np.bool_], weights: NDArray[np.float64]) -> float:

@@ -270,7 +270,7 @@ def test_the_policy_allows_no_script_but_the_own(client):
 
 
 def test_names_that_somebody_else_chose_are_shown_as_they_are(tmp_path):
-    client = client_of(scenes_warehouse(tmp_path / "warehouse", HOSTILE))
+    client = client_of(scenes_warehouse(tmp_path / "warehouse", HOSTILE).folder)
     about = f"/pairs?study=demo&model_id={MODELS[0]}&path=blend&pair_type=shape"
     page = shown(client, about)
     assert {name.removesuffix(" copy id") for name in page.column("Pair")} == {
@@ -293,12 +293,12 @@ def test_names_that_somebody_else_chose_are_shown_as_they_are(tmp_path):
 
 
 def test_renew_sees_what_was_committed_since(tmp_path):
-    root = scenes_warehouse(tmp_path / "warehouse")
-    client = client_of(root)
+    store = scenes_warehouse(tmp_path / "warehouse")
+    client = client_of(store.folder)
     before = shown(client, "/runs").rows
     run = {"run_id": "later", "epsilon": 0.5, "started_at": STARTED}
     models, paths = [{"model_id": "m", "family": "f"}], [{"path": "blend", "t": [0.0, 1.0]}]
-    commit_run(root, "second", run, [], models, paths)
+    commit_run(store, "second", run, [], models, paths)
     assert shown(client, "/runs").rows == before
     answer = client.post("/renew?back=/runs%3Fstudy%3Ddemo")
     assert (answer.status_code, answer.headers["location"]) == (303, "/runs?study=demo")
@@ -312,7 +312,7 @@ def test_renew_sees_what_was_committed_since(tmp_path):
 
 
 def test_a_damaged_warehouse_is_named_and_the_whole_part_is_shown(tmp_path):
-    root = scenes_warehouse(tmp_path / "warehouse")
+    root = scenes_warehouse(tmp_path / "warehouse").folder
     files = [path for path in root.rglob("*.parquet") if "seeds" not in path.parts]
     gone = next(path for path in files if "trajectories" in path.parts)
     gone.unlink()

@@ -109,7 +109,7 @@ def test_a_telephone_shows_the_components_first(browser, reports):
     resize(browser, 360, 800)
     browser.get(reports["six"].as_uri())
     tops = browser.execute_script(
-        """return ['h1', '.track', '.ecf', '.verdicts li > p']
+        """return ['h1', '.track', '.ecf', '.words p']
           .map(css => document.querySelector(css).getBoundingClientRect().bottom);"""
     )
     assert tops == sorted(tops)

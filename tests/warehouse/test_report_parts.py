@@ -38,6 +38,7 @@ def test_parts_of_the_pairs_stand_worst_first(stub, report):
     rows = found()
     assert [row[:2] for row in rows] == [["a", "fish"], ["b", "dog"], ["a", "dog"]]
     assert rows[0][2:] == [
+        "–",  # M, which these parts lack
         "0.500 [0.400, 0.600]",
         "0.250 [0.150, 0.350]",
         "0.125 [0.025, 0.225]",
