@@ -1,8 +1,5 @@
 """Columns of a table that a model knows under other names, or by their positions."""
 
-import warnings
-
-import joblib
 import numpy as np
 import pytest
 import skops.io
@@ -45,28 +42,6 @@ def test_a_name_that_could_be_two_columns_is_refused(tmp_path):
     table = rows("own income").assign(**{"own-income": 1.0})
     with pytest.raises(ModelError, match="lacks own_income"):
         scores(card(tmp_path / "m.json"), table)
-
-
-def test_lightgbm_and_what_it_renames(tmp_path):
-    lightgbm = pytest.importorskip("lightgbm")
-    frame = rows("own income")
-    fitted = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=5, verbose=-1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted.fit(frame, LABELS)
-        expected = fitted.predict_proba(frame)
-        joblib.dump(fitted, tmp_path / "m.joblib")
-        joblib.dump(fitted.booster_, tmp_path / "booster.joblib")
-        turned = frame[["own income", "age"]]
-        for table in (frame, turned):
-            found = scores(card(tmp_path / "m.joblib", unpickle=True), table)
-            np.testing.assert_allclose(found, expected)
-            raw = card(tmp_path / "booster.joblib", unpickle=True, method="predict")
-            np.testing.assert_allclose(scores(raw, table)[:, 0], expected[:, 1])
-        # It takes columns by position, so the library has to order them.
-        changed = turned.assign(age=turned["age"] + 20)
-        audited = audit(fitted, turned, changed, target=1, stages=2)
-        np.testing.assert_allclose(audited.q_plus[:, 0, -1], expected[:, 1])
 
 
 def test_the_library_calls_an_estimator_in_the_order_of_its_fit():

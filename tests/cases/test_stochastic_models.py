@@ -122,14 +122,3 @@ def test_pairs_within_the_noise_of_epsilon_are_warned_of(study_of, tmp_path):
     warned = "SELECT affected_count FROM out_warnings WHERE warning = 'near_epsilon_by_noise'"
     assert fetched(root, warned) == [(near,)]
     assert near > 0
-
-
-def test_intervals_cover_the_mean_of_a_score_with_noise(study_of, tmp_path):
-    """Every pair has draws of its own, so the spread of the sources holds the noise."""
-    compute(study_of(drawing(repeats=2), sources=40))
-    compute(study_of(drawing("plain"), sources=40, study="plain"))
-    root = tmp_path / "warehouse"
-    width = "SELECT upper_95 - lower_95 FROM out_model_intervals WHERE study = $study "
-    width += "AND metric = 'abs_response' AND pair_type = 'wall_hue'"
-    (noisy,), (plain,) = (fetched(root, width, study=name)[0] for name in ("try", "plain"))
-    assert noisy > plain

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -56,15 +55,6 @@ def test_logistic_regression_is_that_of_scikit_learn():
             )
     assert found.by_label[0] > 0.85
     assert 0.35 < found.by_label[2] < 0.65
-
-
-def test_gradient_boosting_is_that_of_scikit_learn():
-    x, y, families = units(90)
-    found = leave_one_group_out(x, y[:, :1], families, gradient_boosting)
-    train = families != "cnn"
-    model = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=91701)
-    scores = model.fit(x[train], y[train, 0]).predict_proba(x[~train])[:, 1]
-    assert found.auroc[0, 0] == roc_auc_score(y[~train, 0], scores)
 
 
 def test_probes_are_as_the_protocol_says():
