@@ -7,14 +7,10 @@ import pytest
 import skops.io
 import torch
 from ended_commands import refused, succeeded
-from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from torch import nn
 from warehouse_answers import fetched
-
-from warehouse.commits.lock import study_lock
-from warehouse.commits.writer import open_root
 
 
 def committed(warehouse):
@@ -37,40 +33,12 @@ def test_a_misspelt_key(study, write, fresh_decaf, tmp_path):
     assert not (tmp_path / "warehouse").exists()
 
 
-def test_a_missing_data_folder(photo_study, write, decaf, photo_root):
-    photo_root.rename(photo_root.with_name("moved"))
-    refused(decaf("run", write(photo_study)), "data folder", "mixed_same", "expected")
-
-
-def test_a_damaged_photo(photo_study, write, decaf, prefect_server, photo_root, tmp_path):
-    path = next((photo_root / "bg_challenge" / "mixed_rand").rglob("*.JPEG"))
-    path.write_bytes(path.read_bytes()[:-2000])
-    done = decaf("run", write(photo_study), **prefect_server)
-    refused(done, path.name, "cannot be decoded", "restore it")
-    assert list((tmp_path / "workspace" / "inputs").iterdir()) == []
-    assert committed(tmp_path / "warehouse") == []
-
-
-def test_a_pair_of_two_sizes(photo_study, write, decaf, prefect_server, photo_root, tmp_path):
-    Image.new("RGB", (70, 50)).save(
-        next((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG"))
-    )
-    done = decaf("run", write(photo_study), **prefect_server)
-    refused(done, "(60, 50)", "(70, 50)", "one size")
-    assert committed(tmp_path / "warehouse") == []
-
-
 def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_server, tmp_path):
     study["models"][1]["architecture"] = study["models"][0]["architecture"]
     done = decaf("run", write(study), **prefect_server)
     told = refused(done, "small_vit", "does not fit", "check 'architecture:'", code=3)
     assert "small_vit is left out: " in told
     assert audited(tmp_path / "warehouse") == [("small_cnn",)]
-
-
-def test_a_pickle_in_place_of_safetensors(study, write, decaf, tmp_path):
-    torch.save({"weight": torch.ones(1)}, tmp_path / "small_cnn.safetensors")
-    refused(decaf("run", write(study)), "is a pickle", "expected safetensors")
 
 
 @pytest.mark.slow
@@ -133,36 +101,6 @@ def test_a_pickled_estimator(study, write, decaf, tmp_path):
     study["models"] = [{**model, "file": str(tmp_path / "model.pkl")}]
     for command in ("plan", "run"):
         refused(decaf(command, write(study)), "model.pkl", "without running code", "skops")
-
-
-def test_weights_that_are_not_the_expected_ones(study, write, decaf):
-    study["models"][0]["sha256"] = "0" * 64
-    refused(decaf("run", write(study)), "has sha256", "the configuration expects 000")
-
-
-def test_an_output_folder_that_cannot_be_written(study, write, decaf, tmp_path):
-    (tmp_path / "taken").write_text("a file")
-    study["warehouse"] = str(tmp_path / "taken")
-    refused(decaf("run", write(study)), "cannot be written", "choose another folder")
-
-
-def test_a_warehouse_of_a_newer_version(study, write, decaf, tmp_path):
-    root = open_root(tmp_path / "warehouse").folder
-    (root / "warehouse.json").write_text('{"schema_version": 99}')
-    for command in (["run", write(study)], ["plan", write(study)], ["sql", "-w", root, "SELECT 1"]):
-        refused(decaf(*command), "schema version 99", "upgrade decaf")
-
-
-def test_a_run_that_is_already_going_on(study, write, decaf, prefect_server, tmp_path):
-    with study_lock(open_root(tmp_path / "warehouse"), "small"):
-        done = decaf("run", write(study), **prefect_server)
-    refused(done, "already being audited", "decaf status")
-    assert committed(tmp_path / "warehouse") == []
-
-
-def test_a_folder_that_is_no_warehouse(decaf, tmp_path):
-    for command in (["sql", "SELECT 1"], ["status"], ["check"]):
-        refused(decaf(command[0], "-w", tmp_path, *command[1:]), "is not a warehouse")
 
 
 @pytest.mark.parametrize("command", [["rnu"], ["run"], ["run", "--fast", "x"]])
