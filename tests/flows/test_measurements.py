@@ -208,7 +208,7 @@ def test_the_run_tells_all_that_is_lacking_before_it_trains(
     # Prefect may warn of events that it has not sent yet.
     told = dict(line.split(": ", 1) for line in lines if " | WARNING | " not in line)
     assert [*told] == ["score", "first, second", "first", "second", "third", "labels"]
-    words = ("nowhere.json", "original/val", "'any'", "start.safetensors", "nowhere.safetensors")
+    words = ("nowhere.json", "original/val", "published", "start.safetensors", "nowhere.safet")
     for line, word in zip(told.values(), (*words, "only_fg"), strict=True):
         assert word in line
     assert not (tmp_path / "workspace").exists()

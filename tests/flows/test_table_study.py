@@ -159,6 +159,7 @@ def test_models_fitted_on_a_frame_are_audited(table_study, write, decaf, prefect
     assert fetched(warehouse, query) == [((frame["town"] != "Bonn").sum(),)]
 
 
+@pytest.mark.slow
 def test_a_column_that_the_model_needs_is_named_by_the_plan(study, write, decaf, tmp_path):
     table = written(tmp_path, applicants().rename(columns={"pay": "wage"}), "renamed.csv")
     data = section(tmp_path, table=table)
