@@ -94,15 +94,21 @@ def _files(plan: AuditPlan, inputs: Path, images: Path | None, *, has_model: boo
 def _stored(
     plan: AuditPlan, units: Sequence[Unit], needed: Sequence[Unit], kind: Kind
 ) -> StoredUnits:
-    """Units that are read to compute others: what these need, and known scores of the block."""
+    """Units that are read to compute others: what these need, and known scores of the block.
+
+    Known are the other paths of the block, and coarser grids of the paths that are scored.
+    """
     first, known = units[0], ()
+    coarser: list[tuple[Unit, str]] = []
     if first.kind in SCORED:
         known = tuple(plan.stored_of_block.get((first.model_id, first.block), ()))
+        coarser = [plan.coarser[unit.key] for unit in units if unit.key in plan.coarser]
     if kind.is_local:
         return StoredUnits(known)
     keys = {unit.key for unit in units}
-    read = [unit for unit in (*needed, *known) if unit.key not in keys]
-    return StoredUnits(known, {unit.key: plan.commit_of(unit) for unit in read})
+    commits = {unit.key: plan.commit_of(unit) for unit in (*needed, *known) if unit.key not in keys}
+    commits |= {unit.key: commit for unit, commit in coarser}
+    return StoredUnits((*known, *(unit for unit, _ in coarser)), commits)
 
 
 def model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:

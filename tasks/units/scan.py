@@ -33,10 +33,12 @@ def scan(bench: Bench) -> None:
     order, block, model = bench.order, bench.part.block, bench.model
     study, stored_units = order.study, order.stored.known
     scored, stored = of_kind(order.units, "score"), of_kind(stored_units, "score")
+    coarser = [unit for unit in stored if unit.name in {each.name for each in scored}]
+    stored = [unit for unit in stored if unit not in coarser]
     plan = _of_model(state_plan(bench, (*scored, *stored), bench.clean), model)
     # A path may have no pairs among those of one shape.
     missing = [unit.name for unit in scored if unit.name in plan.index]
-    stored = [unit for unit in stored if unit.name in plan.index]
+    stored = [unit for unit in (*stored, *coarser) if unit.name in plan.index]
     columns = study.score.columns(block.class_id)
     scorers = scorers_of(order.model.card, model, study.score)
     known = (
@@ -105,7 +107,8 @@ def _branches(
 ) -> NDArray[np.float64]:
     """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none.
 
-    They are those of one query of a stochastic model, or the scores.
+    They are those of one query of a stochastic model, or the scores. Where the path was scored on a
+    coarser grid, the stages between are NaN; all are, if its states are others on that grid.
     """
     pair_ids = [bench.part.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
@@ -120,5 +123,23 @@ def _branches(
         for branch, column in enumerate(("q_plus", "q_minus")):
             # Before the sign of the score, as the model's values are.
             stages = np.array(rows[column].to_pylist()) * bench.order.study.score.sign
-            scores[pairs, repetition, :, branch] = stages
+            stride = (scores.shape[2] - 1) // max(stages.shape[1] - 1, 1)
+            if stride > 1 and not _is_nested(bench, plan, unit.name, stride):
+                break
+            scores[pairs, repetition, ::stride, branch] = stages
     return scores
+
+
+def _is_nested(bench: Bench, plan: StatePlan, path: str, stride: int) -> bool:
+    """True if the states of a path on every n-th stage are those of its whole grid there."""
+    grid, pairs = plan.grids[path], bench.block.of_rows(plan.rows[path])
+    fine = bench.order.study.paths[path]
+    coarse = replace(fine, stages=tuple(grid[::stride].tolist()))
+    if fine.start != coarse.start:  # a chain whose draws depend on all stages
+        return False
+    shown = zip(
+        fine.reveal(pairs, bench.clean, grid),
+        coarse.reveal(pairs, bench.clean, grid[::stride]),
+        strict=True,
+    )
+    return all(np.array_equal(on_fine[:, :, ::stride], on_coarse) for on_fine, on_coarse in shown)

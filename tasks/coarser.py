@@ -1,0 +1,45 @@
+"""Coarser grids: scores that are stored at some of the stages of a path that is to be scored."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from decaf.foundation.digests import json_sha256
+from decaf.plan.study import Study
+from decaf.plan.units import SharedParts, Unit
+from tasks.committed import committed_units
+from warehouse.storage import Storage
+
+STRIDES = (2, 4, 8, 16)
+"""Every second stage first: of several stored grids the finest is read."""
+
+
+def find_coarser(
+    store: Storage, study: Study, units: Iterable[Unit]
+) -> dict[str, tuple[Unit, str]]:
+    """Find stored units whose grid is every second, fourth … stage of units that score paths.
+
+    Returns
+    -------
+    By the key of a unit: the stored unit with the finest such grid, and its commit. Units without
+    one are left out.
+    """
+    parts_of: dict[tuple[int, int], SharedParts] = {}
+    candidates: list[tuple[str, Unit]] = []
+    for unit in units:
+        grid = study.paths[unit.name].grid(study.grid)
+        for stride in STRIDES:
+            if grid.size > stride and (grid.size - 1) % stride == 0:
+                place = id(unit.shared), stride
+                if place not in parts_of:
+                    parts_of[place] = _with_stages(unit.shared, grid[::stride].tolist())
+                candidates.append((unit.key, replace(unit, shared=parts_of[place])))
+    committed = committed_units(store, study.study, [coarse for _, coarse in candidates])
+    coarser: dict[str, tuple[Unit, str]] = {}
+    for key, coarse in candidates:
+        if coarse.key in committed:
+            coarser.setdefault(key, (coarse, committed[coarse.key]))
+    return coarser
+
+
+def _with_stages(shared: Mapping[str, str], stages: list[float]) -> SharedParts:
+    return SharedParts({**shared, "stages": json_sha256(stages)})
