@@ -278,11 +278,10 @@ def test_a_stray_segmentation_is_named_or_left_out(name, tmp_path):
 def test_annotations_of_what_is_not_listed_are_left_out_on_request(tmp_path):
     parts = [{"segmentation": POLYGON}, {"image_id": 7}, {"category_id": 9}]
     features = boxes(tmp_path, parts)
-    with pytest.raises(DataError, match="annotation 41 has the image_id 7"):
+    with pytest.raises(DataError, match="annotation 41 .* image_id 7"):
         adapter(tmp_path, features).pair_set()
     pairs = adapter(tmp_path, features | {"skip_invalid": True}).pair_set()
-    assert "annotation 41 has" in " ".join(pairs.remarks)
-    assert "annotation 42 has" in " ".join(pairs.remarks)
+    assert all(number in " ".join(pairs.remarks) for number in ("41", "42"))
 
 
 def test_strays_of_other_images_and_categories_count_for_nothing(tmp_path):
