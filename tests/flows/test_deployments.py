@@ -314,7 +314,7 @@ def test_runs_of_the_worker(organisation, workers, decaf):
     assert len(after) == 10
     assert kept.items() <= after.items()
     log = "\n".join(organisation.log(resumed))
-    assert "auditing slow; the same command resumes it" in log
+    assert "auditing slow" in log
     left = 3 * (10 - len(kept))  # units in a commit: predict, score and route
     # Lines of a log arrive in batches, the last ones after the run has ended.
     until(lambda: f"{left} of {left} units of work" in "\n".join(organisation.log(resumed)))

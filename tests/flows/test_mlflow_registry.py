@@ -140,7 +140,7 @@ def test_every_way_to_score_a_model_gives_the_same(registered, registry, write, 
     config = write(of_scenes(tmp_path, registry=registry))
     study = load_study(config)
     (problem,) = [one.problem for one in resolve(study, listed(study.registry)) if one.problem]
-    assert "pickled is a pickle, which can run anything" in problem
+    assert "pickled is a pickle" in problem
     assert "'trust: [pickled]'" in problem
 
     registry |= {"trust": ["pickled"]}

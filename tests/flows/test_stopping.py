@@ -89,9 +89,7 @@ def test_a_prefect_server_that_is_gone_is_said(flow):
     def body(_):
         raise ConnectionRefusedError
 
-    with pytest.raises(
-        OrchestrationLost, match="no Prefect server can be reached at http://127.0.0.1:9"
-    ) as caught:
+    with pytest.raises(OrchestrationLost, match="http://127.0.0.1:9") as caught:
         flow(body)
     assert caught.value.exit_code == 3
 
@@ -102,7 +100,7 @@ def test_another_server_at_the_address_of_prefect_is_said(flow, monkeypatch):
     def body(_):
         raise RuntimeError("Failed to reach API at http://127.0.0.1:9/api/")  # Prefect's words
 
-    with pytest.raises(OrchestrationLost, match="no Prefect server can be reached at"):
+    with pytest.raises(OrchestrationLost, match="Prefect server"):
         flow(body)
 
 

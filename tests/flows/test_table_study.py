@@ -77,7 +77,7 @@ def test_models_fitted_on_a_frame_are_audited(table_study, write, decaf, prefect
     planned = succeeded(decaf("plan", config, **prefect_server))
     alike = (applicants()["job"] == "smith").sum()
     left = f"left out: {alike} of 48 (smith {alike} of 24)"
-    assert f"counterfactuals that equal their row are {left}" in planned
+    assert left in planned
     succeeded(decaf("run", config, **prefect_server))
     warehouse = tmp_path / "warehouse"
     frame = applicants().set_index("who")

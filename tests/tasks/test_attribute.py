@@ -88,12 +88,12 @@ def test_coalitions_are_shared_by_methods_of_one_game(photos, tmp_path):
         (
             {"adapter": "shapes3d", "sources": 2},
             {"part": COALITIONS["part"]},
-            r"attribution part \(kind: part_occlusion\) .* pair .* has none; choose another",
+            r"attribution part \(kind: part_occlusion\) .* pair",
         ),
         (
             {"features": {"kind": "grid"}},
             {"exact": COALITIONS["shapley"]},
-            "an image has 16 features, and exact_shapley .* plays with 12 at most",
+            "16 features.* exact_shapley .* 12",
         ),
         (
             {"features": {"kind": "grid"}},
@@ -142,5 +142,5 @@ def test_a_class_that_a_method_of_its_own_score_has_not_is_refused(photos, tmp_p
     given |= {"attributions": {"part": COALITIONS["part"] | {"own_score": own_score}}}
     (tmp_path / "photos" / "2").mkdir()
     (tmp_path / "photos" / "0" / "bird-0.png").rename(tmp_path / "photos" / "2" / "bird-0.png")
-    with pytest.raises(DataError, match="a pair is of class 2; the score target_logit has 2"):
+    with pytest.raises(DataError, match="class 2.* target_logit"):
         in_process.planned(Study(**given))

@@ -181,7 +181,7 @@ def test_a_scheduler_that_runs_already_is_reached_by_its_address():
 def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
     monkeypatch.setattr("tasks.cluster.workers.CONNECT_SECONDS", 1)
     address = SchedulerAddress(kind="address", address="tcp://127.0.0.1:9")
-    with pytest.raises(BadInput, match=r"no scheduler with a worker at tcp://127.0.0.1:9"):
+    with pytest.raises(BadInput, match=r"tcp://127.0.0.1:9"):
         connect(address).__enter__()
 
 
@@ -200,7 +200,7 @@ def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
 
 
 def test_a_machine_without_gpus_or_the_extra_says_so():
-    with pytest.raises(BadInput, match="dask_cuda is not installed here"):
+    with pytest.raises(BadInput, match="dask_cuda"):
         connect(CudaWorkers(kind="cuda")).__enter__()
 
 

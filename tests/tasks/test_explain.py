@@ -152,9 +152,7 @@ def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
 
 def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
     given["models"][0]["method"] = "decision_function"
-    with pytest.raises(
-        ValidationError, match="pdp_ale needs probabilities, and model linear_s1 has"
-    ):
+    with pytest.raises(ValidationError, match="pdp_ale.*linear_s1"):
         Study(**given)
     for baseline in given["baselines"].values():
         baseline["families"] = ["trees_s2"]
@@ -167,7 +165,7 @@ def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
     ready = in_process.train(trained).study.models[0]
     card = ready.model_copy(update={"method": "decision_function"})
     model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
-    with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
+    with pytest.raises(ModelError, match="value.*pdp_ale"):
         run_order(replace(made, model=model))
     assert commit_key((unit,)) not in receipts.keys(made.destination.store, UNITS, "s")
 
@@ -186,7 +184,7 @@ def test_a_model_without_a_recipe_cannot_be_explained(given, trained):
     path = in_process.train(trained).study.models[0].trained_file
     given["models"][0] = {"id": "linear_s1", "family": "linear", "source": "estimator"}
     given["models"][0]["file"] = str(path)
-    with pytest.raises(DataError, match="model linear_s1 has no 'training:' recipe"):
+    with pytest.raises(DataError, match="linear_s1.*'training:'"):
         explained(Study(**given))
     for baseline in given["baselines"].values():
         baseline["families"] = ["trees_s2"]
@@ -198,11 +196,11 @@ def test_a_data_set_without_factual_rows_has_no_baselines(tmp_path):
     card |= {"function": "decaf.statistics.ranks:average_ranks"}
     baselines = {"pdp_ale": {"kind": "pdp_ale"}}
     study = Study(**of_scenes(tmp_path, [card], baselines=baselines))
-    with pytest.raises(DataError, match="the data set 'shapes3d' does not have; leave it out"):
+    with pytest.raises(DataError, match="'shapes3d'"):
         explained(study)
 
 
 def test_a_baseline_of_no_model_is_a_fault_of_the_configuration(given):
     given["baselines"]["lime"]["models"] = ["mlp_*"]
-    with pytest.raises(ValidationError, match="baseline lime explains none of the models"):
+    with pytest.raises(ValidationError, match="baseline lime"):
         Study(**given)

@@ -150,11 +150,9 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
     with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
     assert [row["entry"] for row in followed(rows)] == ["net"]
-    with pytest.raises(
-        UnknownName, match="unknown entry of the registry 'net@2'; did you mean 'net'"
-    ):
+    with pytest.raises(UnknownName, match="'net@2'.*'net'"):
         accept(store, study.study, "net@2", "why", "ada")
-    with pytest.raises(UnknownEntry, match="unknown entry of the registry 'net@9'"):
+    with pytest.raises(UnknownEntry, match="'net@9'"):
         discover(study, store, pairs, ["net@9"])
 
 

