@@ -10,7 +10,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import click
 import pytest
 import typer
 import yaml
@@ -43,13 +42,6 @@ def containers():
                 spec = spec["jobTemplate"]["spec"]
             if "template" in spec:
                 yield made["kind"], spec["template"]["spec"]
-
-
-def test_a_call_that_does_not_exist_is_noticed():
-    with pytest.raises(KeyError):
-        parsed(["schedule", "ad", "nightly.yaml"])
-    with pytest.raises(typer.exceptions.TyperException):
-        parsed(["schedule", "add", "nightly.yaml", "--corn", "0 2 * * *"])
 
 
 def test_units_of_systemd_call_what_exists():
@@ -123,11 +115,6 @@ def of_cluster():
     """What the cluster's manifest makes, by kind and name."""
     made = yaml.safe_load_all(CLUSTER.read_text())
     return {(one["kind"], one["metadata"]["name"]): one["spec"] for one in made}
-
-
-def test_a_call_of_dask_that_does_not_exist_is_noticed():
-    with pytest.raises(click.NoSuchOption):
-        understood_by_dask(["dask", "worker", "tcp://host:8786", "--threads", "1"])
 
 
 def test_a_cluster_of_kubernetes_calls_what_exists():

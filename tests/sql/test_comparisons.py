@@ -103,7 +103,8 @@ def test_path_ratio_intervals(audit, catalogue):
         a, b = means_on_paths(audit, row)
         if not any(a):
             assert row["ratio"] is row["lower_limit"] is row["upper_limit"] is None
-            assert (row["replicate_count"], row["reason"]) == (0, "the mean on path_a is 0")
+            assert row["replicate_count"] == 0
+            assert "path_a" in row["reason"]
             continue
         if row["resampled"] == "models":
             draws = model_draws(connection, len(a), 500, 91702)

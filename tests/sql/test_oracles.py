@@ -141,5 +141,3 @@ def test_spearman_with_ties_gaps_and_constants():
         if row["reason"] is None:
             assert row["spearman"] == near(reference)
             assert row["spearman"] == near(spearmanr(x[complete], y[complete]).statistic)
-    assert found["constant where complete"]["reason"] == "all values of one side are equal"
-    assert found["nothing"]["reason"] == "fewer than two entries"

@@ -43,7 +43,7 @@ def test_protocol(audit, catalogue):
         assert row["path_a"] == "blend"
         blend, patch = means_on_paths(audit, row)
         if not any(blend):
-            assert row["reason"] == "the mean on path_a is 0"
+            assert "path_a" in row["reason"]
         elif len(blend) == 1:
             assert row["reason"] == "a single model"
         else:
