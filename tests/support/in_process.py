@@ -57,14 +57,3 @@ def checkpoints(study):
     plan = planned(study)
     trainings = [unit for unit in plan.units if unit.kind == "train"]
     return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}
-
-
-def orders_of(study):
-    """All orders for workers of a study that begins, model by model."""
-    open_root(study.warehouse)
-    plan = planned(study)
-    inputs = store_pairs(plan)
-    commit_run(plan)
-    fit(plan, inputs)
-    groups = [group for groups in plan.by_model.values() for group in groups]
-    return [order_of(plan, group, inputs, None) for group in groups]

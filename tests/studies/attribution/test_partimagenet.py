@@ -24,10 +24,6 @@ def photos(root, **settings):
     return PartImageNet(adapter="partimagenet", root=root, **{"classes": CLASSES} | settings)
 
 
-def types_of(pairs, image):
-    return [pair.pair_type for pair in pairs.pairs if pair.source_id == image]
-
-
 def test_parts_by_hand(tmp_path):
     """Two feet are one part, whatever the animal; a tail lies over the head; the wing is a line."""
     data = photos(part_photos.write(tmp_path))
