@@ -107,7 +107,7 @@ def test_a_study_with_it_is_stored_as_it_was_configured(load):
         "direction": "increasing",
         **{"classes": 2, "target": None, "kind": "our_scores:Half", "by": 2.0},
     }
-    of_registries = ("gates", "compare_with", "alerts")
+    of_registries = ("gates", "compare_with", "undecided", "alerts")
     without = {key: value for key, value in stored.items() if key not in of_registries}
     assert Study.model_validate(without) == study
     assert pickle.loads(pickle.dumps(study)) == study  # noqa: S301 - what we wrote ourselves
