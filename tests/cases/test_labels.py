@@ -307,6 +307,6 @@ def test_guessed_names_stand_first_in_the_report(base, write, decaf, prefect_ser
     done = decaf("run", config, **prefect_server)
     assert words in done.stdout + done.stderr
     page = Reader((tmp_path / "report.html").read_text()).text
-    trust = page[page.index("Can it be trusted?") :]
+    trust = page[page.index("How far to trust this") :]
     # Names in this order make the model wrong on nine of ten, which is said before.
     assert trust.index("(50.0%)") < trust.index(words)
