@@ -1,12 +1,13 @@
 """Coarser grids: scores that are stored at some of the stages of a path that is to be scored."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from decaf.foundation.digests import json_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import SharedParts, Unit
-from tasks.committed import committed_units
+from tasks.units.orders import UNITS
+from warehouse.commits import receipts
 from warehouse.storage import Storage
 
 STRIDES = (2, 4, 8, 16)
@@ -14,15 +15,20 @@ STRIDES = (2, 4, 8, 16)
 
 
 def find_coarser(
-    store: Storage, study: Study, units: Iterable[Unit]
+    store: Storage, study: Study, units: Iterable[Unit], known: Set[str]
 ) -> dict[str, tuple[Unit, str]]:
     """Find stored units whose grid is every second, fourth … stage of units that score paths.
+
+    ``known`` are the keys of commits that hold units of the study as it is; they are not read.
 
     Returns
     -------
     By the key of a unit: the stored unit with the finest such grid, and its commit. Units without
     one are left out.
     """
+    names = receipts.keys(store, UNITS, study.study) - known
+    if not names:
+        return {}
     parts_of: dict[tuple[int, int], SharedParts] = {}
     candidates: list[tuple[str, Unit]] = []
     for unit in units:
@@ -33,11 +39,16 @@ def find_coarser(
                 if place not in parts_of:
                     parts_of[place] = _with_stages(unit.shared, grid[::stride].tolist())
                 candidates.append((unit.key, replace(unit, shared=parts_of[place])))
-    committed = committed_units(store, study.study, [coarse for _, coarse in candidates])
+    wanted = {coarse.key for _, coarse in candidates}
+    commits = {
+        key: receipt.key
+        for receipt in receipts.read_some(store, UNITS, study.study, names)
+        for key in wanted.intersection(receipt.units)
+    }
     coarser: dict[str, tuple[Unit, str]] = {}
     for key, coarse in candidates:
-        if coarse.key in committed:
-            coarser.setdefault(key, (coarse, committed[coarse.key]))
+        if coarse.key in commits:
+            coarser.setdefault(key, (coarse, commits[coarse.key]))
     return coarser
 
 

@@ -24,7 +24,6 @@ from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
-from tasks.committed import committed_units
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
@@ -35,7 +34,7 @@ from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
-from tasks.units.orders import commit_key, missing_files, together
+from tasks.units.orders import UNITS, commit_key, missing_files, together
 from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
@@ -122,7 +121,8 @@ class AuditPlan:
     @cached_property
     def coarser(self) -> dict[str, tuple[Unit, str]]:
         """Stored units of coarser grids, with their commits, by keys of units to be scored."""
-        return find_coarser(self.store, self.study, of_kind(self.pending, "score"))
+        pending = of_kind(self.pending, "score")
+        return find_coarser(self.store, self.study, pending, {*self.committed.values()})
 
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
@@ -348,6 +348,28 @@ def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int)
         if size != plan.given.sources_per_block:
             plan = replan(plan, sources_per_block=size)
     return replace(plan, sizes=plan.sizes.with_paces(paces))
+
+
+def committed_units(store: Storage, study: str, units: Sequence[Unit]) -> dict[str, str]:
+    """Commits by the keys of the units that they hold.
+
+    A commit of exactly the units that belong together is known by its name, so that a finished
+    audit of many commits is recognised from their names alone; the others are read. Raises
+    WarehouseError when a receipt is damaged.
+    """
+    names = receipts.keys(store, UNITS, study) if units else set()
+    committed: dict[str, str] = {}
+    for group in together(units) if names else ():
+        if (key := commit_key(group)) in names:
+            names.remove(key)
+            committed |= dict.fromkeys((unit.key for unit in group), key)
+    if len(committed) < len(units) and names:
+        wanted = {unit.key for unit in units if unit.key not in committed}
+        for receipt in receipts.read_some(store, UNITS, study, names):
+            for key in receipt.units:
+                if key in wanted:
+                    committed.setdefault(key, receipt.key)
+    return committed
 
 
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:

@@ -46,10 +46,16 @@ class Trust(Tabular):
         units, a quarter of epsilon when absent. None if the stages cannot be halved or there is one
         cluster.
         """
-        bounds = [max(-each.lower_95, each.upper_95) for each in self.stage_changes]
-        if not bounds or np.isnan(bounds).any():
+        largest = self._largest_change
+        if np.isnan(largest):
             return None
-        return max(bounds) <= (self.epsilon / 4 if tolerance is None else tolerance)
+        return largest <= (self.epsilon / 4 if tolerance is None else tolerance)
+
+    @property
+    def _largest_change(self) -> float:
+        """Largest limit of the changes, score units; NaN where there is no interval."""
+        limits = [max(-each.lower_95, each.upper_95) for each in self.stage_changes]
+        return max(limits) if limits and not np.isnan(limits).any() else np.nan
 
     def to_columns(self) -> Columns:
         """One row for E, C, F and Abs: ``path``, ``metric``, the change with its limits, ``size``.
@@ -78,8 +84,11 @@ class Trust(Tabular):
             f"Main role: {roles}.",
         ]
         if self.stage_changes:
-            largest = max(abs(each.estimate) for each in self.stage_changes)
-            advice = "" if self.is_converged() is not False else "; use more stages"
+            largest, advice = self._largest_change, ""
+            if np.isnan(largest):
+                largest = max(abs(each.estimate) for each in self.stage_changes)
+            elif not self.is_converged():
+                advice = "; use more stages"
             lines.append(
                 f"Every second of the {self.stage_count} stages alone moves a mean by up to "
                 f"{largest:.2g}{advice}."

@@ -91,7 +91,7 @@ def _since(verdict: Mapping[str, Any]) -> str:
     return said
 
 
-def undecided(verdict: Mapping[str, Any], config: str) -> str:
+def describe_open_verdict(verdict: Mapping[str, Any], config: str) -> str:
     """State in one line that a verdict did not pass, and how to decide it."""
     subject = f"{verdict['entry']} {verdict['version']}"
     if verdict["verdict"] == "no gate applies":

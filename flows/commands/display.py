@@ -92,11 +92,11 @@ def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]
 
 def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
     """Remark on models of the current run that were not scored to the end."""
-    count, least, most, planned, undecided = connection.execute(
+    ((count, least, most, planned, undecided),) = connection.execute(
         "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
         "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
         {"study": study},
-    ).fetchone()
+    ).fetchall()
     if not count:
         return []
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"

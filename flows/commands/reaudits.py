@@ -28,7 +28,14 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
-from decaf.registry.messages import finding, judged, place_of, returned, standing, undecided
+from decaf.registry.messages import (
+    describe_open_verdict,
+    finding,
+    judged,
+    place_of,
+    returned,
+    standing,
+)
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
     asking,
@@ -174,7 +181,7 @@ def _end_undecided(study: Study, open_verdicts: Sequence[verdicts.Verdict], conf
     lines = []
     for verdict in open_verdicts:
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(undecided(verdict, config) + rows)
+        lines.append(describe_open_verdict(verdict, config) + rows)
     if not lines:
         return
     count = "1 verdict is open" if len(lines) == 1 else f"{len(lines)} verdicts are open"

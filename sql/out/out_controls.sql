@@ -1,8 +1,8 @@
 -- purpose: response to each change less the response to the control change of the same sources
 -- grain: one row per study, model, pair type and path, of studies with a control pair type
 -- Pair types with `expect: control` change something that should not matter, by a like amount. All
--- control pairs of a source are one mean. A response whose paired difference from the control may be
--- 0 is a response to any change.
+-- control pairs of a source are one mean. Where the paired difference may be 0, the model responds to
+-- the control as much (is_as_for_control).
 CREATE OR REPLACE VIEW out_controls AS
 WITH means AS (
     SELECT
@@ -41,10 +41,10 @@ SELECT
     sides.abs_response, -- score units, over the sources that have a control, as what follows
     sides.control_response,
     paired.estimate AS difference,
-    paired.lower_limit AS lower_95, -- NULL for a single source
-    paired.upper_limit AS upper_95,
     paired.cluster_count AS source_count,
-    paired.lower_limit <= 0 AS reacts_to_any_change -- NULL for a single source
+    CASE WHEN source_count >= 5 THEN paired.lower_limit END AS lower_95, -- NULL below 5 sources
+    CASE WHEN source_count >= 5 THEN paired.upper_limit END AS upper_95,
+    lower_95 <= 0 AS is_as_for_control -- NULL below 5 sources
 FROM sides
 JOIN bootstrap_by_group('entries', 500, 91702, [0.95]) AS paired USING (g)
 WHERE paired.statistic = 'difference'

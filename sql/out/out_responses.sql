@@ -13,11 +13,12 @@
 --   reacts_to    any other
 CREATE OR REPLACE VIEW out_responses AS
 WITH expected AS (
-    SELECT found.* EXCLUDE (lower_95, upper_95), model.position, change.expect,
+    SELECT found.* EXCLUDE (lower_95, upper_95, delta_lower_95, delta_upper_95), model.position, change.expect,
         change.display_name AS pair_type_name, change.safe_limit, change.wanted_limit,
         way.display_name AS path_name, way.position AS path_position,
         smallest_response(run.score, run.epsilon) AS smallest,
-        CASE WHEN source_count >= 5 THEN COLUMNS(['lower_95', 'upper_95']) END,
+        CASE WHEN source_count >= 5 THEN COLUMNS(
+            ['lower_95', 'upper_95', 'delta_lower_95', 'delta_upper_95']) END,
         abs_response = max(abs_response) OVER on_paths AS is_largest_path,
         max(abs_response) FILTER (change.expect = 'should_matter')
             OVER (PARTITION BY found.study, found.model_id, found.path) AS largest_wanted

@@ -10,13 +10,8 @@ WITH stages AS (
         study, model_id, pair_type, path,
         any_value(stage_count) AS stage_count,
         any_value(change) FILTER (metric = 'abs_response') AS stage_change,
-        max(greatest(-lower_95, upper_95)) AS stage_error
+        max(greatest(-lower_95, upper_95)) AS error
     FROM out_stage_errors
-    GROUP BY ALL
-),
-sampled AS (
-    SELECT study, model_id, pair_type, path, count(DISTINCT source_id) AS source_count
-    FROM core_profiles
     GROUP BY ALL
 ),
 responses AS (
@@ -24,14 +19,13 @@ responses AS (
         found.study, found.model_id, found.pair_type, found.path, found.position,
         found.path_position, found.smallest,
         thresholds.* EXCLUDE (study, model_id, pair_type, path, abs_response),
-        sampled.source_count,
+        found.source_count,
         count(*) OVER on_paths AS path_count,
         min(found.abs_response) OVER on_paths AS smallest_response,
         max(found.abs_response) OVER on_paths AS largest_response,
         min(role) OVER on_paths = max(role) OVER on_paths AS is_one_role
     FROM out_responses AS found
     JOIN out_thresholds AS thresholds USING (study, model_id, pair_type, path)
-    JOIN sampled USING (study, model_id, pair_type, path)
     WINDOW on_paths AS (PARTITION BY found.study, found.model_id, found.pair_type)
 )
 SELECT
@@ -42,7 +36,8 @@ SELECT
     is_firm, -- the role is the same at all three
     stage_count, -- NULL of a path whose stages cannot be halved, as the next three
     stage_change, -- of Abs, against every second stage; score units
-    stage_error, -- how far E, C, F or Abs may move at 95 %; NULL for a single source
+    -- how far E, C, F or Abs may move at 95 %; NULL below 5 sources
+    CASE WHEN responses.source_count >= 5 THEN stages.error END AS stage_error,
     stage_error <= smallest / 2 AS is_converged,
     path_count,
     CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
@@ -50,7 +45,8 @@ SELECT
     control.control_response, -- Abs of the control; NULL without one, as the next four
     control.difference AS control_difference, -- Abs less that of the control, same sources
     control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
-    control.reacts_to_any_change,
+    CASE WHEN control.is_as_for_control THEN role <> 'no reaction' ELSE control.is_as_for_control
+    END AS reacts_to_any_change, -- it reacts, and to the control as much
     responses.source_count,
     CASE WHEN responses.source_count < 5 THEN 'none' WHEN responses.source_count < 20 THEN 'rough' ELSE 'usable' END
         AS interval_use

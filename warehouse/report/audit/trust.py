@@ -92,20 +92,14 @@ def _on_sample(rows: Sequence[Row]) -> Mark:
 
 
 def _on_near_pairs(rows: Sequence[Row]) -> Mark:
-    epsilon = rows[0].epsilon
-    share = sum(row.near_frac for row in rows) / len(rows)
-    words = (
-        f"{share:.1%} of the pairs end near the threshold of {epsilon:g}: their final difference "
-        f"is between {epsilon / 2:g} and {2 * epsilon:g}"
-    ).replace("%", " %")
+    epsilon, largest = rows[0].epsilon, max(row.near_frac for row in rows)
+    words = f"with a final difference between {epsilon / 2:g} and {2 * epsilon:g}"
     doubtful = [row for row in rows if row.near_frac >= NEAR_SHARE]
-    return (
-        ("mind", f"{words}; most of them are of {_models(doubtful)}.")
-        if doubtful
-        else (
-            "well",
-            f"{words}.",
-        )
+    if not doubtful:
+        return "well", f"At most {100 * largest:.0f} % of the pairs of a response end {words}."
+    return "mind", (
+        f"Up to {100 * largest:.0f} % of the pairs end near the threshold, {words}: "
+        f"{_count(doubtful, rows)} have {100 * NEAR_SHARE:.0f} % or more."
     )
 
 
@@ -141,15 +135,17 @@ def _on_paths(rows: Sequence[Row]) -> Mark:
 
 
 def _on_control(rows: Sequence[Row]) -> Mark:
-    compared = [row for row in rows if row.control_response is not None]
-    if not compared:
+    if not any(row.control_response is not None for row in rows):
         return "note", (
             "No pair type is a control; with one (expect: control) this page would say whether "
             "models react to any change."
         )
+    compared = [row for row in rows if row.reacts_to_any_change is not None]
+    if not compared:
+        return "mind", "Too few sources have a control change for a comparison with it."
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
-        return "well", "Every response is larger than that to the control change."
+        return "well", "No response is one to any change: each exceeds that to the control change."
     return "mind", f"The control change moves the score as far in {_count(doubtful, compared)}."
 
 

@@ -29,7 +29,7 @@ SAID = {
 DECISIONS = (
     ("not safe", "Not safe", "breaks a limit", "break a limit"),
     ("undecided", "Undecided", "may break a limit", "may break a limit"),
-    ("safe", "Safe by its limits", "keeps them", "keep them"),
+    ("safe", "Safe by the limits of the study", "keeps them", "keep them"),
 )
 """Decisions by the limits of the study, the worst first, as a headline."""
 VERBS = {"increase": "rose by", "decrease": "fell by", "at_most": "is", "at_least": "is"}
