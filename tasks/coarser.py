@@ -19,7 +19,7 @@ def find_coarser(
 ) -> dict[str, tuple[Unit, str]]:
     """Find stored units whose grid is every second, fourth … stage of units that score paths.
 
-    ``known`` are the keys of commits that hold units of the study as it is; they are not read.
+    ``known`` are the keys of commits that hold such units on the grid of now; they are not read.
 
     Returns
     -------

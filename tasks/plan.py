@@ -121,8 +121,9 @@ class AuditPlan:
     @cached_property
     def coarser(self) -> dict[str, tuple[Unit, str]]:
         """Stored units of coarser grids, with their commits, by keys of units to be scored."""
-        pending = of_kind(self.pending, "score")
-        return find_coarser(self.store, self.study, pending, {*self.committed.values()})
+        scored = of_kind(self.units, "score")
+        known = {self.committed[unit.key] for unit in scored if unit.key in self.committed}
+        return find_coarser(self.store, self.study, of_kind(self.pending, "score"), known)
 
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
