@@ -1,7 +1,7 @@
 """Measure on a GPU: planner and scorer against a bare loop, and several processes at once.
 
 The first table is that of ``scoring.py`` for the two networks. The second has the rows per second
-of one to three processes that score the same block at once, as ``workers_per_gpu:`` does, against
+of one and two processes that score the same block at once, as ``workers_per_gpu:`` does, against
 the bare loop of one process. The tests of a GPU are ``pytest -m cuda``.
 Run: python benchmarks/gpu.py RESULTS.json
 """
@@ -19,9 +19,9 @@ from scoring import BATCH, SOURCES, foregrounds, keep_memory, networks_of, plann
 from decaf.models.precision import exact_float32
 
 NETWORKS = ("resnet50", "vit_b_16")
-PROCESSES = (1, 2, 3)
+PROCESSES = (1, 2)
 START_SECONDS = 300
-BLOCKS = 5
+BLOCKS = 4
 """Blocks that each process scores; one before them is not timed."""
 
 

@@ -18,7 +18,6 @@ def read_machine() -> Machine:
         cores=max(int(usable_cores()), 1),
         free_bytes=free_memory(),
         gpu_count=count_gpus(),
-        gpu_bytes=gpu_memory(),
         has_dask_cuda=find_spec("dask_cuda") is not None,
     )
 
@@ -40,20 +39,6 @@ def count_gpus() -> int:
     import torch
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
-
-
-def gpu_memory() -> int:
-    """Bytes of the smallest GPU of the machine; 0 without a driver, or without the extra `cuda`.
-
-    NVML is asked through the package that dask-cuda needs: torch would make a context on the GPU.
-    """
-    if not NVIDIA_DRIVER.exists() or find_spec("dask_cuda") is None:
-        return 0
-    import pynvml
-
-    pynvml.nvmlInit()
-    handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
-    return min((int(pynvml.nvmlDeviceGetMemoryInfo(handle).total) for handle in handles), default=0)
 
 
 def free_memory() -> int:

@@ -21,12 +21,9 @@ from decaf.errors import DataError
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.cluster import (
-    Cluster,
-    CudaWorkers,
     Demand,
     LocalWorkers,
     choose_cluster,
-    workers_per_gpu,
 )
 from decaf.plan.sizes import Load, block_size
 from decaf.plan.study import Study
@@ -69,12 +66,10 @@ class ChosenSizes:
 def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
     """Choose workers for the machine where the study leaves them open.
 
-    Without `cluster:` these are workers and threads, or workers of a GPU; of `kind: cuda` without
-    `workers_per_gpu:`, their number. Returns the study, and the reason of the choice; an empty
-    reason where nothing is open.
+    Without `cluster:` these are workers and threads, or a worker for each GPU. Returns the study,
+    and the reason of the choice; an empty reason where nothing is open.
     """
-    is_gpu_open = isinstance(study.cluster, CudaWorkers) and study.cluster.workers_per_gpu is None
-    if study.cluster is not None and not is_gpu_open:
+    if study.cluster is not None:
         return study, ""
     machine, models = read_machine(), study.models
     demand = Demand(
@@ -85,12 +80,7 @@ def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
         uses_gpu=study.device != "cpu"
         and (not models or any(isinstance(card, NetworkCard) for card in models)),
     )
-    if is_gpu_open:
-        count = workers_per_gpu(machine, demand)
-        reason = f"{machine.gpu_bytes / 1e9:.0f} GB a GPU"
-        cluster: Cluster = CudaWorkers(kind="cuda", workers_per_gpu=count)
-    else:
-        cluster, reason = choose_cluster(machine, demand)
+    cluster, reason = choose_cluster(machine, demand)
     return study.model_copy(update={"cluster": cluster}), reason
 
 

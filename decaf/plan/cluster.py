@@ -21,13 +21,7 @@ class CudaWorkers(Settings):
     """Worker processes for each GPU of this machine (extra `cuda`)."""
 
     kind: Literal["cuda"]
-    workers_per_gpu: int | None = Field(
-        None,
-        gt=0,
-        le=16,
-        description="worker processes that share a GPU; when absent, 2 where its memory has room "
-        "for both, else 1",
-    )
+    workers_per_gpu: int = Field(1, gt=0, le=16, description="worker processes that share a GPU")
 
 
 class SchedulerAddress(Settings):
@@ -41,8 +35,6 @@ Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discrim
 
 WORKER_BYTES = 600 * 2**20
 """Memory of a worker process that holds no model."""
-GPU_WORKER_BYTES = 8 * 2**30
-"""Memory of a GPU for a worker's context and its largest batch: 5 to 8 GB with four networks."""
 SOURCES_PER_WORKER = 4
 """Sources that a worker scores at least with a model that may be slow."""
 ROWS_PER_WORKER = 2_000
@@ -57,8 +49,6 @@ class Machine(NamedTuple):
     free_bytes: int
     gpu_count: int
     """GPUs that torch sees."""
-    gpu_bytes: int
-    """Memory of the smallest GPU; 0 where it is not known."""
     has_dask_cuda: bool
 
 
@@ -78,17 +68,13 @@ class Demand(NamedTuple):
 def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | CudaWorkers, str]:
     """Choose workers and threads for a study without `cluster:`, and say why.
 
-    Every GPU gets one or two workers. On processors, workers are as many as the cores, unless
+    Every GPU gets one worker. On processors, workers are as many as the cores, unless
     memory with the model in each, or the number of sources, allows fewer; the workers then share
     all cores as threads of torch. So tables and small networks get processes, and one large network
     on few pairs gets threads. A small table gets few workers of one thread.
     """
     if demand.uses_gpu and machine.gpu_count and machine.has_dask_cuda:
-        count = workers_per_gpu(machine, demand)
-        reason = number_of(machine.gpu_count, "GPU")
-        size = machine.gpu_bytes / 1e9
-        reason += f" of {size:.0f} GB" if size else ", whose memory is not known"
-        return CudaWorkers(kind="cuda", workers_per_gpu=count), reason
+        return CudaWorkers(kind="cuda"), number_of(machine.gpu_count, "GPU")
     if demand.uses_gpu and machine.gpu_count:
         threads = machine.cores
         reason = "torch sees a GPU; the extra 'cuda' would use workers for each GPU"
@@ -108,15 +94,10 @@ def choose_cluster(machine: Machine, demand: Demand) -> tuple[LocalWorkers | Cud
     return LocalWorkers(workers=workers, threads=threads), f"bounded by {reason}"
 
 
-def workers_per_gpu(machine: Machine, demand: Demand) -> int:
-    """Number of worker processes for each GPU: 2 where its memory has room for both, else 1."""
-    return 2 if 2 * (GPU_WORKER_BYTES + 3 * demand.model_bytes) <= machine.gpu_bytes else 1
-
-
 def describe_cluster(cluster: Cluster) -> str:
     """Describe the workers of a study in a few words."""
     if isinstance(cluster, LocalWorkers):
         return f"{cluster.workers} with {number_of(cluster.threads, 'thread')} each"
     if isinstance(cluster, CudaWorkers):
-        return f"{cluster.workers_per_gpu or 'one or two'} for each GPU"
+        return f"{cluster.workers_per_gpu} for each GPU"
     return f"those of the scheduler at {cluster.address}"

@@ -145,15 +145,14 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
             "'local', or repair the driver"
         ) from error
-    share_devices(cluster, settings.workers_per_gpu or 1)
+    share_devices(cluster, settings.workers_per_gpu)
     return cluster
 
 
 def share_devices(cluster: SpecCluster, count: int) -> None:
     """Start workers until ``count`` of them have the environment, and so the GPU, of each worker.
 
-    dask-cuda starts one worker for each GPU. Workers that share a GPU overlap: while one plans a
-    block or commits it, another computes.
+    dask-cuda starts one worker for each GPU; the further ones are copies of its specification.
     """
     for name, spec in list(cluster.worker_spec.items()):
         for number in range(1, count):

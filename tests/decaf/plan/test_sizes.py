@@ -10,7 +10,7 @@ from decaf.plan.sizes import MOST_STATES, Load, block_size
 GIB = 2**30
 TABLE = Load(source_count=100_000, states_per_source=50, bytes_per_source=800)
 PHOTOS = Load(source_count=60, states_per_source=50, bytes_per_source=1.2e6)
-LAPTOP = Machine(cores=8, free_bytes=16 * GIB, gpu_count=0, gpu_bytes=0, has_dask_cuda=False)
+LAPTOP = Machine(cores=8, free_bytes=16 * GIB, gpu_count=0, has_dask_cuda=False)
 NETWORK = Demand(
     source_count=1000, model_count=1, model_bytes=50 * 2**20, is_slow=True, uses_gpu=True
 )
@@ -73,17 +73,6 @@ def test_workers_and_threads_fill_the_cores(machine, demand, workers, threads):
     assert reason
 
 
-@pytest.mark.parametrize(
-    ("gpu_bytes", "model_bytes", "count"),
-    [
-        (0, 0, 1),  # not known
-        (16 * GIB - 1, 0, 1),
-        (16 * GIB, 0, 2),  # 8 GiB and three times the model for each
-        (16 * GIB, GIB, 1),
-        (22 * GIB, GIB, 2),
-    ],
-)
-def test_two_workers_share_a_gpu_whose_memory_has_room(gpu_bytes, model_bytes, count):
-    machine = LAPTOP._replace(gpu_count=2, gpu_bytes=gpu_bytes, has_dask_cuda=True)
-    demand = NETWORK._replace(model_bytes=model_bytes)
-    assert choose_cluster(machine, demand)[0] == CudaWorkers(kind="cuda", workers_per_gpu=count)
+def test_every_gpu_gets_a_worker():
+    machine = LAPTOP._replace(gpu_count=2, has_dask_cuda=True)
+    assert choose_cluster(machine, NETWORK) == (CudaWorkers(kind="cuda"), "2 GPUs")

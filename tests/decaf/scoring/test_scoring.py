@@ -106,6 +106,7 @@ def test_a_batch_is_fetched_when_the_next_one_is_under_way(monkeypatch, plan, pa
 
 
 @pytest.mark.cuda
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode:UserWarning")
 def test_nothing_waits_for_a_gpu_while_states_are_built_and_scored(plan, images):
     builder = StateBuilder(plan, on_device(images, torch.device("cuda")))
     torch.cuda.set_sync_debug_mode("error")
