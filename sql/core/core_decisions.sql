@@ -1,13 +1,19 @@
 -- purpose: do all limits hold that `expect:` sets the responses of a model
 -- grain: one row per study and model of studies with limits
 CREATE OR REPLACE VIEW core_decisions AS
+WITH unscored AS (
+    SELECT DISTINCT study, model_id
+    FROM core_blocks
+    WHERE NOT (is_scored AND is_routed)
+)
 SELECT
     study,
     model_id,
-    CASE -- not safe where one limit fails, safe where all hold
+    CASE -- not safe where one limit fails, safe where all hold on all planned pairs
         WHEN bool_or(verdict = 'failed') THEN 'not safe'
-        WHEN bool_or(verdict = 'undecided') THEN 'undecided'
+        WHEN bool_or(verdict = 'undecided') OR any_value(unscored.model_id) IS NOT NULL THEN 'undecided'
         ELSE 'safe'
     END AS decision
 FROM out_limits
+LEFT JOIN unscored USING (study, model_id)
 GROUP BY study, model_id;
