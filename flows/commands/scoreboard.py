@@ -9,7 +9,7 @@ from rich.table import Table
 
 from flows.commands.terminal import say
 from tasks.publish import publish_papers
-from warehouse.report.paper.scoreboard import VERDICTS, read_scoreboard, write_scoreboard
+from warehouse.report.paper.scoreboard import KINDS, VERDICTS, read_scoreboard, write_scoreboard
 from warehouse.storage import Storage
 
 
@@ -24,9 +24,9 @@ def show_scoreboard(
         if not folders:
             publish_papers(store, Path(made))
         board = read_scoreboard(folders or [Path(made)])
-        table = Table("", "paper's data", "other data", "")
-        for verdict, counts in board.counts.items():
-            table.add_row(verdict, *(str(one or "") for one in counts), VERDICTS[verdict])
+        table = Table("", *KINDS.values(), "paper's data", "")
+        for verdict, tally in board.tallies.items():
+            table.add_row(verdict, *(str(number or "") for number in tally), VERDICTS[verdict])
         console.print(table)
         drawn = sum(panel.picture is not None for panel in board.panels)
         say(console, f"{len(board.rows)} numbers; {drawn} of {len(board.panels)} panels drawn")

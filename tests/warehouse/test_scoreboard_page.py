@@ -10,10 +10,10 @@ from warehouse.report.paper.scoreboard import read_scoreboard, write_scoreboard
 
 HEAD = ",".join(SCHEMA.names)
 ROWS = """
-attribution,funnybirds,decaf_5,,spearman,birds,2,False,200 images,0.39,0.3,0.45,
-attribution,funnybirds,decaf_9,,spearman,birds,2,False,200 images,-0.1,-0.2,-0.05,
-attribution,funnybirds,ig_32,,spearman,birds,2,False,200 images,,,,not scored
-imagenet9,,rise,,forward_per_image,<b>|photos,14,True,holds of any data,256,,,
+attribution,funnybirds,decaf_5,,spearman,birds,2,200,False,200 images,0.39,0.3,0.45,
+attribution,funnybirds,decaf_9,,spearman,birds,2,200,False,200 images,-0.1,-0.2,-0.05,
+attribution,funnybirds,ig_32,,spearman,birds,2,200,False,200 images,,,,not scored
+imagenet9,,rise,,forward_per_image,<b>|photos,14,90,True,holds of any data,256,,,
 """
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
@@ -31,13 +31,14 @@ def results(tmp_path):
 def test_every_number_has_one_row_and_a_word(results, tmp_path):
     board = read_scoreboard([results])
     keys = [(row.paper, row.unit, row.method, row.part, row.statistic) for row in board.rows]
-    assert len(set(keys)) == len(keys) == 498
+    assert len(set(keys)) == len(keys) == 504
     assert len(board.panels) == 27
-    counts = board.counts
-    assert (counts["reproduced"], counts["different"]) == ((1, 1), (0, 1))
-    assert sum(map(sum, counts.values())) == len(keys)
+    tallies = board.tallies
+    assert tallies["reproduced"] == (1, 0, 1, 1)
+    assert tallies["different"] == (1, 0, 0, 0)
+    assert sum(tally.total for tally in tallies.values()) == len(keys)
     page = write_scoreboard(board, tmp_path / "index.md", has_pages=True).read_text()
-    assert "| reproduced | 1 | 1 | within the stated interval |" in page
+    assert "| reproduced | 1 |  | 1 | 2 | 1 | within the stated interval |" in page
     assert "| [birds](results/birds.md) | 2 | other: 200 images |" in page
     assert (
         "| table 3, table 6 | funnybirds, decaf_5 | Spearman | 0.403 [0.385, 0.422] "
@@ -64,11 +65,31 @@ def test_a_page_of_html_is_one_file_that_loads_nothing(results, tmp_path):
 def test_a_folder_counts_beside_another(results, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    official = "attribution,funnybirds,decaf_9,,spearman,more,3,True,as many,0.4,0.39,0.42,\n"
+    official = "attribution,funnybirds,decaf_9,,spearman,more,3,500,True,as many,0.4,0.39,0.42,\n"
     (other / "more.csv").write_text(f"{HEAD}\n{official}")
     board = read_scoreboard([results, other])
-    assert board.counts["reproduced"] == (2, 1)
+    assert board.tallies["reproduced"] == (2, 0, 1, 2)
     assert [row.study for row in board.studies] == ["<b>|photos", "birds", "more"]
+
+
+def test_of_as_many_models_the_larger_sample_counts(results):
+    row = "attribution,funnybirds,decaf_5,,spearman,{},2,{},False,{} images,{},,,\n"
+    rows = [row.format("a_few", 40, 40, 0.5), row.format("more", 300, 300, 0.6)]
+    (results / "sizes.csv").write_text(f"{HEAD}\n{''.join(rows)}")
+    row = next(row for row in read_scoreboard([results]).rows if row.method == "decaf_5")
+    assert (row.study, row.estimate) == ("more", 0.6)
+
+
+def test_a_value_that_the_paper_reads_as_no_effect_has_no_side(results):
+    rows = [
+        f"covertype,,{method},inversion,rank_correlation,c,135,9,False,other,{estimate},,,\n"
+        for method, estimate in {"shap_interaction": 0.692, "native_shap": -0.343}.items()
+    ]
+    (results / "table.csv").write_text(f"{HEAD}\n{''.join(rows)}")
+    verdicts = {
+        row.method: row.verdict for row in read_scoreboard([results]).rows if row.study == "c"
+    }
+    assert verdicts == {"shap_interaction": "different", "native_shap": "same direction"}
 
 
 @pytest.mark.parametrize(

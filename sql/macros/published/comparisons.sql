@@ -13,6 +13,7 @@ SELECT
     numbers.statistic,
     numbers.study, -- which the number is of
     model_count, -- of the study
+    sample_size, -- images, foregrounds, rows or scenes of the study
     is_official, -- whether its data are the paper's, as far as counts say
     why, -- it is said
     estimate,

@@ -1,7 +1,8 @@
 -- purpose: every number that the paper publishes, with the best one of given studies and a verdict
 -- grain: one row per row of core_published that the paper prints or draws
 -- rel names a relation with the columns of comparisons(). Of several numbers for a cell the one
--- counts that is of the paper's data, then that of the most models.
+-- counts that is of the paper's data, then that of the most models, then of the largest sample.
+-- kind is 'effect' where the statistic has a value of no effect, 'count', or 'measurement'.
 -- FROM scoreboard_of('my_comparisons')
 CREATE OR REPLACE MACRO scoreboard_of(rel) AS TABLE
 WITH best AS (
@@ -11,7 +12,8 @@ WITH best AS (
     FROM query_table(rel)
     QUALIFY row_number() OVER (
         PARTITION BY paper, unit, method, part, statistic
-        ORDER BY estimate IS NULL, is_official DESC, model_count DESC, study
+        ORDER BY estimate IS NULL, is_official DESC, model_count DESC,
+            sample_size DESC NULLS LAST, study
     ) = 1
 ),
 cells AS (
@@ -21,23 +23,31 @@ cells AS (
             WHERE core_needs.study = published.study
                 AND coalesce(core_needs.unit, published.unit) = published.unit
                 AND coalesce(core_needs.statistic, published.statistic) = published.statistic
-        ) AS needs
+        ) AS needs,
+        (SELECT any_value(why) FROM core_no_effect AS read
+            WHERE read.study = published.study
+                AND coalesce(read.unit, published.unit) = published.unit
+                AND (read.method, read.part, read.statistic)
+                    = (published.method, published.part, published.statistic)
+        ) AS why_no_effect
     FROM core_published AS published
     WHERE place SIMILAR TO '(section|table|figure|appendix).*'
 )
 SELECT
     cells.paper, place, nullif(unit, '') AS unit, nullif(method, '') AS method,
     nullif(part, '') AS part, statistic, title,
+    CASE WHEN unit_of_value = 'count' THEN 'count' WHEN neutral IS NULL THEN 'measurement'
+        ELSE 'effect' END AS kind,
     cells.value AS published, cells.lower_95 AS published_lower_95,
     cells.upper_95 AS published_upper_95,
     printed, study, model_count, is_official,
     why AS data, estimate, best.lower_95, best.upper_95,
     CASE WHEN remark IS NULL THEN estimate - cells.value END AS difference,
     verdict_of(estimate, best.lower_95, best.upper_95, cells.value, cells.lower_95,
-        cells.upper_95, digits, neutral, needs) AS verdict,
+        cells.upper_95, digits, if(why_no_effect IS NULL, neutral, NULL), needs) AS verdict,
     -- A number that a paper view shows has the remark among its reasons.
-    nullif(concat_ws('; ', coalesce(reason, remark), if(estimate IS NULL, 'needs ' || needs, NULL)),
-        '') AS reason,
+    nullif(concat_ws('; ', coalesce(reason, remark), 'read as no effect: ' || why_no_effect,
+        if(estimate IS NULL, 'needs ' || needs, NULL)), '') AS reason,
     cells.position
 FROM cells
 JOIN core_statistics USING (statistic)

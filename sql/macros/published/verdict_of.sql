@@ -9,7 +9,8 @@
 --   different          none of these
 --   not run            there is no number
 --   cannot be run here there is none, and needs says what is missing
--- neutral is NULL where a statistic has no such value: then nothing has a direction. digits are the
+-- neutral is NULL where a statistic has no such value, or where the paper reads its own value as no
+-- effect: then nothing has a direction. digits are the
 -- printed decimals; NULL, of a value that only a figure shows, is 3.
 CREATE OR REPLACE MACRO verdict_of(
     estimate, lower_95, upper_95, published, published_lower, published_upper, digits, neutral, needs

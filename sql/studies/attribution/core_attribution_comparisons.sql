@@ -33,6 +33,7 @@ SELECT
     method,
     attribution_architecture(architecture, family) AS part, -- NULL is all models
     statistic, estimate, lower_95, upper_95, reason,
+    image_count AS sample_size,
     is_official, why -- of the data
 FROM numbers
 JOIN core_attribution_studies USING (study, protocol)

@@ -37,6 +37,6 @@ WITH numbers AS (
         unnest([drawn_per_class, row_count])::DOUBLE AS estimate
     FROM paper_covertype_data
 )
-SELECT 'covertype' AS paper, numbers.*, is_official, why -- of the data
+SELECT 'covertype' AS paper, numbers.*, row_count AS sample_size, is_official, why -- of the data
 FROM numbers
 JOIN paper_covertype_data USING (study);

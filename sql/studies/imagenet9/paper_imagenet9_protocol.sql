@@ -2,8 +2,8 @@
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
 -- paper: section 6.3, figure 4a (response composition)
 -- published: scan
--- Intervals resample models. The paper's order is A, the first patches path ranked by energy. For
--- contradiction its text says about 1.8, so that there is no difference, for evidence no number.
+-- Intervals resample models. The paper's order is A, the first patches path ranked by energy. Its text
+-- says about 1.8 of contradiction, and of evidence close to the blend, which is 1: no difference.
 CREATE OR REPLACE VIEW paper_imagenet9_protocol AS
 WITH paired AS MATERIALIZED (
     SELECT

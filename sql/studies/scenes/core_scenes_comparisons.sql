@@ -50,6 +50,6 @@ numbers AS (
     FROM paper_fragility_models
     JOIN (SELECT study, model_id, seed FROM core_scene_fragility) USING (study, model_id)
 )
-SELECT 'scenes' AS paper, numbers.*, is_official, why -- of the data
+SELECT 'scenes' AS paper, numbers.*, source_count AS sample_size, is_official, why -- of the data
 FROM numbers
 JOIN given USING (study);

@@ -22,7 +22,7 @@ KEYS = {
 }
 """Unit, method, part and statistic of a row of each view."""
 NOT_SHOWN = {("data", "drawn_per_class"), ("data", "rows"), ("data", "table_rows")}
-NOT_SHOWN |= {("", "cpu_seconds_of_all"), ("", "elapsed_hours")}
+NOT_SHOWN |= {("", "cpu_seconds_of_all"), ("", "elapsed_hours"), ("", "work_shares")}
 """Values that other values follow from, or that tell the paper's data from others."""
 
 

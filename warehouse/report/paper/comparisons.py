@@ -22,6 +22,7 @@ SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in TEXTS),
         ("model_count", pa.int64()),
+        ("sample_size", pa.int64()),
         ("is_official", pa.bool_()),
         ("why", pa.string()),
         *((name, pa.float64()) for name in ("estimate", "lower_95", "upper_95")),

@@ -24,12 +24,33 @@ from warehouse.report.paper.tables import is_count
 VERDICTS = {
     "reproduced": "within the stated interval",
     "same direction": "on the same side of no effect, with any intervals",
-    "different": "neither; shares and counts have no side",
+    "different": "neither; measurements and counts have no side",
     "undecided": "our interval holds the paper's value and no effect",
     "not run": "no study here has the number",
     "cannot be run here": "it needs what a small machine with free data has not",
 }
 """Words of the macro ``verdict_of`` in the order in which they are counted."""
+
+KINDS = {
+    "effect": "Effects",
+    "measurement": "Measurements",
+    "count": "Counts",
+}
+"""Kinds of numbers by the macro ``scoreboard_of``, with the headings of their counts."""
+
+
+class Tally(NamedTuple):
+    """Numbers with one verdict: of each kind, and how many of them are on the paper's data."""
+
+    effect: int
+    measurement: int
+    count: int
+    official: int
+
+    @property
+    def total(self) -> int:
+        """Numbers of all kinds."""
+        return self.effect + self.measurement + self.count
 
 
 class Panel(NamedTuple):
@@ -50,10 +71,14 @@ class Scoreboard(NamedTuple):
     pages: dict[str, Path]
 
     @property
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """Numbers with each verdict on the paper's data, and on other data or none."""
-        counts = Counter((row.verdict, bool(row.is_official)) for row in self.rows)
-        return {verdict: (counts[verdict, True], counts[verdict, False]) for verdict in VERDICTS}
+    def tallies(self) -> dict[str, Tally]:
+        """Numbers with each verdict, by kind."""
+        kinds = Counter((row.verdict, row.kind) for row in self.rows)
+        official = Counter(row.verdict for row in self.rows if row.is_official)
+        return {
+            verdict: Tally(*(kinds[verdict, kind] for kind in KINDS), official[verdict])
+            for verdict in VERDICTS
+        }
 
     @property
     def studies(self) -> list[Row]:
@@ -107,6 +132,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         f"scoreboard.{kind}.j2",
         board=board,
         verdicts=VERDICTS,
+        kinds=KINDS,
         sections=[(paper, list(rows)) for paper, rows in groupby(board.rows, attrgetter("paper"))],
         pages={study: link(page) for study, page in board.pages.items()} if has_pages else {},
         link=link if has_pages else None,
@@ -114,7 +140,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         what=what_it_is_of,
         published=_published,
         ours=_ours,
-        difference=difference,
+        difference=_difference,
         name=name_of,
     )
     return templates.write(target, "scoreboard", page)
@@ -135,11 +161,20 @@ def _ours(row: Row) -> list[str]:
 
 def _written(row: Row, value: float | None, low: float | None, high: float | None) -> list[str]:
     """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
-    if is_count(value):
+    if is_count(value) or _is_whole(row, value):
         return [count(int(value))]
     decimals = max(DECIMALS, len((row.printed or "").partition(".")[2]))
     text, *limits = (score(number, decimals) for number in (value, low, high))
     return [text] if MISSING in limits else [text, f"[{', '.join(limits)}]"]
+
+
+def _difference(row: Row) -> str:
+    is_whole = _is_whole(row, row.difference)
+    return f"{row.difference:+,.0f}" if is_whole else difference(row)
+
+
+def _is_whole(row: Row, value: float | None) -> bool:
+    return row.kind == "count" and value is not None and value.is_integer()
 
 
 def _embedded(picture: Path) -> str:
