@@ -223,11 +223,12 @@ def test_curves_go_along_a_column_with_a_panel_for_each_task(stub, report, is_of
     reader = report(connection)
     paper = read_paper(connection, study)
     known = "" if is_official else ", on other data"
-    tasks, shares = curve_figures.curve_pictures(paper)
+    tasks, changes, shares = curve_figures.curve_pictures(paper)
     assert tasks.title.endswith(f": all models of a task (the paper's figure 9a{known})")
     for name in ("Direct", "Invert", "Evidence", "Contradiction", "swapped context"):
         assert name in tasks.svg
     assert "Gate" not in tasks.svg, "a panel without a value"
+    assert "Sign-change share" not in changes.svg, "a series without a value"
     assert "Net response" not in tasks.svg
     for metric in ("evidence", "contradiction"):
         lines = re.findall(rf'stroke="var\(--{metric}, #\w+\)" stroke-width="1.8"', tasks.svg)

@@ -1,6 +1,6 @@
 -- purpose: what a channel that swaps the wall context makes of the response, by task and family
 -- grain: one row per study, task, family (or all), eta and statistic
--- paper: section 5; appendix E, figure 9a (attenuation and inversion)
+-- paper: section 5; appendix E, figure 9a (attenuation and inversion), sign changes
 -- curve: eta
 -- Means over models and wall maps; eta is the probability of the swapped context. Intervals resample
 -- the seeds within every family, 2,000 times with seed 7301.
@@ -8,7 +8,8 @@ CREATE OR REPLACE VIEW paper_contradiction_mixture AS
 WITH measured AS (
     FROM core_scene_mixtures
     UNPIVOT (mean FOR metric IN (
-        evidence, contradiction, fragility, abs_response, net_response, opposed_fraction
+        evidence, contradiction, fragility, abs_response, net_response, opposed_fraction,
+        sign_change_share
     ))
 ),
 entries AS MATERIALIZED (
@@ -29,7 +30,7 @@ SELECT
     family,
     eta,
     statistic,
-    estimate, -- score units; opposed_fraction a share
+    estimate, -- score units; opposed_fraction and sign_change_share are shares
     lower_90, upper_90, lower_95, upper_95,
     published, -- NULL where the paper has none
     difference,

@@ -1,22 +1,11 @@
 -- purpose: evidence along the path, at every checkpoint of the training that turns the most
 -- grain: one row per study of evidence, checkpoint of one training, stage and statistic
 -- paper: section 5, figure 2b
--- The training is the one with the largest range of the vulnerability; ties go by family, shortcut
--- and seed. Means over pairs, maps and noise seeds on the study's first Gaussian path.
+-- The training is that of core_scene_turning. Means over pairs, maps and noise seeds on the study's first Gaussian path.
 CREATE OR REPLACE VIEW paper_evidence_stages AS
-WITH trainings AS (
-    SELECT study, trajectory
-    FROM core_scene_models
-    WHERE experiment = 'evidence'
-    GROUP BY study, trajectory, family, shortcut, seed
-    QUALIFY row_number() OVER (
-        PARTITION BY study
-        ORDER BY max(vulnerability) - min(vulnerability) DESC NULLS LAST, family, shortcut, seed
-    ) = 1
-),
-chosen AS (
+WITH chosen AS (
     SELECT study, model_id, trajectory, epoch, path
-    FROM core_scene_models SEMI JOIN trainings USING (study, trajectory)
+    FROM core_scene_models SEMI JOIN core_scene_turning USING (study, trajectory)
     JOIN core_scene_paths USING (study)
     WHERE is_primary
 ),

@@ -1,6 +1,6 @@
 -- purpose: fragility of every fragility model beside what the floor does to its labels on the way
 -- grain: one row per study, model and statistic
--- paper: section 5, figure 2c (endpoint-null sensitivity)
+-- paper: section 5, figure 2c (endpoint-null sensitivity); appendix D (randomized-floor stability)
 -- Models with a clean accuracy below 0.99, or more than 5 % of floor pairs active at the endpoint,
 -- do not pass the gates of the comparison.
 CREATE OR REPLACE VIEW paper_fragility_models AS
@@ -9,11 +9,15 @@ WITH estimates AS (
         CASE WHEN estimate IS NULL THEN CASE statistic
             WHEN 'balanced_clean_accuracy' THEN 'its training tells no accuracy'
             WHEN 'fragility' THEN 'not scored yet'
+            WHEN 'floor_stability' THEN 'not scored yet'
             WHEN 'active_frac' THEN 'not scored yet' ELSE reason END END AS reason
-    FROM (FROM core_scene_fragility SELECT * RENAME (validation_accuracy AS balanced_clean_accuracy))
+    FROM (
+        FROM core_scene_fragility LEFT JOIN core_scene_stability USING (study, model_id)
+        SELECT * RENAME (validation_accuracy AS balanced_clean_accuracy)
+    )
     UNPIVOT INCLUDE NULLS (estimate FOR statistic IN (
-        fragility, null_prediction_change_rate, confidence_fragility, balanced_clean_accuracy,
-        active_frac
+        fragility, null_prediction_change_rate, confidence_fragility, floor_stability,
+        balanced_clean_accuracy, active_frac
     ))
 )
 SELECT

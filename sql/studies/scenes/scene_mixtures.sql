@@ -25,8 +25,8 @@ mixed AS (
         study, model_id, task, family, seed, wall_map, eta,
         -- Sums differ in their last bits: equal means must stay ties where they are ranked.
         round(sum(weight * COLUMNS([
-            'evidence', 'contradiction', 'fragility', 'preserve_share', 'collapse_share',
-            'swap_share', 'other_share'
+            'evidence', 'contradiction', 'fragility', 'sign_change_share', 'preserve_share',
+            'collapse_share', 'swap_share', 'other_share'
         ])) / sum(weight), 12)
     FROM weighted
     GROUP BY study, model_id, task, family, seed, wall_map, eta
@@ -45,7 +45,8 @@ SELECT
     evidence + contradiction + fragility AS abs_response,
     evidence - contradiction AS net_response,
     coalesce(contradiction / nullif(evidence + contradiction, 0), 0) AS opposed_fraction,
-    preserve_share, -- share of pairs, as those that follow
+    sign_change_share, -- active pairs with the other sign, of all; a share, as those that follow
+    preserve_share,
     collapse_share,
     swap_share,
     other_share
