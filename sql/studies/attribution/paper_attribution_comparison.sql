@@ -14,25 +14,33 @@ WITH means AS MATERIALIZED (
         (study, protocol, method, model_id, replicate), (study, protocol, method, replicate)
     )
 ),
+remarks AS (
+    FROM core_attribution_remarks
+    UNION ALL BY NAME
+    SELECT DISTINCT study, method, remark FROM core_attribution_remarks -- of the mean over models
+),
 counts AS (SELECT * EXCLUDE (replicate, value) FROM means WHERE replicate IS NULL),
 estimates AS (
     SELECT
         unnest(g), counts.image_count, limits.* EXCLUDE (g), benchmark AS unit,
         coalesce(attribution_architecture(architecture, family), '') AS part,
         'spearman' AS statistic,
-        CASE
+        nullif(concat_ws('; ', CASE
             WHEN limits.estimate IS NULL THEN 'every image has a constant row'
             WHEN limits.lower_95 IS NULL THEN 'a single image has no interval'
             WHEN g.model_id IS NULL AND counts.model_count < studies.model_count
                 THEN format('{} of {} models have images to compare on', counts.model_count,
                     studies.model_count)
-        END AS reason
+        END, remarks.remark), '') AS reason
     FROM two_level_limits('means') AS limits
     JOIN counts USING (g)
     JOIN core_attribution_studies AS studies
         ON studies.study = g.study AND studies.protocol = g.protocol
     LEFT JOIN stg_models AS model
         ON model.study = g.study AND model.run_id = studies.run_id AND model.model_id = g.model_id
+    LEFT JOIN remarks
+        ON remarks.study = g.study AND remarks.method = g.method
+            AND remarks.model_id IS NOT DISTINCT FROM g.model_id
 )
 SELECT
     study,

@@ -14,13 +14,15 @@ WITH means AS (
 ),
 estimates AS (
     SELECT means.*, benchmark AS unit, attribution_architecture(architecture, family) AS part,
-        if(estimate IS NULL, 'every image has a constant row', NULL) AS reason
+        CASE WHEN estimate IS NULL THEN 'every image has a constant row'
+            WHEN statistic <> 'skipped_images' THEN remark END AS reason
     FROM means
     UNPIVOT INCLUDE NULLS (estimate FOR statistic IN (
         single_deletion, framework_single_deletion, skipped_images
     )) AS means
     JOIN core_attribution_studies AS studies USING (study)
     JOIN stg_models USING (study, run_id, model_id)
+    LEFT JOIN core_attribution_remarks USING (study, model_id, method)
     WHERE protocol = 'native'
 )
 SELECT

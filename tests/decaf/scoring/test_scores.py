@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as arrays
 from pydantic import ValidationError
 
 from decaf.errors import DataError, ModelError
+from decaf.scoring.scores.centred_logit import CentredLogit
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.margin import Margin
 from decaf.scoring.scores.regression_value import RegressionValue
@@ -61,6 +62,16 @@ def test_superclass_probability_is_a_sum(tmp_path, shares, expected):
         values = score.values(outputs, output)
         np.testing.assert_allclose(values, [expected], rtol=1e-6)
         assert values.dtype == torch.float64
+
+
+def test_a_centred_logit_is_the_lead_over_the_mean():
+    score = CentredLogit(kind="centred_logit", classes=3)
+    values = score.values(torch.tensor([[1.0, 2.0, 6.0], [-4.0, -4.0, -4.0]]), "logits")
+    assert values.tolist() == [[-2.0, -1.0, 3.0], [0.0, 0.0, 0.0]]
+    one = CentredLogit(kind="centred_logit", classes=2).values(torch.tensor([3.0]), "logits")
+    assert one.tolist() == [[-1.5, 1.5]]
+    with pytest.raises(ModelError):
+        score.values(torch.tensor([[0.2, 0.3, 0.5]]), "probabilities")
 
 
 def test_a_margin_is_the_lead_over_the_best_of_the_others():

@@ -1,0 +1,23 @@
+"""Area: a baseline that looks at no model."""
+
+from typing import ClassVar, Literal
+
+from decaf.evaluation.attributions.base import Access, Batch, MapMethod
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
+
+
+class Area(MapMethod):
+    """One for every pixel, so that a feature scores its number of pixels.
+
+    It calls no model. A method that follows an effect no better than this one may follow the size
+    of the features alone.
+    """
+
+    access: ClassVar[Access] = "forward"
+    forward_calls: ClassVar[int] = 0
+    kind: Literal["area"] = "area"
+
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+        """(n, 1, height, width) ones."""
+        return batch.images.new_ones(len(batch.images), 1, *batch.images.shape[2:])
