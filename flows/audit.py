@@ -10,6 +10,7 @@ from tasks.cluster.workers import connect
 from tasks.models_under_audit import ConfiguredModels, ModelsUnderAudit
 from tasks.plan import AuditPlan
 from tasks.prefect import audit_steps as steps
+from tasks.step import error_of
 
 
 def audit(plan: AuditPlan) -> None:
@@ -61,12 +62,9 @@ def compute_models(
 
     Returns the plan of what was computed; None where no model is left.
     """
-    trainings = [
-        steps.train(client, plan, inputs, return_state=True),
-        steps.choose(client, plan, inputs, return_state=True),
-    ]
+    trainings = [error_of(train, client, plan, inputs) for train in (steps.train, steps.choose)]
     plan = steps.plan(plan)
-    models.note_untrained(plan, steps.errors_of(trainings))
+    models.note_untrained(plan, [error for error in trainings if error is not None])
     tried = steps.smoke_test(client, plan)
     plan = models.leave_out(steps.settle(plan, tried), tried.errors)
     while plan is not None:

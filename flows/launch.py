@@ -1,10 +1,8 @@
-"""Carry out a flow of Prefect so that nothing outlives it."""
+"""Carry out a flow, of Prefect where a server is named, so that nothing outlives it."""
 
 import os
 import socket
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -15,6 +13,7 @@ from decaf.foundation.yaml_source import Source
 from flows.final_state import final_state
 from flows.stopping import heed_signals
 from tasks.progress import telling
+from tasks.step import is_in_flow
 
 Result = TypeVar("Result")
 
@@ -24,41 +23,27 @@ NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
 
 
-@contextmanager
-def start_prefect() -> Iterator[None]:
-    """Say how long the imports of Prefect take, which the block makes.
-
-    Prefect is imported by the modules of a flow. From here on SIGTERM, and SIGHUP when the terminal
-    closes, end this process as Ctrl-C does. Where a flow is under way, which a worker of Prefect
-    has started, Prefect heeds the signals.
-
-    Raises BadInput when Prefect's client cannot use the proxies of the environment.
-    """
-    if is_in_flow():
-        yield
-        return
-    heed_signals()
-    with telling("the start of Prefect"):
-        open_client().close()  # Prefect's client opens one, too
-        yield
-
-
 def launch(
     work: Callable[..., Result],
     config: Source,
     *arguments: Any,
     conclude: Callable[[Result], None] = lambda _: None,
 ) -> None:
-    """Run ``work(*arguments)`` as a flow of Prefect, which is called by the name of the function.
+    """Carry out ``work(*arguments)``; ``conclude`` gets the result.
 
-    Where a flow is under way, which a worker of Prefect has started, it is that one. Its parameter
-    is the study's file. In the flow, too, ``conclude`` gets the result; errors are its last state.
-    Import the function in a block of :func:`start_prefect`.
+    Where ``PREFECT_API_URL`` names a server it is a flow of Prefect, which is called by the name of
+    the function. The flow's parameter is the study's file, and errors are the flow's last state.
+    Where a worker of Prefect has started a flow, it is that flow. Otherwise SIGTERM, and SIGHUP
+    when the terminal closes, end this process as Ctrl-C does.
 
-    Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
-    when a signal came.
+    Raises BadInput when Prefect's client cannot use the proxies of the environment,
+    OrchestrationLost when the server cannot be reached, or not any more; Stopped when a signal
+    came.
     """
-    if is_in_flow():
+    has_flow, url = is_in_flow(), os.environ.get("PREFECT_API_URL")
+    if not has_flow:
+        heed_signals()
+    if has_flow or not url:
         conclude(work(*arguments))
         return
     try:
@@ -66,22 +51,16 @@ def launch(
     except DecafError:
         raise
     except Exception as error:
-        if url := os.environ.get("PREFECT_API_URL"):
-            _raise_if_lost(url, error)
+        _raise_if_lost(url, error)
         raise
 
 
-def is_in_flow() -> bool:
-    """Whether a flow is under way; where Prefect is not imported there is none."""
-    context = sys.modules.get("prefect.context")
-    return context is not None and context.FlowRunContext.get() is not None
-
-
 def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
-    from prefect import flow
-    from prefect.exceptions import FailedRun
-
-    from tasks.prefect.local import engine_settings
+    with telling("the start of Prefect"):
+        open_client().close()  # Prefect's client opens one, too
+        from prefect import flow
+        from prefect.context import get_settings_context
+        from prefect.exceptions import FailedRun
 
     ended: list[DecafError] = []
 
@@ -94,7 +73,12 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
             ended.append(error)
             return final_state(error)
 
-    with engine_settings():
+    # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
+    # Prefect's ``temporary_settings`` reads all settings anew, half a second of a core.
+    context = get_settings_context()
+    flows = context.settings.flows.model_copy(update={"heartbeat_frequency": None})
+    settings = context.settings.model_copy(update={"flows": flows})
+    with context.model_copy(update={"settings": settings}):
         try:
             whole(config)
         except FailedRun:  # the state above

@@ -210,7 +210,7 @@ def _audit(
     *,
     is_json: bool,
 ) -> None:
-    from flows.launch import launch, start_prefect
+    from flows.launch import launch
     from tasks.cluster import fork_server
 
     study, _ = fill_cluster(study, pairs)
@@ -232,8 +232,8 @@ def _audit(
         _end_undecided(study, summary["undecided"], _name_of(config))
 
     with hold_warehouse(study) as store:
-        with start_prefect():
-            from flows.reaudit import reaudit
+        from flows.reaudit import reaudit
+
         launch(reaudit, config, study, pairs, store, _name_of(config), only, conclude=conclude)
 
 
@@ -241,12 +241,10 @@ def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
     try:
         return _listed_with_remarks(study.registry, only)
     except RegistryError as error:
-        from flows.launch import is_in_flow
         from tasks.reaudit.events import tell_failed
         from tasks.reaudit.notify import notify_unreachable
 
-        if is_in_flow():  # otherwise there is no server yet that an event could go to
-            tell_failed(study, error)
+        tell_failed(study, error)
         notify_unreachable(study, name, str(error))
         raise
 

@@ -22,7 +22,7 @@ def run(
     *,
     is_whole: bool = False,
 ) -> None:
-    """Carry out what is left of a study, and print its results; a finished study needs no Prefect.
+    """Carry out what is left of a study, and print its results; a finished study needs no flow.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
@@ -36,7 +36,7 @@ def run(
     fork_server.begin_if_new(study)  # beside the imports that follow
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
-    from flows.launch import launch, start_prefect
+    from flows.launch import launch
     from tasks.hold import hold_warehouse
     from tasks.manifest import record_forced
     from tasks.plan import plan_audit
@@ -56,8 +56,8 @@ def run(
                 fork_server.begin(plan.given.cluster)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             try:
-                with start_prefect():
-                    from flows.audit import audit
+                from flows.audit import audit
+
                 launch(audit, config, plan)
             except ModelsFailed:
                 display.results(console, store, study)

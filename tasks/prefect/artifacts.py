@@ -6,9 +6,7 @@ Each has a key that stays the same from run to run of a study, so the page shows
 import re
 from pathlib import Path
 
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
-
-from tasks.prefect.local import has_server
+from tasks.step import is_in_flow
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Storage
 
@@ -25,9 +23,11 @@ TABLES = {
 
 
 def leave_artifacts(store: Storage, study: str, report: Path | None) -> None:
-    """Write the artifacts of a study's newest run; nothing without a server, or where empty."""
-    if not has_server():
+    """Write the artifacts of a study's newest run; nothing outside a flow of Prefect."""
+    if not is_in_flow():
         return
+    from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
     with connect_whole(store, study) as connection:
         asked = {
             name: connection.sql(

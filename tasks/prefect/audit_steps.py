@@ -1,13 +1,11 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 
 from distributed import Client
-from prefect.states import State
 
 from decaf.errors import DiskRefuses, ScoringFailed
 from decaf.plan.study import Study
@@ -20,9 +18,9 @@ from tasks.models_under_audit import Errors, ModelsUnderAudit
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, replan, settle_blocks
 from tasks.prefect.artifacts import leave_artifacts
-from tasks.prefect.step import step
 from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
+from tasks.step import error_of, step
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
 from warehouse.storage import Storage
@@ -71,12 +69,10 @@ def compute(
         if refusals:
             return refusals[0]
         shared = inputs, images, progress, remaining
-        state = compute_model(client, plan, model_id, rank, groups, *shared, return_state=True)
-        for error in errors_of([state]):
-            if isinstance(error, DiskRefuses):
-                refusals.append(error)
-            return error
-        return None
+        error = error_of(compute_model, client, plan, model_id, rank, groups, *shared)
+        if isinstance(error, DiskRefuses):
+            refusals.append(error)
+        return error
 
     work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in skipped}
     for model_id, error in skipped.items() if work else ():  # else the run ends with it now
@@ -101,12 +97,6 @@ def compute(
             client.close()
             raise
     return {model_id: error for model_id, error in errors.items() if error is not None}
-
-
-def errors_of(states: Iterable[State]) -> list[BaseException]:
-    """Errors of the steps that failed."""
-    failed = [state for state in states if not state.is_completed()]
-    return [state.result(raise_on_failure=False) for state in failed]
 
 
 def compute_until_known(

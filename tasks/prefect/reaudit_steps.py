@@ -6,13 +6,13 @@ from typing import Any
 from decaf.data.pairs import PairSet
 from decaf.plan.study import Study
 from tasks.plan import AuditPlan
-from tasks.prefect.step import step
 from tasks.reaudit import judge as judging
 from tasks.reaudit import notify as notifying
 from tasks.reaudit import plan as planning
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import with_references
+from tasks.step import step
 from warehouse.storage import Storage
 
 judge = step(judging.judge_newest, name="judge")

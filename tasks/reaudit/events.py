@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from prefect.events import emit_event
-
 from decaf.plan.study import Study
 from tasks.reaudit.recorded import AUDITED, GATES, NONE
+from tasks.step import is_in_flow
 
 FAILED, FINISHED, NEW_VERSION = (
     "decaf.reaudit.failed",
@@ -44,7 +43,11 @@ def tell_failed(study: Study, error: Exception) -> None:
 
 
 def emit(event: str, study: Study, payload: Mapping[str, Any], entry: str = "") -> None:
-    """Emit an event of a study, or of an entry of its registry."""
+    """Emit an event of a study, or of an entry of its registry, in a flow of Prefect."""
+    if not is_in_flow():
+        return
+    from prefect.events import emit_event
+
     kind, name = ("entry", f"{study.study}.{entry}") if entry else ("study", study.study)
     emit_event(
         event=event,

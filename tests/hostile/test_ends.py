@@ -90,7 +90,7 @@ from pathlib import Path
 import duckdb
 from flows import stopping
 from flows.commands import cli
-from flows.launch import launch, start_prefect
+from flows.launch import launch
 stopping.FLOW_PATIENCE_SECONDS = 2.0  # DuckDB may lose the signal, and has all cores until then
 def terminate():
     os.write(1, b"now")
@@ -100,8 +100,6 @@ def made_up():
     threading.Timer(0.3, terminate).start()
     connection.sql("SELECT count(*) FROM range(100000000) a, range(1000000) b").fetchall()
 def app(standalone_mode):
-    with start_prefect():
-        import prefect
     launch(made_up, Path("study.yaml"))
 sys.modules["flows.commands.app"] = types.SimpleNamespace(app=app)
 cli.main()

@@ -4,7 +4,6 @@ import threading
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
-from prefect.states import Completed, Failed
 
 from decaf.errors import DiskRefuses, ModelError
 from tasks.estimate import Estimate
@@ -43,10 +42,9 @@ def audit(monkeypatch, client):
 def test_one_model_more_than_workers_is_under_way(audit):
     meeting = threading.Barrier(WORKERS + 1, timeout=PATIENCE_SECONDS)
 
-    def compute(client, plan, model_id, rank, *_, **__):
+    def compute(client, plan, model_id, rank, *_):
         meeting.wait()
         ranks[model_id] = rank
-        return Completed()
 
     ranks = {}
     assert audit("abcdef", compute) == {}
@@ -54,9 +52,10 @@ def test_one_model_more_than_workers_is_under_way(audit):
 
 
 def test_a_model_that_fails_stops_no_other(audit):
-    def compute(client, plan, model_id, rank, *_, **__):
+    def compute(client, plan, model_id, rank, *_):
         computed.append(model_id)
-        return Failed(data=error) if model_id == "b" else Completed()
+        if model_id == "b":
+            raise error
 
     computed, error = [], ModelError("no head")
     assert audit("abc", compute) == {"b": error}
@@ -64,9 +63,8 @@ def test_a_model_that_fails_stops_no_other(audit):
 
 
 def test_a_model_that_failed_before_is_skipped(audit):
-    def compute(client, plan, model_id, rank, *_, **__):
+    def compute(client, plan, model_id, rank, *_):
         computed.append(model_id)
-        return Completed()
 
     computed = []
     assert audit("abc", compute, skipped={"b": ModelError("no head")}) == {}
@@ -76,9 +74,9 @@ def test_a_model_that_failed_before_is_skipped(audit):
 def test_no_further_model_is_begun_once_the_disk_refuses(audit):
     begun = []
 
-    def compute(client, plan, model_id, rank, *_, **__):
+    def compute(client, plan, model_id, rank, *_):
         begun.append(model_id)
-        return Failed(data=DiskRefuses("no room"))
+        raise DiskRefuses("no room")
 
     errors = audit("abcdefgh", compute)
     assert 0 < len(begun) <= WORKERS + 1
@@ -88,11 +86,10 @@ def test_no_further_model_is_begun_once_the_disk_refuses(audit):
 
 
 def test_stopped_by_a_signal_it_lets_go_of_the_workers(audit, client):
-    def compute(client, plan, model_id, *_, **__):
+    def compute(client, plan, model_id, *_):
         if model_id == "a":
             raise KeyboardInterrupt
         assert client.closed.wait(PATIENCE_SECONDS)
-        return Completed()
 
     with pytest.raises(KeyboardInterrupt):
         audit("abcdef", compute)
