@@ -98,6 +98,11 @@ class ModelCard(Settings, ABC):
         """Digest of everything on the card that changes outputs, except the weights."""
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Modules that loading the model imports, in the order that takes the least time."""
+        return ()
+
+    @property
     def scoring_digest(self) -> str:
         """Digest of everything on the card that changes scores, except the weights."""
         if self.stochastic is None:

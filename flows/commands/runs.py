@@ -53,7 +53,7 @@ def run(
             _show_finished(console, plan)
         else:
             if plan.needs_workers:
-                fork_server.begin(plan.given.cluster)
+                fork_server.begin(plan.given.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             try:
                 from flows.audit import audit

@@ -11,10 +11,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, get_context
 
+from decaf.models.card import ModelCard
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
 from decaf.plan.study import Study
 from tasks.machine import NVIDIA_DRIVER
@@ -24,7 +25,7 @@ from warehouse.commits.layout import lock
 
 FORKING, FRESH = "forkserver", "spawn"
 """Python's names of the two ways to start a process."""
-PRELOADED = "tasks.cluster.preloaded"
+PRELOADED, UNCOLLECTED = "tasks.cluster.preloaded", "tasks.cluster.uncollected"
 ATTEMPTS, PAUSE_SECONDS = 20, 0.5
 SLOWER = "workers start more slowly: each imports torch for itself"
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
@@ -47,6 +48,8 @@ SERVER_VARIABLES = {
 
 _begun: list[dict[str, str]] = []
 """Variables of the fork server, and so of its forks; empty before it is started."""
+_libraries: list[str] = []
+"""Modules that the fork server imports for the models of the study."""
 _environment_lock = threading.Lock()
 """Nannies start workers in threads, and the environment is the whole process's."""
 
@@ -57,8 +60,10 @@ def variables(settings: LocalWorkers | CudaWorkers) -> dict[str, str]:
     return {**WORKER_MEMORY, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
 
 
-def begin(settings: Cluster) -> None:
+def begin(settings: Cluster, cards: Sequence[ModelCard] = ()) -> None:
     """Start the fork server unless it runs; does not wait for its imports.
+
+    It imports the libraries of the models, too, so that no worker imports them again.
 
     Nothing happens for workers elsewhere, and on systems other than Linux, whose libraries promise
     nothing in a fork. Prints a message where the server cannot be started.
@@ -68,6 +73,7 @@ def begin(settings: Cluster) -> None:
     if _begun or not isinstance(settings, LocalWorkers) or sys.platform != "linux":
         return
     _begun.append(variables(settings))
+    _libraries[:] = dict.fromkeys(name for card in cards for name in card.libraries)
     try:
         _ensure_running()
     except OSError as error:  # no file can be made where it would listen, or no process
@@ -86,7 +92,7 @@ def begin_if_new(study: Study) -> None:
     folder = storage.open(study.warehouse).folder
     if study.registry is None and folder is not None and not (folder / lock(study.study)).exists():
         # Workers of a study without `cluster:` mostly have one thread; planning says so later.
-        begin(study.cluster or LocalWorkers())
+        begin(study.cluster or LocalWorkers(), study.models)
 
 
 def start_method(settings: LocalWorkers | CudaWorkers) -> str:
@@ -119,7 +125,8 @@ def _ensure_running() -> None:
 
     Ctrl-C is blocked for it: an interrupted import would print a traceback.
     """
-    get_context(FORKING).set_forkserver_preload([PRELOADED])  # Dask sets a list of its own
+    # Dask sets a list of its own.
+    get_context(FORKING).set_forkserver_preload([UNCOLLECTED, *_libraries, PRELOADED])
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with _environment_lock, _environment(_begun[0] | SERVER_VARIABLES):

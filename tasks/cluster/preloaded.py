@@ -1,4 +1,7 @@
-"""Imports of every worker, which the fork server does once, and the start of each worker."""
+"""Imports of every worker, which the fork server does once, and the start of each worker.
+
+The fork server has stopped the collection of garbage before (:mod:`tasks.cluster.uncollected`).
+"""
 
 import ctypes
 import gc
@@ -6,15 +9,17 @@ import importlib
 import multiprocessing
 import os
 import signal
+from typing import TYPE_CHECKING
 
-from distributed import Worker
+if TYPE_CHECKING:
+    from distributed import Worker
 
 NEEDED = ("distributed.nanny", "tasks.units.orders", "torch", "pandas")
 """Modules that a worker needs at its first block. Arrow asks for pandas where it is installed."""
 PR_SET_PDEATHSIG = 1
 """Of Linux's prctl.h."""
 
-gc.disable()  # modules stay, and looking through them for garbage takes a fifth of the time
+gc.disable()
 try:
     for module in NEEDED:
         importlib.import_module(module)
@@ -23,7 +28,7 @@ finally:
     gc.enable()
 
 
-def dask_setup(_worker: Worker) -> None:
+def dask_setup(_worker: "Worker") -> None:
     """Have a worker heed Ctrl-C, and end with the fork server if it is a fork.
 
     Nobody would know how a fork without its server ends, and Dask would start another worker in its

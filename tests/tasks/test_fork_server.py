@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from decaf.models.sources.estimator import EstimatorCard
 from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import fork_server
 
@@ -31,6 +32,7 @@ if __name__ == "__main__":
 def no_server(monkeypatch):
     """The state of a process that has no fork server yet."""
     monkeypatch.setattr(fork_server, "_begun", [])
+    monkeypatch.setattr(fork_server, "_libraries", [])
 
 
 @pytest.mark.slow
@@ -72,6 +74,26 @@ def test_a_server_that_does_not_fork_is_given_up_with_a_message(monkeypatch, cap
 def test_no_server_is_started_for_workers_that_are_not_local(settings):
     fork_server.begin(settings)
     assert not fork_server._begun
+
+
+@linux
+@pytest.mark.usefixtures("no_server")
+def test_libraries_of_models_are_imported_once_before_those_of_workers(monkeypatch):
+    def note(modules):
+        imported.extend(modules)
+
+    imported, context = [], fork_server.get_context(fork_server.FORKING)
+    monkeypatch.setattr(context, "set_forkserver_preload", note)
+    monkeypatch.setattr(fork_server.forkserver, "ensure_running", lambda: None)
+    model = {"id": "a", "family": "b", "source": "estimator"}
+    cards = [
+        EstimatorCard.model_validate(model | {"file": "a.skops"}),
+        EstimatorCard.model_validate(model | {"file": "a.ubj"}),
+        EstimatorCard.model_validate(model | {"file": "b.ubj"}),
+    ]
+    fork_server.begin(LocalWorkers(), cards)
+    libraries = ["scipy.special", "skops.io", "xgboost"]
+    assert imported == [fork_server.UNCOLLECTED, *libraries, fork_server.PRELOADED]
 
 
 def test_only_workers_with_the_variables_of_the_server_are_forked(monkeypatch):

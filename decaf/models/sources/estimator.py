@@ -139,6 +139,15 @@ class EstimatorCard(TrainableCard):
         return (*self.trusted, *(self.training.trusted if self.training else ()))
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Libraries that open the file."""
+        suffix = self.trained_suffix if self.file is None else self.file.suffix
+        if suffix in XGBOOST:
+            return ("xgboost",)
+        # skops looks for the module of each ufunc in all modules, those imported first come first.
+        return ("sklearn",) if self.unpickle else ("scipy.special", "skops.io")
+
+    @property
     def preprocessing_digest(self) -> str:
         """Digest of the method, the order of classes, and the keys that are seldom given."""
         seldom = self.model_dump(include={"missing", "columns", "output"}, exclude_defaults=True)

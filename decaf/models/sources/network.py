@@ -191,6 +191,12 @@ class NetworkCard(StoredTensors, TrainableCard):
         return self.architecture
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Library that has the architecture, if it is none of decaf's own."""
+        library = self.architecture.partition(":")[0]
+        return (library,) if library in ("timm", "torchvision") else ()
+
+    @property
     def training_parts(self) -> dict[str, str]:
         """Architecture, preprocessing and what the training starts from, beside its recipe."""
         return {
