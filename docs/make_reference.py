@@ -26,6 +26,7 @@ from decaf.registry.entries import Registry
 from decaf.registry.gates import METRICS, Gate
 from decaf.registry.write_back import WriteBack
 from decaf.reveal.path import RevealPath
+from decaf.reveal.refinement import Refinement
 from decaf.scoring.scores.base import ScoreDefinition
 from warehouse.query.catalog import connect_empty
 from warehouse.query.views import views
@@ -101,6 +102,10 @@ def configuration() -> str:
         "## `gates:` – one section, or a list of several, for each column",
         f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
         _keys(Gate),
+        "## `stages:` – a rule",
+        "[When a rule ends](paths.md#stages-that-double). A path or the study has the section in "
+        "the place of a number.",
+        _keys(Refinement),
         "## `stop:`",
         "[Audits that stop early](stopping.md). A key that only `when: interval` has is refused "
         "beside `when: gates_decided`.",
@@ -223,10 +228,15 @@ def _described(model: type) -> list[Key]:
         ]
     types = get_type_hints(model)
     keys = [
-        Key(field.name, types[field.name], f"`{_shown(field.default)}`", _description(field))
+        Key(field.name, types[field.name], _default(field), _description(field))
         for field in dataclasses.fields(model)
+        if field.metadata.get("is_key", True)
     ]
     return sorted(keys, key=lambda key: key.name == "stages")
+
+
+def _default(field: dataclasses.Field) -> str:
+    return "required" if field.default is dataclasses.MISSING else f"`{_shown(field.default)}`"
 
 
 def _description(field: dataclasses.Field) -> str | None:
@@ -267,7 +277,9 @@ def _type(annotation: Any) -> str:
 def _is_for_python_alone(annotation: Any) -> bool:
     """Whether no YAML can say it: absence, or an object in memory."""
     return annotation is type(None) or (
-        dataclasses.is_dataclass(annotation) and "kind" not in annotation.__dataclass_fields__
+        dataclasses.is_dataclass(annotation)
+        and annotation is not Refinement
+        and "kind" not in annotation.__dataclass_fields__
     )
 
 

@@ -31,7 +31,7 @@ def audit(plan: AuditPlan) -> None:
 
 
 def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
-    """Fit → train, choose → plan → try → compute → analyse → check → picture.
+    """Fit → train, choose → plan → try → compute, refine → analyse → check → picture.
 
     Workers are started only where they have something to do. Returns the plan of what was audited;
     None where every model was left out of it. Where models failed that stay in the plan, the run is
@@ -49,6 +49,9 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     steps.begin(plan)
     if models.has_failures:
         return plan
+    finer = steps.refine(plan)
+    if finer is not plan:  # nothing was left to score of a run that was not the newest one
+        return audit_models(finer, models)
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.picture(plan, models.pending_rows(plan))
@@ -58,7 +61,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
 def compute_models(
     client: Client, plan: AuditPlan, models: ModelsUnderAudit, inputs: Path
 ) -> AuditPlan | None:
-    """Train → plan → try → compute, again where failed models are left out of the plan.
+    """Train → plan → try → compute; again with more stages, or without models that failed.
 
     Returns the plan of what was computed; None where no model is left.
     """
@@ -71,6 +74,12 @@ def compute_models(
         steps.begin(plan)
         computed, errors = steps.compute_until_known(client, plan, inputs, models)
         plan = models.leave_out(computed, steps.quarantined(computed) | errors)
+        if plan is not computed:
+            continue
+        if models.has_failures:
+            break
+        plan = steps.refine(computed)
         if plan is computed:
             break
+        steps.fit(plan, inputs)
     return plan

@@ -15,18 +15,18 @@ STRIDES = (2, 4, 8, 16)
 
 
 def find_coarser(
-    store: Storage, study: Study, units: Iterable[Unit], known: Set[str]
+    store: Storage, study: Study, units: Iterable[Unit], done: Set[str]
 ) -> dict[str, tuple[Unit, str]]:
     """Find stored units whose grid is every second, fourth … stage of units that score paths.
 
-    ``known`` are the keys of commits that hold such units on the grid of now; they are not read.
+    ``done`` are keys of commits of blocks in which nothing is left to score; they are not read.
 
     Returns
     -------
     By the key of a unit: the stored unit with the finest such grid, and its commit. Units without
     one are left out.
     """
-    names = receipts.keys(store, UNITS, study.study) - known
+    names = receipts.keys(store, UNITS, study.study) - done
     if not names:
         return {}
     parts_of: dict[tuple[int, int], SharedParts] = {}

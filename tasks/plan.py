@@ -18,6 +18,7 @@ from decaf.foundation.readiness import carry_out
 from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
 from decaf.plan.expectations import json_of
+from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from decaf.plan.threshold import remark_default_epsilon
 from decaf.plan.units import Unit
@@ -27,6 +28,7 @@ from tasks.coarser import find_coarser
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
+from tasks.refining import continue_grids, refine_stages
 from tasks.runs import newest_run
 from tasks.sizes import ChosenSizes, Pace, fill_block_size, fill_cluster, measured_block_size
 from tasks.stops import is_scored, stops_of
@@ -45,6 +47,8 @@ PREPARING = [kind for kind in KINDS.values() if kind.prepares]
 OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
 SCORED = ("predict", "score")
 """Kinds of units that go through a model together."""
+ROUTED = ("score", "route")
+"""Kinds of units whose results say whether means still move with the number of stages."""
 EMPTY: Mapping[str, int] = {}
 
 
@@ -121,9 +125,14 @@ class AuditPlan:
     @cached_property
     def coarser(self) -> dict[str, tuple[Unit, str]]:
         """Stored units of coarser grids, with their commits, by keys of units to be scored."""
-        scored = of_kind(self.units, "score")
-        known = {self.committed[unit.key] for unit in scored if unit.key in self.committed}
-        return find_coarser(self.store, self.study, of_kind(self.pending, "score"), known)
+        pending = of_kind(self.pending, "score")
+        open_blocks = {(unit.model_id, unit.block) for unit in pending}
+        done = {
+            self.committed[unit.key]
+            for unit in of_kind(self.units, "score")
+            if unit.key in self.committed and (unit.model_id, unit.block) not in open_blocks
+        }
+        return find_coarser(self.store, self.study, pending, done)
 
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
@@ -290,6 +299,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     store = storage.open(study.warehouse)
     if store.exists(layout.FORMAT):
         check_version(store)
+    study = continue_grids(study, store)
     study, why_workers = fill_cluster(study, pairs)
     study, has_open_blocks = fill_block_size(study, pairs, store)
     editions = read_editions(store, study.study)
@@ -311,6 +321,11 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         run_id = run_id_of(study, units, pairs)
     newest = newest_run(store, study.study)
     missing = [unit for unit in units if unit.key not in committed]
+    is_routed = not ready.waiting and all(unit.kind not in ROUTED for unit in missing)
+    if is_routed and run_id == newest and run_id not in finished:
+        finer = refine_stages(study, store)
+        if finer is not study:  # the run ended before it was scored on more stages
+            return plan_audit(finer, pairs)
     before = history(store, study.study, missing) if newest != run_id else None
     set_aside = units_set_aside(store, study.study) if missing else {}
     return AuditPlan(
@@ -379,5 +394,7 @@ def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     if study.stop:  # another rule, or another gate, is another run
         gates = {name: [gate.model_dump() for gate in own] for name, own in study.gates.items()}
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
+    if rules := list_rules(study.paths, study.stages):
+        words = [*words, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]
     keys = (unit.key for unit in units)
     return short(json_list_sha256(study.study, keys, *pairs.analysed_by, *words))

@@ -19,6 +19,7 @@ from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
+from decaf.reveal.refinement import Refinement
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 from decaf.statistics.bootstrap import checked_weights
 
@@ -304,6 +305,10 @@ def _chosen_paths(
             raise ResponseError(
                 f"path is {one!r}; expected a reveal path such as decaf.Blend(sigma=8), or the "
                 f"name of a kind: {', '.join(known)}"
+            )
+        if isinstance(chosen[name].stages, Refinement):
+            raise ResponseError(
+                f"path {name!r} has a rule for its stages, which only studies refine; give a number"
             )
     return chosen
 

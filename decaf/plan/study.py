@@ -26,15 +26,17 @@ from decaf.models.card import ModelCard
 from decaf.plan.class_names import match_classes, target_number
 from decaf.plan.cluster import Cluster
 from decaf.plan.expectations import Expectation
+from decaf.plan.methods import check_baselines, check_gradients
 from decaf.plan.missing_marks import drop_stated_marks
 from decaf.plan.presentation import DisplayName, Report, check_shown
+from decaf.plan.refining import check_rules, start_grid
 from decaf.plan.shared_keys import with_keys_of_data
 from decaf.plan.stopping import Stop, check_stop
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gates
 from decaf.reveal import path as reveal_base
-from decaf.reveal.path import stage_grid
+from decaf.reveal.refinement import Stages
 from decaf.routing.route import DEFAULT_EPSILON
 from decaf.scoring.scores.base import ScoreDefinition
 
@@ -52,8 +54,6 @@ FORMER_KEYS = {
     "sources_per_shard": "is now 'sources_per_block'",
 }
 """Keys that a study had once, and what to do instead."""
-PROBABILITIES = "predict_proba"
-"""Method of an estimator that baselines can explain."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
@@ -100,8 +100,10 @@ class Study(Settings):
     baselines: dict[Name, Baseline] = Field(
         {}, description="what other methods say of a table's factor, by name, to compare with"
     )
-    stages: int | tuple[float, ...] = Field(
-        9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
+    stages: Stages = Field(
+        9,
+        description="number of evenly spaced stages, the stages themselves from 0 to 1, or a rule "
+        "that doubles them, as `{until: 0.005, at_most: 65}`",
     )
     epsilon: float = Field(
         DEFAULT_EPSILON, gt=0, le=1e9, description="threshold of |d|: smaller effects are fragility"
@@ -247,35 +249,10 @@ class Study(Settings):
         return self
 
     @model_validator(mode="after")
-    def _gradients_can_be_taken(self) -> "Study":
-        for name, method in self.attributions.items():
-            for card in self.models if method.needs_gradients else ():
-                if not card.has_gradients:
-                    raise fault(
-                        f"attribution {name} (kind: {method.kind}) takes gradients, and model "
-                        f"{card.id} (source: {card.source}) has none; choose a method that asks "
-                        "for scores alone, such as occlusion or rise, or leave out the model",
-                        "attributions",
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _baselines_explain_something(self) -> "Study":
-        # Models of a registry are not known yet.
-        baselines = self.baselines if self.registry is None else {}
-        for name, baseline in baselines.items():
-            if not any(baseline.applies_to(card) for card in self.models):
-                raise fault(
-                    f"baseline {name} explains none of the models; correct its 'models:' and "
-                    "'families:'"
-                )
-            for card in filter(baseline.applies_to, self.models):
-                if (method := getattr(card, "method", PROBABILITIES)) != PROBABILITIES:
-                    raise fault(
-                        f"baseline {name} needs probabilities, and model {card.id} has 'method: "
-                        f"{method}'; use 'method: predict_proba' there, or leave the model out of "
-                        "the baseline with 'models:' or 'families:'"
-                    )
+    def _methods_fit_models(self) -> "Study":
+        check_gradients(self.attributions, self.models)
+        if self.registry is None:  # models of a registry are not known yet
+            check_baselines(self.baselines, self.models)
         return self
 
     @model_validator(mode="after")
@@ -283,13 +260,14 @@ class Study(Settings):
         if self.stop:
             whole = [key for key in ("labels", "baselines") if getattr(self, key)]
             check_stop(self.stop, self.score, has_gates=bool(self.gates), whole=whole)
+        check_rules(self.paths, self.stages, can_stop=self.stop is not None)
         return self
 
     @field_validator("stages")
     @classmethod
-    def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
+    def _usable_grid(cls, stages: Stages) -> Stages:
         try:
-            stage_grid(stages)
+            start_grid(stages)
         except ResponseError as error:
             raise fault(str(error)) from error
         return stages
@@ -297,7 +275,7 @@ class Study(Settings):
     @property
     def grid(self) -> NDArray[np.float64]:
         """(n_stages,) stages from 0 to 1 of the paths that have none of their own."""
-        return stage_grid(self.stages)
+        return start_grid(self.stages)
 
     @property
     def members(self) -> list[Settings | reveal_base.RevealPath]:

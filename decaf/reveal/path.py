@@ -13,6 +13,7 @@ from decaf.data.pair_block import PairBlock
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array
 from decaf.foundation.place import Place
+from decaf.reveal.refinement import MOST_STAGES, Refinement, Stages
 from decaf.routing.quadrature import check_grid
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ Regions = NDArray[np.unsignedinteger] | None
 None where the data have no features of their own. Rules are given a tensor of the same bits where
 inputs are tensors (:func:`decaf.foundation.arrays.bits_like`).
 """
-
-
-MOST_STAGES = 10_000
 
 
 class Revealed(NamedTuple):
@@ -119,7 +117,7 @@ class RevealPath(ABC):
     removes_features: ClassVar[bool] = False
     """Whether pairs are an input with and without a feature; for the others, two inputs."""
 
-    stages: int | tuple[float, ...] | None = described(
+    stages: Stages | None = described(
         None, "this path's own stages, in the form of the study's `stages:`", kw_only=True
     )
     pair_types: tuple[str, ...] | None = described(
@@ -127,7 +125,7 @@ class RevealPath(ABC):
     )
 
     def __post_init__(self) -> None:
-        if self.stages is not None:
+        if self.stages is not None and not isinstance(self.stages, Refinement):
             stage_grid(self.stages)
         if self.pair_types is not None and not self.pair_types:
             raise ResponseError(
@@ -183,8 +181,14 @@ class RevealPath(ABC):
         return None
 
     def grid(self, default: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n_stages,) this path's own stages, or the study's."""
-        return default if self.stages is None else stage_grid(self.stages)
+        """(n_stages,) this path's own stages, or the study's, where a refined path starts."""
+        stages = self.stages.grid if isinstance(self.stages, Refinement) else self.stages
+        return default if stages is None else stage_grid(stages)
+
+    @property
+    def exact_stages(self) -> int | None:
+        """Number of evenly spaced stages that shows every state; None if states are continuous."""
+        return None
 
     @property
     def has_drawn_start(self) -> bool:

@@ -14,7 +14,7 @@ from rich.text import Text
 from decaf.data.pairs import PairSet
 from decaf.errors import number_of
 from decaf.plan.study import Study
-from flows.commands.sizes import say_sizes
+from flows.commands.sizes import say_sizes, say_stages
 from flows.commands.terminal import say, warn
 from tasks.attribution_rows import attribution_rows_left
 from tasks.estimate import Work, counted, estimate_of, learnt, trial_seconds, work_of
@@ -38,6 +38,13 @@ MOST_VERDICTS = 8
 """Models whose verdicts are printed, the worst first."""
 FINDINGS = "SELECT model_id, sentence FROM out_findings WHERE study = '{study}'"
 
+STOP_REASONS = {
+    "converged": "converged",
+    "at_most": "the most that 'at_most' allows",
+    "exact": "exact, since they show every state",
+}
+"""Words for the reasons of ``out_refinements``."""
+
 MANY_SMALL_FILES = 200
 """Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
@@ -55,6 +62,7 @@ def results(console: Console, store: Storage, study: Study) -> None:
         remarks = [
             *remark_results(connection, study.study),
             *_remark_stops(connection, study.study),
+            *_remark_refinements(connection, study.study),
         ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
@@ -104,6 +112,21 @@ def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str
     return [
         f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources{left}; "
         "--to-the-end scores the rest"
+    ]
+
+
+def _remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark where the stages of each refined path of the current run stopped, and why."""
+    rows = connection.sql(
+        "SELECT path, stage_count, error, until, reason FROM out_refinements "
+        "WHERE study = $study AND reason IS NOT NULL",
+        params={"study": study},
+    ).fetchall()
+    return [
+        f"path {path}: {stage_count} stages, {STOP_REASONS[reason]}"
+        + ("" if error is None else f"; every second one alone moves a mean by up to {error:.2g}")
+        + f" (until {until:g})"
+        for path, stage_count, error, until, reason in rows
     ]
 
 
@@ -168,6 +191,7 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
         f"forward rows per model: {planned_rows} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
+    say_stages(console, planned)
     say_sizes(console, planned)
     for remark in (*check_masks(planned.given, pairs), *planned.remarks):
         if remark not in pairs.remarks:

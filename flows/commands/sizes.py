@@ -1,11 +1,14 @@
-"""Workers, blocks and batches of a run, in words."""
+"""Workers, blocks, batches and stages of a run, in words."""
 
 from rich.console import Console
 
 from decaf.errors import number_of
 from decaf.plan.cluster import describe_cluster
+from decaf.plan.refining import list_rules
 from flows.commands.terminal import say
 from tasks.plan import AuditPlan
+from tasks.refining import with_stages
+from tasks.row_counts import count_rows
 from tasks.sizes import block_seconds, load_of
 
 
@@ -28,3 +31,19 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
             f"{model_id}: {blocks}, batches of {number_of(pace.batch_size, 'row')}, about "
             f"{seconds:.2g} s each, {1 / pace.seconds_per_row:,.0f} rows/s",
         )
+
+
+def say_stages(console: Console, plan: AuditPlan) -> None:
+    """Print the stages of refined paths, now and at most, and the forward rows of the most."""
+    rules = list_rules(plan.given.paths, plan.given.stages)
+    if not rules:
+        return
+    finest = {name: rule.finest() for name, rule in rules.items()}
+    for name, rule in rules.items():
+        say(
+            console,
+            f"path {name}: {len(rule.grid)} stages now, at most {len(finest[name].grid)}, until "
+            f"no mean moves by more than {rule.until:g}",
+        )
+    rows = count_rows(with_stages(plan.given, finest), plan.pairs)
+    console.print(f"forward rows per model on the most stages: {rows.planned} planned")

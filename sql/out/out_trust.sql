@@ -34,11 +34,13 @@ SELECT
     near_frac, -- share of pairs with epsilon / 2 <= |d| < 2 epsilon
     role_half, role, role_double, -- at half, once and twice the threshold
     is_firm, -- the role is the same at all three
-    stage_count, -- NULL of a path whose stages cannot be halved, as the next three
+    -- NULL of a path whose stages cannot be halved, unless it is refined, as the next three
+    coalesce(stages.stage_count, refinement.stage_count) AS stage_count,
     stage_change, -- of Abs, against every second stage; score units
     -- how far E, C, F or Abs may move at 95 %; NULL below 5 sources
     CASE WHEN responses.source_count >= 5 THEN stages.error END AS stage_error,
-    stage_error <= smallest / 2 AS is_converged,
+    coalesce(refinement.reason = 'exact', FALSE) OR stage_error <= smallest / 2 AS is_converged,
+    refinement.reason AS stop_reason, -- why the stages of a refined path stopped; NULL of others
     path_count,
     CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
         AS paths_agree, -- NULL on one path
@@ -52,5 +54,6 @@ SELECT
         AS interval_use
 FROM responses
 LEFT JOIN stages USING (study, model_id, pair_type, path)
+LEFT JOIN out_refinements AS refinement USING (study, path)
 LEFT JOIN out_controls AS control USING (study, model_id, pair_type, path)
 ORDER BY study, position, model_id, pair_type, path_position;

@@ -8,6 +8,7 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.errors import DiskRefuses, ScoringFailed
+from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from tasks import compute as computing
 from tasks.estimate import Remaining, estimate_of
@@ -20,6 +21,7 @@ from tasks.plan import AuditPlan, replan, settle_blocks
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
+from tasks.refining import refine_stages
 from tasks.step import error_of, step
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
@@ -51,6 +53,18 @@ def plan(plan: AuditPlan) -> AuditPlan:
 def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
     """Plan with the speed of the models that were tried, which may ask for smaller blocks."""
     return settle_blocks(plan, tried.paces, tried.worker_count)
+
+
+@step
+def refine(plan: AuditPlan) -> AuditPlan:
+    """Plan with more stages for the paths whose means still move; the same plan if none does."""
+    finer = refine_stages(plan.given, plan.store)
+    if finer is plan.given:
+        return plan
+    for name, rule in list_rules(finer.paths, finer.stages).items():
+        if rule != plan.given.paths[name].stages:
+            announce(f"path {name}: its means still move, so it gets {len(rule.grid)} stages")
+    return replan(plan, paths=finer.paths)
 
 
 def compute(

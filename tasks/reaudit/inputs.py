@@ -7,6 +7,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.expectations import json_of, kinds_of
+from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from decaf.registry.gates import on_pair_types
 from tasks.units.kinds import KINDS
@@ -32,12 +33,16 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
     configured = [[card.id, _origin(card), card.scoring_digest] for card in study.models]
     images, paths = pairs.input_set.digest, study.paths.items()
+    rules = list_rules(study.paths, study.stages)
     return {
         "score": json_sha256(study.score.identity()),
         "paths": json_sha256(
             {name: [path.identity(images), path.pair_types] for name, path in paths}
         ),
-        "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
+        "stages": json_sha256(
+            {name: path.grid(study.grid).tolist() for name, path in paths}
+            | {name: [rule.until, rule.at_most] for name, rule in rules.items()}
+        ),
         "pairs": pairs.analysed_digest,
         "epsilon": repr(study.epsilon),
         "quarantine": repr(study.quarantine),

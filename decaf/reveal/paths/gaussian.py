@@ -27,6 +27,7 @@ from decaf.reveal.path import (
     shown_by_branch,
 )
 from decaf.reveal.paths.blend import Fade, column_of, stage_words
+from decaf.reveal.refinement import Refinement
 
 CHAINS = ("fixed", "reverse_markov")
 NOISE_SEEDS = (20260884, 20260885, 20260886)
@@ -139,9 +140,11 @@ class GaussianReveal(RevealPath):
             raise ResponseError(f"noise seeds are {self.seeds}; expected distinct numbers from 0")
         if self.chain not in CHAINS:
             raise UnknownName.among("chain", self.chain, CHAINS)
-        if self.chain == "reverse_markov" and self.stages is None:
+        is_open = self.stages is None or isinstance(self.stages, Refinement)
+        if self.chain == "reverse_markov" and is_open:
             raise ResponseError(
-                "a reverse Markov chain walks the path's own stages; give 'stages' to this path"
+                "a reverse Markov chain walks the path's own stages, and all its states depend on "
+                "them; give this path 'stages', a number or a list"
             )
 
     @property

@@ -119,6 +119,11 @@ class Patches(RevealPath):
         """How a state is made."""
         return PatchMask(self.side)
 
+    @property
+    def exact_stages(self) -> int:
+        """One more than there are patches: none, the first, …, all of them."""
+        return self.side**2 + 1
+
     def check(self, shape: tuple[int, ...]) -> None:
         """Raise ResponseError for other than images, and sides that are no multiples of `side`."""
         if len(shape) != 4 or any(pixels % self.side for pixels in shape[2:]):

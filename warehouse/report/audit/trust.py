@@ -76,6 +76,7 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
         yield _on_near_pairs(rows)
         yield _on_threshold(rows)
         yield _on_stages(rows, facts.decimals)
+        yield from _on_refinements(rows)
         yield _on_paths(rows)
         yield _on_control(rows)
 
@@ -111,7 +112,10 @@ def _on_threshold(rows: Sequence[Row]) -> Mark:
 
 
 def _on_stages(rows: Sequence[Row], decimals: int) -> Mark:
-    checked = [row for row in rows if row.stage_error is not None]
+    inexact = [row for row in rows if row.stop_reason != "exact"]
+    checked = [row for row in inexact if row.stage_error is not None]
+    if not inexact:
+        return "well", "Every path has stages that show all its states."
     if not checked:
         return "note", "No path has stages that can be halved, so their number is not checked."
     doubtful = [row for row in checked if not row.is_converged]
@@ -122,6 +126,19 @@ def _on_stages(rows: Sequence[Row], decimals: int) -> Mark:
         f"Every second stage alone moves a mean by up to {largest}: more stages could change "
         f"{_count(doubtful, checked)}."
     )
+
+
+def _on_refinements(rows: Sequence[Row]) -> Iterator[Mark]:
+    """Yield a sentence for each path whose stages were doubled, if there are any."""
+    refined = {row.path: row for row in rows if row.stop_reason is not None}
+    for path, row in refined.items():
+        stopped = f"Doubling the stages of {path} stopped at {row.stage_count}"
+        if row.stop_reason == "converged":
+            yield "well", f"{stopped}: no mean moves by more than the study allows."
+        elif row.stop_reason == "exact":
+            yield "well", f"{stopped}: they show every state, so the sums are exact."
+        else:
+            yield "mind", f"{stopped}, the most that the study allows: means still move."
 
 
 def _on_paths(rows: Sequence[Row]) -> Mark:

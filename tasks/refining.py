@@ -1,0 +1,65 @@
+"""Stages of refined paths: the grids that runs have come to, and more where means still move."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from decaf.plan.refining import list_rules
+from decaf.plan.study import Study
+from decaf.reveal.refinement import Refinement
+from tasks.runs import read_newest_run
+from warehouse.query.damage import connect_whole
+from warehouse.storage import Storage
+
+
+def continue_grids(study: Study, store: Storage) -> Study:
+    """Set the grid of every refined path that has none yet.
+
+    That is the grid of the newest run where refining reaches it, and the start otherwise. The study
+    itself where no path is refined, or where all refined paths have a grid.
+    """
+    rules = list_rules(study.paths, study.stages)
+    open_rules = {name: rule for name, rule in rules.items() if rule.grid is None}
+    if not open_rules:
+        return study
+    recorded = _recorded_grids(store, study.study)
+    settled = {
+        name: rule.settle(study.grid, study.paths[name].exact_stages, recorded.get(name))
+        for name, rule in open_rules.items()
+    }
+    return with_stages(study, settled)
+
+
+def refine_stages(study: Study, store: Storage) -> Study:
+    """Double the stages of the paths whose means still move; the study itself if there are none.
+
+    The study's run must be the newest one, and all its trajectories stored. Reads the view
+    ``out_refinements``; writes nothing.
+    """
+    rules = list_rules(study.paths, study.stages)
+    if not rules:
+        return study
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(
+            "SELECT path FROM out_refinements WHERE study = $study AND reason IS NULL",
+            params={"study": study.study},
+        ).fetchall()
+    finer = {path: rules[path].refine() for (path,) in rows}
+    return with_stages(study, {path: rule for path, rule in finer.items() if rule is not None})
+
+
+def with_stages(study: Study, stages: Mapping[str, Refinement]) -> Study:
+    """Give some paths of a study other stages; the study itself where there are none."""
+    if not stages:
+        return study
+    paths = {
+        name: replace(path, stages=stages[name]) if name in stages else path
+        for name, path in study.paths.items()
+    }
+    return study.model_copy(update={"paths": paths})
+
+
+def _recorded_grids(store: Storage, study: str) -> dict[str, tuple[float, ...]]:
+    """Grids of the refined paths of the newest run, by path."""
+    run = read_newest_run(store, study)
+    stages = {name: path.get("stages") for name, path in run.config["paths"].items()} if run else {}
+    return {name: tuple(rule["grid"]) for name, rule in stages.items() if isinstance(rule, dict)}
