@@ -17,42 +17,6 @@ TUTORIALS = ROOT / "docs" / "tutorials"
 SHOWN = re.compile(r"```text\n(.*?)```", re.DOTALL)
 
 
-WRITTEN = re.compile(r"(\d+) (?:of these )?lines")
-
-
-def yaml_lines(text):
-    """Lines of a study that are no comments."""
-    return [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
-
-
-def block(page, language, start):
-    """The one block of a page that begins so, without its first line where that is of the shell."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
-    (found,) = (text for text in blocks if text.startswith(start))
-    return found.partition("<<'END'\n")[2].partition("END")[0] or found
-
-
-def test_the_lines_that_are_written_are_counted():
-    _, page = (TUTORIALS / "README.md").read_text().split("## What is written")
-    table = yaml_lines(block(TUTORIALS / "table.md", "sh", "cat > hiring.yaml"))
-    models = table.index("models:")
-    (score,) = (at for at, line in enumerate(table) if line.startswith("score:"))
-    card = yaml_lines(block(ROOT / "README.md", "yaml", "   - id: resnet50.ours"))
-    registered = block(ROOT / "docs" / "reaudit.md", "python", "client = ").splitlines()
-    cards = yaml_lines(block(TUTORIALS / "registry.md", "sh", "cat >> nightly.yaml"))
-    counted = [
-        len(block(ROOT / "docs" / "plugins.md", "python", '"""').splitlines()),
-        len(yaml_lines((ROOT / "configs" / "init" / "image_pairs" / "study.yaml").read_text())),
-        len((ROOT / "decaf" / "studies" / "covertype" / "adapters.py").read_text().splitlines()),
-        len(table),
-        score - models - 1,
-        len(card) - 1,  # an entry of a registry has no id
-        len([line for line in registered if not line.endswith("# once")]),
-        len(cards),
-    ]
-    assert [int(number) for number in WRITTEN.findall(page)] == counted
-
-
 def compare(name, folder):
     """What the blocks of a page printed in a folder, and what the page shows."""
     check_alike(*(SHOWN.findall((place / name).read_text()) for place in (folder, TUTORIALS)))
