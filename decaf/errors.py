@@ -3,7 +3,7 @@
 ::
 
     DecafError                  exit code 3: something broke
-    ├── BadInput                exit code 2: what was given cannot be used
+    ├── BadInput                exit code 2: an input or a setting cannot be used
     │   ├── ConfigError         a configuration file (file, line, key)
     │   ├── UnknownName         a name that no registry knows, with the nearest ones
     │   │   └── UnknownEntry    a model that a registry of models does not list, nor ever has
@@ -13,7 +13,7 @@
     │   │   └── UnstableScore   a score that depends on its batch, or on chance
     │   ├── ResponseError       an array handed to the routing kernel
     │   ├── MissingPackage      a package that some extra of decaf brings, or a plug-in needs
-    │   ├── RegistryError       a registry that cannot be reached, or lists what it should not
+    │   ├── RegistryError       a registry that cannot be reached, or lists forbidden entries
     │   ├── ScheduleError       a schedule that cannot be made, or run now
     │   ├── ServerUnreachable   Prefect's server of the schedules does not answer, or refuses
     │   ├── QueryError          SQL that does not run
@@ -24,16 +24,16 @@
     ├── ChecksFailed            exit code 1: a check of results, or of receivers, found faults
     ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
     ├── GatesUndecided          exit code 4: the gates neither passed nor failed
-    ├── AlertFailed             somebody should have been told, and was not
+    ├── AlertFailed             an alert did not reach its receiver
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
-    ├── ModelsFailed            some models of a study failed, and the others are audited
+    ├── ModelsFailed            some models of a study failed; all other models are audited
     ├── ScoringFailed           work that could not be done
     │   └── WorkerEnded         work that ends the process that does it
-    └── WriteFailed             a file or a commit that could not be written
-        └── DiskRefuses         nor could any other: no room, or no right to write
+    └── WriteFailed             a file or a commit could not be written
+        └── DiskRefuses         no file can be written: no room, or no right to write
 
-A message says what was found, what was expected, where, and what to do next. All errors take one
-string, or several, so that they survive the trip from a worker process.
+A message says in this order: found, expected, where, remedy. All errors take one string, or
+several, so that they can be pickled by a worker process.
 """
 
 import difflib
@@ -41,13 +41,13 @@ from collections.abc import Iterable, Sequence
 
 
 class DecafError(Exception):
-    """Root of the tree; ``exit_code`` is what the command line returns."""
+    """Root of the tree; the command line returns ``exit_code``."""
 
     exit_code = 3
 
 
 class BadInput(DecafError):
-    """What was given cannot be used."""
+    """An input or a setting cannot be used."""
 
     exit_code = 2
 
@@ -101,7 +101,7 @@ class MissingPackage(BadInput):
 
 
 class RegistryError(BadInput):
-    """A registry of models that cannot be reached, refuses, or lists what it should not."""
+    """A registry of models that cannot be reached, refuses, or lists forbidden entries."""
 
 
 class ScheduleError(BadInput):
@@ -133,7 +133,7 @@ class AlreadyRunning(BadInput):
 
 
 class ChecksFailed(DecafError):
-    """A check of what is there (profiles, the warehouse, receivers of alerts) found faults."""
+    """A check of profiles, of the warehouse or of receivers of alerts found faults."""
 
     exit_code = 1
 
@@ -155,7 +155,7 @@ class AlertFailed(DecafError):
 
 
 class OrchestrationLost(DecafError):
-    """The Prefect server or the Dask scheduler is gone; what is committed is safe."""
+    """The Prefect server or the Dask scheduler is gone; commits are safe."""
 
 
 class ModelsFailed(DecafError):
@@ -179,13 +179,13 @@ class DiskRefuses(WriteFailed):
 
 
 LEAST_LIKENESS = 0.65
-"""Of a name that may be meant, from 0 to 1: `difflib` finds 0.62 of it in income and zipcode."""
+"""Least similarity of a suggested name, 0 to 1; by `difflib`, income and zipcode have 0.62."""
 MOST_KNOWN = 40
 """Names that a message lists; torchvision and timm have many more."""
 
 
 def number_of(count: int, noun: str) -> str:
-    """A count and what is counted: ``1 pair``, ``2,000 pairs``."""
+    """Count with its noun: ``1 pair``, ``2,000 pairs``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -201,7 +201,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     Capitals and small letters count as the same.
     """
     known = sorted(known)
-    spelt = {one.casefold(): one for one in known}
+    spelt = {word.casefold(): word for word in known}
     near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=LEAST_LIKENESS)
     meant = f"; did you mean {spelt[near[0]]!r}?" if near else ""
     return f"{meant}; known: {listed(known, MOST_KNOWN) or 'none'}"

@@ -1,1 +1,1 @@
-"""What every member of an open place has to keep; `decaf check-plugin` and our tests try it."""
+"""Contracts of the members of every open place; `decaf check-plugin` and our tests try them."""

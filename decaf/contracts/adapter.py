@@ -1,4 +1,4 @@
-"""What a data set has to keep."""
+"""Contracts of data sets."""
 
 from itertools import islice
 
@@ -48,25 +48,25 @@ def points_at_its_images(trial: Trial) -> None:
 
 
 def has_digests(trial: Trial) -> None:
-    """Each image has a digest of what it is made from, images of equal digests are equal."""
+    """Each image has a digest of its sources, and images of equal digests are equal."""
     pairs = trial.member.pair_set()
     bare = [image.image_id for image in pairs.inputs if not image.digest]
     require(not bare, f"images without a digest: {listed(bare)}; use file_sha256 or json_sha256")
     require(pairs.geometry, "'geometry' is empty; say how inputs are made, as in 'resized to 64'")
     by_digest: dict[str, Input] = {}
     for image in _some(pairs):
-        other = by_digest.setdefault(image.digest, image)
-        if other is not image:
-            same = np.array_equal(trial.member.read_input(image), trial.member.read_input(other))
+        twin = by_digest.setdefault(image.digest, image)
+        if twin is not image:
+            same = np.array_equal(trial.member.read_input(image), trial.member.read_input(twin))
             require(
                 same,
-                f"{image.image_id} and {other.image_id} have one digest and other content; make "
+                f"{image.image_id} and {twin.image_id} have one digest and other content; make "
                 "the digest from all that the content depends on",
             )
 
 
 def describes_its_pairs(trial: Trial) -> None:
-    """describe() says in words what a pair changes, the same each time."""
+    """describe() puts the change of a pair into words, the same each time."""
     pairs = trial.member.pair_set()
     pair = pairs.pairs[0]
     words = trial.member.describe(pairs, pair)
@@ -81,7 +81,7 @@ def passes_its_own_check(trial: Trial) -> None:
 
 
 def reads_every_input(trial: Trial) -> None:
-    """Every input is read, the same each time, all of one type and the shapes that are said."""
+    """Every input is read, the same each time, all of one type and of their declared shapes."""
     first = None
     for image in _some(trial.member.pair_set()):
         read = trial.member.read_input(image)
@@ -104,7 +104,7 @@ def reads_every_input(trial: Trial) -> None:
 def reads_every_mask(trial: Trial) -> None:
     """Masks have the size of their image, are read the same twice, and have no unknown feature."""
     pairs = trial.member.pair_set()
-    known = int(pairs.pairs.features.max())
+    feature_count = int(pairs.pairs.features.max())
     for image, mask in islice(zip(pairs.inputs, pairs.masks, strict=False), MOST_IMAGES):
         read, size = trial.member.read_mask(mask), trial.member.read_input(image).shape[:2]
         require_type(read, np.ndarray, f"read_mask({mask.image_id})", "an array")
@@ -119,9 +119,9 @@ def reads_every_mask(trial: Trial) -> None:
         )
         last = int(read.max()).bit_length()
         require(
-            last <= known,
+            last <= feature_count,
             f"the mask {mask.image_id} has bit {last - 1}, that of feature {last}; the pairs name "
-            f"features up to {known}",
+            f"features up to {feature_count}",
         )
 
 

@@ -1,4 +1,4 @@
-"""What an attribution method has to keep, on a score whose gradient is known."""
+"""Contracts of attribution methods, tried on a score whose gradient is known."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def gives_numbers_of_the_expected_shape(trial: Trial) -> None:
     refused = {}
     for height, width in SIZES:
         try:
-            maps = _attributed(trial, _images(height, width))
+            maps = _compute_maps(trial, _images(height, width))
         except BadInput as error:
             refused[height, width] = str(error)
             continue
@@ -48,10 +48,10 @@ def gives_numbers_of_the_expected_shape(trial: Trial) -> None:
 
 def _scores_each_feature(method: CoalitionMethod) -> None:
     coalitions = method.coalitions(CELLS, "a")
-    found = f"{coalitions.dtype} {coalitions.shape}"
+    actual = f"{coalitions.dtype} {coalitions.shape}"
     require(
         coalitions.dtype == bool and coalitions.shape[1:] == (CELLS,),
-        f"coalitions({CELLS}, …) gave {found}; expected bool (n, {CELLS})",
+        f"coalitions({CELLS}, …) gave {actual}; expected bool (n, {CELLS})",
     )
     values = np.random.default_rng(0).normal(size=2**CELLS)
     scores = method.worth(coalitions, values[coalitions @ (1 << np.arange(CELLS))])
@@ -71,7 +71,7 @@ def attributes_the_same_twice(trial: Trial) -> None:
     """Maps and scores are the same each time; draws have a seed that is a setting."""
     images = _images(*SIZES[-1])
     require(
-        torch.equal(_attributed(trial, images), _attributed(trial, images)),
+        torch.equal(_compute_maps(trial, images), _compute_maps(trial, images)),
         "maps or scores of the same images differ when they are made again; derive a method of "
         "maps from RandomMethod and draw with self.generators(source_ids), one of coalitions with "
         "image_draws(name, source_id)",
@@ -79,13 +79,13 @@ def attributes_the_same_twice(trial: Trial) -> None:
 
 
 def attributes_an_image_by_itself(trial: Trial) -> None:
-    """What an image is given depends neither on the batch size nor on the other images."""
+    """The map of an image depends neither on the batch size nor on the other images."""
     images = _images(*SIZES[-1])
-    together = _attributed(trial, images)
-    one_by_one = _attributed(trial, images, batch_size=1)
-    backwards = _attributed(trial, images.flip(0), COLUMNS[::-1], NAMES[::-1])
-    for found, what in ((one_by_one, "one by one"), (backwards.flip(0), "in another order")):
-        difference = float((found - together).abs().max())
+    together = _compute_maps(trial, images)
+    one_by_one = _compute_maps(trial, images, batch_size=1)
+    backwards = _compute_maps(trial, images.flip(0), COLUMNS[::-1], NAMES[::-1])
+    for maps, what in ((one_by_one, "one by one"), (backwards.flip(0), "in another order")):
+        difference = float((maps - together).abs().max())
         scale = float(together.abs().max()) or 1.0
         require(
             difference <= 1e-3 * scale,
@@ -95,16 +95,17 @@ def attributes_an_image_by_itself(trial: Trial) -> None:
 
 
 def counts_its_calls(trial: Trial) -> None:
-    """forward_calls and backward_calls are what a map costs, coalitions what features cost."""
+    """forward_calls and backward_calls are the cost of a map, coalitions that of features."""
     score = _score()
-    found = _found(trial, score, _images(*SIZES[-1]))
-    forward = found.asked_rows if isinstance(found, Played) else score.forward_rows
-    made = (forward / COUNT, score.backward_rows / COUNT)
-    said = trial.member.calls(CELLS)
+    outcome = _run_method(trial, score, _images(*SIZES[-1]))
+    forward = outcome.asked_rows if isinstance(outcome, Played) else score.forward_rows
+    actual_calls = (forward / COUNT, score.backward_rows / COUNT)
+    declared_calls = trial.member.calls(CELLS)
     require(
-        made == said,
-        f"a map took {made[0]:g} forward and {made[1]:g} backward rows; forward_calls and "
-        f"backward_calls say {said[0]} and {said[1]}: plans and costs are made from these",
+        actual_calls == declared_calls,
+        f"a map took {actual_calls[0]:g} forward and {actual_calls[1]:g} backward rows; "
+        f"forward_calls and backward_calls say {declared_calls[0]} and {declared_calls[1]}: plans "
+        "and costs are made from them",
     )
 
 
@@ -125,7 +126,7 @@ def _score() -> CountedScore:
     return CountedScore(answer)
 
 
-def _found(
+def _run_method(
     trial: Trial,
     score: CountedScore,
     images: torch.Tensor,
@@ -134,14 +135,16 @@ def _found(
     batch_size: int = 64,
 ) -> torch.Tensor | Played:
     """Maps, or scores of the quarters of the images."""
-    given = (score, images, columns, names, batch_size)
+    arguments = (score, images, columns, names, batch_size)
     if not isinstance(trial.member, CoalitionMethod):
-        return trial.member.maps(*given)
+        return trial.member.maps(*arguments)
     cells = feature_words(cell_map(images.shape[2:], 2) + 1)
     features = Features(np.stack([cells] * COUNT), np.full(COUNT, 2**CELLS - 1, np.uint64))
-    return play([trial.member], features, *given)
+    return play([trial.member], features, *arguments)
 
 
-def _attributed(trial: Trial, images: torch.Tensor, *given: Any, **options: Any) -> torch.Tensor:
-    found = _found(trial, _score(), images, *given, **options)
-    return torch.from_numpy(found.scores[0]) if isinstance(found, Played) else found
+def _compute_maps(
+    trial: Trial, images: torch.Tensor, *arguments: Any, **options: Any
+) -> torch.Tensor:
+    outcome = _run_method(trial, _score(), images, *arguments, **options)
+    return torch.from_numpy(outcome.scores[0]) if isinstance(outcome, Played) else outcome

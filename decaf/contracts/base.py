@@ -1,4 +1,4 @@
-"""What a contract is: one thing that a member of a place has to keep, tried on one object of it."""
+"""Contracts: each is one duty of the members of a place, tried on one object."""
 
 import pickle
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from decaf.foundation.settings import Settings
 
 
 class Broken(Exception):
-    """A contract is not kept: what was found, what was expected, and what to do."""
+    """A contract is not kept; the message says found, expected and remedy."""
 
 
 class Trial(NamedTuple):
@@ -30,7 +30,7 @@ class Trial(NamedTuple):
 
 
 Contract = Callable[[Trial], None]
-"""Raises :class:`Broken`; the first line of its docstring says what has to hold."""
+"""Raises :class:`Broken`; the first line of its docstring is its title."""
 
 
 def contracts_in(module: ModuleType) -> tuple[Contract, ...]:
@@ -51,9 +51,9 @@ def require(holds: Any, message: str) -> None:
 
 
 def require_type(value: Any, kind: Any, source: str, expected: str) -> None:
-    """Refuse what a method of the member returned unless it is of a type."""
-    found = type(value).__name__
-    require(isinstance(value, kind), f"{source} returned {found}; expected {expected}")
+    """Refuse a value that a method of the member returned unless it is of a type."""
+    type_name = type(value).__name__
+    require(isinstance(value, kind), f"{source} returned {type_name}; expected {expected}")
 
 
 def same_twice(call: Callable[[], Any], complaint: str) -> Any:
@@ -64,12 +64,13 @@ def same_twice(call: Callable[[], Any], complaint: str) -> Any:
 
 
 def is_documented(trial: Trial) -> None:
-    """The class and each of its settings say what they are."""
+    """The class and each of its settings are documented."""
     kind = type(trial.member)
-    own = vars(kind).get("__doc__") or ""
-    is_generated = is_dataclass(kind) and own.startswith(f"{kind.__name__}(")
+    docstring = vars(kind).get("__doc__") or ""
+    is_generated = is_dataclass(kind) and docstring.startswith(f"{kind.__name__}(")
     require(
-        own and not is_generated, "the class has no docstring; its first line names it in lists"
+        docstring and not is_generated,
+        "the class has no docstring; its first line names it in lists",
     )
     if isinstance(trial.member, Settings):
         texts = {name: field.description for name, field in kind.model_fields.items()}
@@ -96,7 +97,7 @@ def is_frozen(trial: Trial) -> None:
 
 
 def survives_json(trial: Trial) -> None:
-    """What is written into the warehouse as JSON makes an equal object again."""
+    """The JSON in the warehouse makes an equal object again."""
     kind: Any = Annotated[trial.base, OneOf(trial.base)]
     section: TypeAdapter[Any] = TypeAdapter(kind)
     text = section.dump_json(trial.member)
@@ -113,14 +114,14 @@ def survives_pickle(trial: Trial) -> None:
     again = pickle.loads(pickle.dumps(trial.member))  # noqa: S301 - what was just pickled here
     require(
         again == trial.member,
-        "the object, pickled and unpickled, is another one; keep no state beside the settings",
+        "the object, pickled and unpickled, is another one; keep all state in the settings",
     )
 
 
 COMMON: tuple[Contract, ...] = (is_documented, is_frozen, survives_json, survives_pickle)
-"""What every member of every place has to keep."""
+"""Contracts of every member of every place."""
 
 
 def title(contract: Contract) -> str:
-    """What has to hold, in one line."""
+    """Title of a contract, in one line."""
     return (contract.__doc__ or "").partition("\n")[0].rstrip(".")

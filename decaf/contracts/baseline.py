@@ -1,4 +1,4 @@
-"""What a baseline has to keep, on a small table with a context and a factor."""
+"""Contracts of baselines, tried on a small table with a context and a factor."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ def gives_every_component(trial: Trial) -> None:
     """measure() gives each of `components` a finite score, or none and the reason."""
     names = trial.member.components
     require(names, "'components' is empty; name the numbers that the method gives")
-    found = trial.member.measure(_subject())
+    components = trial.member.measure(_subject())
     require(
-        set(found) == set(names),
-        f"measure() gave {sorted(found)}; 'components' are {sorted(names)}",
+        set(components) == set(names),
+        f"measure() gave {sorted(components)}; 'components' are {sorted(names)}",
     )
-    for name, component in found.items():
+    for name, component in components.items():
         require(
             isinstance(component, Component),
             f"{name} is {type(component).__name__}; expected a Component",
@@ -50,9 +50,9 @@ def leaves_the_rows_as_they_are(trial: Trial) -> None:
 
 def is_known_by_its_settings(trial: Trial) -> None:
     """Its identity does not depend on which models it explains."""
-    other = trial.member.model_copy(update={"models": ("nothing*",)})
+    copy = trial.member.model_copy(update={"models": ("nothing*",)})
     require(
-        other.identity == trial.member.identity,
+        copy.identity == trial.member.identity,
         "'identity' depends on 'models'; take the base's, or leave models and families out",
     )
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, title
 from decaf.errors import BadInput
 from decaf.foundation.place import Placed
-from decaf.foundation.plugins import name_of, providers, taken
+from decaf.foundation.plugins import describe_clash, name_of, providers
 from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
 from decaf.plan.places import base_of
 
@@ -33,10 +33,10 @@ PLANNING = {"adapter": "pair_set", "registry": "entries"}
 
 
 class Outcome(NamedTuple):
-    """What became of one contract."""
+    """Outcome of one contract."""
 
     contract: str
-    """What has to hold."""
+    """Title of the contract."""
     problem: str | None = None
     """Why it does not; None when it holds."""
 
@@ -48,19 +48,23 @@ def check(member: type[Placed], examples: Sequence[dict[str, Any]] | None = None
     """
     base = base_of(member)
     try:
-        made = [_made(member, example) for example in examples or _examples(member)]
+        objects = [_make_object(member, example) for example in examples or _examples(member)]
     except Broken as error:
         return [Outcome(MADE, str(error))]
-    own = import_module(f"decaf.contracts.{member.place.name}")
-    contracts = COMMON + contracts_in(own)
-    return [Outcome(MADE), *(_outcome(contract, made, base) for contract in contracts)]
+    place_module = import_module(f"decaf.contracts.{member.place.name}")
+    contracts = COMMON + contracts_in(place_module)
+    return [Outcome(MADE), *(_outcome(contract, objects, base) for contract in contracts)]
 
 
 def has_a_free_name(member: type[Placed]) -> Outcome:
     """Look for others, decaf's own or installed, that are called the same in the same place."""
     base, name = base_of(member), name_of(member)
-    others = [who for other, who in providers(base, name) if other != reference_of(member)]
-    return Outcome(FREE, taken([f"class {reference_of(member)}", *others], base, name))
+    other_claims = [
+        who for reference, who in providers(base, name) if reference != reference_of(member)
+    ]
+    return Outcome(
+        FREE, describe_clash([f"class {reference_of(member)}", *other_claims], base, name)
+    )
 
 
 def plans_without_torch(member: type[Placed]) -> Outcome:
@@ -91,21 +95,21 @@ def plan_with(reference: str) -> None:
     if method is not None:
         with suppress(Broken, BadInput):  # which the other contracts tell
             for example in _examples(member):
-                getattr(_made(member, example), method)()
+                getattr(_make_object(member, example), method)()
 
 
 def _examples(member: type[Placed]) -> Sequence[dict[str, Any]]:
     return getattr(member, "examples", ({},))
 
 
-def _made(member: type[Placed], example: dict[str, Any]) -> Any:
+def _make_object(member: type[Placed], example: dict[str, Any]) -> Any:
     section = {**example, member.place.tag: tag_of(member)}
     try:
         return TypeAdapter(member).validate_python(section)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" if one["loc"] else one["msg"]
-            for one in error.errors(include_url=False)
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
+            for fault in error.errors(include_url=False)
         )
         raise Broken(
             f"{section} is refused: {problems}; write settings that can be tried into the class, "
@@ -113,8 +117,10 @@ def _made(member: type[Placed], example: dict[str, Any]) -> Any:
         ) from error
 
 
-def _outcome(contract: Contract, made: list[Any], base: type[Placed]) -> Outcome:
-    problem = next((text for one in made if (text := _problem(contract, one, base))), None)
+def _outcome(contract: Contract, objects: list[Any], base: type[Placed]) -> Outcome:
+    problem = next(
+        (text for example in objects if (text := _problem(contract, example, base))), None
+    )
     return Outcome(title(contract), problem)
 
 
@@ -136,6 +142,6 @@ def _own_frame(error: Exception, member: type[Placed]) -> str:
     """The deepest line of the member's own file that led to an error."""
     frames = traceback.extract_tb(error.__traceback__)
     file = getattr(sys.modules.get(member.__module__), "__file__", None)
-    own: Iterator[Any] = (frame for frame in reversed(frames) if frame.filename == file)
-    frame = next(own, frames[-1])
+    own_frames: Iterator[Any] = (frame for frame in reversed(frames) if frame.filename == file)
+    frame = next(own_frames, frames[-1])
     return f"{frame.filename}:{frame.lineno}, {reference_of(member)}"

@@ -1,4 +1,4 @@
-"""What a source of labels has to keep. Measuring needs a model and a block, and is not tried."""
+"""Contracts of sources of labels. Measuring needs a model and a block, and is not tried."""
 
 from typing import get_args
 
@@ -20,7 +20,7 @@ def says_what_is_labelled(trial: Trial) -> None:
 
 
 def names_its_variants(trial: Trial) -> None:
-    """Variants are names, each once, and measured() is JSON that tells what they depend on."""
+    """Variants are distinct names, and measured() is JSON of the parts that they depend on."""
     variants = trial.member.variants
     require(
         isinstance(variants, tuple) and all(isinstance(name, str) for name in variants),

@@ -1,8 +1,8 @@
-"""What a reveal path has to keep, on tiny pairs of every kind that it takes.
+"""Contracts of reveal paths, tried on tiny pairs of every kind that a path takes.
 
 Every contract is tried on images, rows of features and signals, as pairs of two inputs, of an input
-with and without one of its features, and with a second context; a path may refuse some of these
-kinds, as bad input, and has to take one.
+with and without one of its features, and with a second context. A path may refuse some kinds, as
+bad input, and has to take at least one kind.
 """
 
 import json
@@ -27,7 +27,7 @@ SOURCES, SIDE, FEATURES = 2, 8, 2
 GRID = np.linspace(0, 1, 5)
 NAME = "path"
 TOLERANCE = 1e-5
-"""Of pixel values in [0, 1]."""
+"""Largest difference of pixel values in [0, 1]."""
 REPETITIONS = 2
 """Random repetitions that are compared at most."""
 
@@ -37,13 +37,13 @@ class Tiny(NamedTuple):
 
     kind: str
     path: RevealPath
-    """With what it takes from all clean inputs."""
+    """The path, fitted to all clean inputs."""
     block: PairBlock
     inputs: NDArray[Any]
     plan: StatePlan
 
     @property
-    def built(self) -> NDArray[Any]:
+    def all_states(self) -> NDArray[Any]:
         """(n_states, …) all states of the plan."""
         builder = StateBuilder(self.plan, as_taken(self.inputs))
         return to_numpy(builder.build(np.arange(self.plan.state_count)))
@@ -58,12 +58,15 @@ def takes_some_kind_of_pairs(trial: Trial) -> None:
             return
         except BadInput as error:
             refused[kind] = str(error)
-    raise Broken(f"the path refuses every kind of pairs: {refused}; say in reveal() what it needs")
+    raise Broken(
+        f"the path refuses every kind of pairs: {refused}; name the path's needs in the error of "
+        "reveal()"
+    )
 
 
 def starts_without_information(trial: Trial) -> None:
     """Both branches have one state at stage 0, so that r(0) = 0 exactly."""
-    for tiny in _taken(trial):
+    for tiny in _accepted_pairs(trial):
         index = tiny.plan.index[NAME]
         if tiny.path.has_common_start:
             require(
@@ -75,7 +78,7 @@ def starts_without_information(trial: Trial) -> None:
 
 def ends_at_the_clean_inputs(trial: Trial) -> None:
     """The last stage is the clean input itself, of either branch."""
-    for tiny in _taken(trial):
+    for tiny in _accepted_pairs(trial):
         index, block, clean = tiny.plan.index[NAME], tiny.block, tiny.plan.clean_index
         ends = [(0, block.plus), (1, block.minus)]
         for branch, position in ends[: 1 if block.feature.any() else 2]:
@@ -88,12 +91,12 @@ def ends_at_the_clean_inputs(trial: Trial) -> None:
 
 def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
     """States that are shared between pairs and stages equal those made one by one."""
-    for tiny in _taken(trial):
-        built, index = tiny.built, tiny.plan.index[NAME]
+    for tiny in _accepted_pairs(trial):
+        all_states, index = tiny.all_states, tiny.plan.index[NAME]
         for row, pair in enumerate(tiny.block.pair_ids):
             _require_near(
                 tiny,
-                built[index[row, :REPETITIONS]],
+                all_states[index[row, :REPETITIONS]],
                 _one_by_one(tiny, row),
                 f"states of pair {pair} differ by {{:.2g}} from those that start.states and "
                 "rule.states make of them alone; equal contents have to be equal states, a start "
@@ -102,8 +105,8 @@ def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
 
 
 def knows_a_pair_whatever_the_block(trial: Trial) -> None:
-    """What is revealed of a pair does not depend on the other pairs of its block."""
-    for tiny in _taken(trial):
+    """The states of a pair do not depend on the other pairs of its block."""
+    for tiny in _accepted_pairs(trial):
         alone, inputs = _only(tiny, 1)
         _require_near(
             tiny,
@@ -116,38 +119,38 @@ def knows_a_pair_whatever_the_block(trial: Trial) -> None:
 
 def is_the_same_in_torch(trial: Trial) -> None:
     """States made of tensors equal those made of arrays."""
-    for tiny in _taken(trial):
+    for tiny in _accepted_pairs(trial):
         builder = StateBuilder(tiny.plan, torch.from_numpy(as_taken(tiny.inputs)))
-        built = to_numpy(builder.build(np.arange(tiny.plan.state_count)))
+        all_states = to_numpy(builder.build(np.arange(tiny.plan.state_count)))
         _require_near(
             tiny,
-            built,
-            tiny.built,
+            all_states,
+            tiny.all_states,
             "states made by torch differ by {:.2g} from numpy's; use operations that both have "
             "(decaf.foundation.arrays)",
         )
 
 
 def writes_what_it_returns(trial: Trial) -> None:
-    """A rule that writes states to where they belong writes what it returns, to the last bit."""
-    for tiny in _taken(trial):
+    """A rule that writes states in place writes the states that it returns, to the last bit."""
+    for tiny in _accepted_pairs(trial):
         rule, plan, clean = tiny.path.rule, tiny.plan, as_taken(tiny.inputs)
         if writes_in_place(rule):
             states = np.flatnonzero(plan.rule == 0)
             image = plan.image[states]
             regions = None if plan.regions is None else plan.regions[image]
-            given = clean[::-1][image], clean[image], plan.content[states], regions
+            arguments = clean[::-1][image], clean[image], plan.content[states], regions
             written = np.full_like(clean[image], np.nan)
-            rule.write(written, *given)
+            rule.write(written, *arguments)
             require(
-                np.array_equal(written, rule.states(*given)),
+                np.array_equal(written, rule.states(*arguments)),
                 f"on {tiny.kind}, rule.write() writes other numbers than rule.states() returns; "
                 "compute both alike, or leave write() out",
             )
 
 
 def has_an_identity(trial: Trial) -> None:
-    """identity() says in JSON what the states depend on, the same each time."""
+    """identity() is JSON of the parts that the states depend on, the same each time."""
     same_twice(
         lambda: json.dumps(trial.member.identity("digest"), sort_keys=True),
         "identity() differs when it is asked again",
@@ -156,7 +159,7 @@ def has_an_identity(trial: Trial) -> None:
 
 def says_whether_its_starts_are_drawn(trial: Trial) -> None:
     """has_drawn_start is whether starts are drawn, and of no pair."""
-    for tiny in _taken(trial):
+    for tiny in _accepted_pairs(trial):
         revealed = tiny.path.reveal(tiny.block, tiny.inputs, tiny.path.grid(GRID))
         is_drawn = revealed.draw.shape[-1] > 0 and not tiny.path.start.of_pair
         require(
@@ -213,11 +216,11 @@ def _plan(trial: Trial, kind: str, block: PairBlock, inputs: NDArray[Any]) -> Ti
     return Tiny(kind, path, block, inputs, plan_states(block, inputs, {NAME: path}, GRID))
 
 
-def _taken(trial: Trial) -> Iterator[Tiny]:
+def _accepted_pairs(trial: Trial) -> Iterator[Tiny]:
     for kind, block, inputs in _blocks():
         try:
             tiny = _plan(trial, kind, block, inputs)
-            tiny.built  # noqa: B018 - a start or a rule may refuse the kind, too
+            tiny.all_states  # noqa: B018 - a start or a rule may refuse the kind, too
         except BadInput:
             continue
         yield tiny
@@ -242,8 +245,8 @@ def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
             states[repetition, stage, branch] = start[0]
             continue
         regions = None if block.regions is None else block.regions[[image]]
-        made = path.rule.states(start, clean[[image]], content[None], regions)
-        states[repetition, stage, branch] = made[0]
+        single = path.rule.states(start, clean[[image]], content[None], regions)
+        states[repetition, stage, branch] = single[0]
     return states
 
 

@@ -1,4 +1,4 @@
-"""What a recipe has to keep. The training itself is not tried here: it takes data and time."""
+"""Contracts of recipes. The training itself is not tried: it takes data and time."""
 
 from decaf.contracts.base import Trial, require
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe

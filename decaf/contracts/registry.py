@@ -1,4 +1,4 @@
-"""What a registry has to keep; its example has to be one that can be listed here."""
+"""Contracts of registries; their example has to be one that can be listed here."""
 
 from decaf.contracts.base import Trial, require, same_twice
 from decaf.models.card import ModelCard

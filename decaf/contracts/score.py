@@ -1,4 +1,4 @@
-"""What a score has to keep."""
+"""Contracts of scores."""
 
 import json
 from typing import NamedTuple, get_args
@@ -25,7 +25,7 @@ class Scored(NamedTuple):
 
 def gives_one_row_of_float64_each(trial: Trial) -> None:
     """values() turns (n, outputs) into (n, columns), finite, float64."""
-    for scored in _taken(trial):
+    for scored in _accepted_outputs(trial):
         values = scored.values
         require(
             isinstance(values, torch.Tensor) and values.ndim == 2 and len(values) == ROWS,
@@ -43,7 +43,7 @@ def gives_one_row_of_float64_each(trial: Trial) -> None:
 
 def scores_a_row_by_itself(trial: Trial) -> None:
     """The score of a row does not depend on the other rows of the batch."""
-    for scored in _taken(trial):
+    for scored in _accepted_outputs(trial):
         alone = torch.cat(
             [trial.member.values(scored.outputs[[n]], scored.output) for n in range(ROWS)]
         )
@@ -55,7 +55,7 @@ def scores_a_row_by_itself(trial: Trial) -> None:
 
 def finds_the_column_of_a_pair(trial: Trial) -> None:
     """columns() gives each pair a column of values(), or refuses its class as bad input."""
-    for scored in _taken(trial):
+    for scored in _accepted_outputs(trial):
         width = scored.values.shape[1]
         classes = np.arange(min(width, 3))
         columns = np.asarray(trial.member.columns(classes))
@@ -73,23 +73,28 @@ def finds_the_column_of_a_pair(trial: Trial) -> None:
 def has_an_identity(trial: Trial) -> None:
     """identity() says in JSON what defines the score, its direction too."""
     turned = "decreasing" if trial.member.direction == "increasing" else "increasing"
-    other = trial.member.model_copy(update={"direction": turned})
-    one, two = (json.dumps(score.identity(), sort_keys=True) for score in (trial.member, other))
-    require(one != two, "identity() is the same for both directions; include 'direction'")
+    turned_score = trial.member.model_copy(update={"direction": turned})
+    identity, turned_identity = (
+        json.dumps(score.identity(), sort_keys=True) for score in (trial.member, turned_score)
+    )
+    require(
+        identity != turned_identity,
+        "identity() is the same for both directions; include 'direction'",
+    )
 
 
-def _taken(trial: Trial) -> list[Scored]:
+def _accepted_outputs(trial: Trial) -> list[Scored]:
     """Outputs of one width that the score takes, of each kind."""
     random = torch.Generator().manual_seed(0)
     for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
-        taken = []
+        scored = []
         for output in get_args(Output):
             outputs = torch.randn(ROWS, width, generator=random)
             outputs = outputs.softmax(dim=1) if output == "probabilities" else outputs
             try:
-                taken.append(Scored(outputs, output, trial.member.values(outputs, output)))
+                scored.append(Scored(outputs, output, trial.member.values(outputs, output)))
             except BadInput as error:
                 refusal = str(error)
-        if taken:
-            return taken
+        if scored:
+            return scored
     raise Broken(f"values() refuses all outputs that were tried, the last with: {refusal}")

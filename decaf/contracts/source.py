@@ -1,4 +1,4 @@
-"""What a source of models has to keep; its example has to be a card that can be loaded here."""
+"""Contracts of sources of models; their example has to be a card that can be loaded here."""
 
 from typing import get_args
 
@@ -9,7 +9,7 @@ from decaf.errors import BadInput
 from decaf.models.card import Model, Output
 
 SHAPES = ((3, 32, 32), (3, 224, 224), (4,), (54,))
-"""Of one input, where the class does not say with `example_shape` which it takes."""
+"""Shapes of one input to try if the class does not set `example_shape`."""
 ROWS, TOLERANCE = 3, 1e-4
 
 
@@ -29,7 +29,7 @@ def is_known_by_digests(trial: Trial) -> None:
 
 
 def answers_a_batch(trial: Trial) -> None:
-    """outputs() turns a batch into one row of numbers each, whatever the batch."""
+    """outputs() turns a batch into one row of numbers per input, for every batch."""
     model = trial.member.load("cpu")
     require(
         getattr(model, "output", None) in get_args(Output),
@@ -54,10 +54,10 @@ def answers_a_batch(trial: Trial) -> None:
 
 
 def _inputs(trial: Trial, model: Model) -> torch.Tensor:
-    own = getattr(trial.member, "example_shape", None)
+    example_shape = getattr(trial.member, "example_shape", None)
     random = torch.Generator().manual_seed(0)
     refused = {}
-    for shape in SHAPES if own is None else (own,):
+    for shape in SHAPES if example_shape is None else (example_shape,):
         inputs = torch.rand(ROWS, *shape, generator=random)
         try:
             model.outputs(inputs)

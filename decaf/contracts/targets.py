@@ -1,4 +1,4 @@
-"""What `decaf check-plugin` is given: a file, a folder, a project, or what is installed."""
+"""Targets of `decaf check-plugin`: a file, a folder, a project, or an installed package."""
 
 import tomllib
 from importlib.metadata import EntryPoint
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from decaf.errors import ConfigError
 from decaf.foundation.callables import import_from
-from decaf.foundation.strangers import GROUP, installed, loaded, referenced, tag_of
+from decaf.foundation.strangers import GROUP, installed_entry_points, loaded, referenced, tag_of
 from decaf.plan.places import BASES
 
 PROJECT = "pyproject.toml"
@@ -32,19 +32,21 @@ def candidates(target: str) -> list[Candidate]:
     place, _, class_name = target.partition(":")
     path = Path(place)
     if path.is_dir() and (path / PROJECT).is_file() and not class_name:
-        found = _of_project(path)
+        members = _of_project(path)
     elif path.is_dir():
-        found = [one for file in sorted(path.glob("*.py")) for one in _of_file(file, class_name)]
+        members = [
+            member for file in sorted(path.glob("*.py")) for member in _of_file(file, class_name)
+        ]
     elif path.suffix == ".py":
-        found = _of_file(path, class_name)
+        members = _of_file(path, class_name)
     else:
-        found = _installed(place, class_name) or _of_module(place, class_name)
-    if not found:
+        members = _of_package(place, class_name) or _of_module(place, class_name)
+    if not members:
         raise ConfigError(
             f"{target} has no plug-in; expected an entry point in the group {GROUP!r}, or a class "
             "derived from one of decaf's bases (docs/plugins.md lists them)"
         )
-    return found
+    return members
 
 
 def _of_project(folder: Path) -> list[Candidate]:
@@ -89,7 +91,9 @@ def _may_be_a_member(kind: type) -> bool:
     return tag_of(kind) is not None or not getattr(kind, "__abstractmethods__", ())
 
 
-def _installed(package: str, class_name: str) -> list[Candidate]:
-    own = [entry for entry in installed() if entry.dist and entry.dist.name == package]
-    chosen = [entry for entry in own if not class_name or entry.attr == class_name]
+def _of_package(package: str, class_name: str) -> list[Candidate]:
+    package_entries = [
+        entry for entry in installed_entry_points() if entry.dist and entry.dist.name == package
+    ]
+    chosen = [entry for entry in package_entries if not class_name or entry.attr == class_name]
     return [Candidate(entry, entry.name.partition(".")[0]) for entry in chosen]

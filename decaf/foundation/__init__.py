@@ -1,1 +1,1 @@
-"""What everything stands on: settings, plug-ins, files, digests and arrays."""
+"""Foundations of all rooms: settings, plug-ins, files, digests and arrays."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Module = torch.nn.Module
     Array = NDArray[Any] | Tensor
 else:
-    Array = Tensor = Device = Module = Any  # what they are is said without importing torch
+    Array = Tensor = Device = Module = Any  # annotations must not import torch
 
 Same = TypeVar("Same", bound="Array")
 """Arrays and tensors: what comes back is of the library that was given."""
@@ -34,7 +34,7 @@ EXACT = 2**53
 
 
 def is_tensor(array: object) -> "TypeIs[Tensor]":
-    """Whether it is a torch tensor; torch is not imported to find out."""
+    """True for a torch tensor; does not import torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
@@ -46,7 +46,7 @@ def is_network(value: object) -> "TypeIs[Module]":
 
 
 def is_on_gpu(array: object) -> "TypeGuard[Tensor]":
-    """Whether it is a torch tensor in the memory of a GPU."""
+    """True for a torch tensor in the memory of a GPU."""
     return is_tensor(array) and array.device.type == GPU
 
 
@@ -57,10 +57,12 @@ def namespace(array: "Array") -> ModuleType:
 
 def like(array: Same, values: "ArrayLike | Tensor") -> Same:
     """``values`` as an array of the same library, type and device as ``array``."""
-    made: Any = values if is_tensor(values) else np.asarray(values)
+    source: Any = values if is_tensor(values) else np.asarray(values)
     if is_tensor(array):
-        return sent(namespace(array).as_tensor(made).to(dtype=array.dtype), array.device)
-    return made.astype(array.dtype, copy=False)
+        return send_to_device(
+            namespace(array).as_tensor(source).to(dtype=array.dtype), array.device
+        )
+    return source.astype(array.dtype, copy=False)
 
 
 def bits_like(array: "Array", words: "Array") -> Any:
@@ -71,32 +73,32 @@ def bits_like(array: "Array", words: "Array") -> Any:
     if not is_tensor(array) or is_tensor(words):
         return words
     signed = np.array(words, order="C").view(f"i{words.dtype.itemsize}")
-    return sent(namespace(array).from_numpy(signed), array.device)
+    return send_to_device(namespace(array).from_numpy(signed), array.device)
 
 
 def places_like(array: "Array", places: NDArray[np.int64]) -> Any:
     """Numbers of rows as ``array`` is asked for them: a GPU waits for those that lie elsewhere."""
     if not is_on_gpu(array):
         return places
-    return sent(namespace(array).from_numpy(places), array.device)
+    return send_to_device(namespace(array).from_numpy(places), array.device)
 
 
-def sent(tensor: "Tensor", device: "Device") -> Any:
-    """A tensor on a device; what goes from the host to a GPU is on its way, and nobody waits.
+def send_to_device(tensor: "Tensor", device: "Device") -> Any:
+    """Send a tensor to a device; a transfer from the host to a GPU does not block.
 
-    It goes through page-locked memory, which torch keeps until it has arrived; work that the GPU is
-    given later finds it there.
+    The transfer uses page-locked memory, which torch keeps until the tensor has arrived; GPU work
+    that is queued later sees it.
     """
     if device.type != GPU or tensor.device.type == GPU:
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
 
 
-def fetched(array: "Array") -> Callable[[], NDArray[Any]]:
-    """What hands over the values of an array on the host.
+def start_fetch(array: "Array") -> Callable[[], NDArray[Any]]:
+    """Start copying an array to the host; the returned function gives its values.
 
-    A GPU begins to copy them now. Whoever asks for them waits for that, and not for what the GPU
-    was given meanwhile.
+    A GPU begins the copy at once. The returned function waits for the copy, not for GPU work that
+    was queued later.
     """
     if not is_on_gpu(array):
         return lambda: to_numpy(array)
@@ -121,11 +123,11 @@ def page_locked(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 def as_taken(inputs: Same) -> Same:
     """Inputs as models take them: 8-bit levels become float32 in [0, 1], other types stay."""
-    given: Any = inputs
+    values: Any = inputs
     if is_tensor(inputs):
-        is_levels = given.dtype == namespace(given).uint8
-        return given.float().div_(LEVELS) if is_levels else given
-    return given / np.float32(LEVELS) if given.dtype == np.uint8 else given
+        is_levels = values.dtype == namespace(values).uint8
+        return values.float().div_(LEVELS) if is_levels else values
+    return values / np.float32(LEVELS) if values.dtype == np.uint8 else values
 
 
 def type_name(array: "Array") -> str:
@@ -158,8 +160,8 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
 def as_real(array: Same, name: str, error: type[DecafError]) -> Same:
     """Floats as they are, whole numbers as float64.
 
-    Raises ``error`` for all that are no real numbers, truth values and complex numbers among them,
-    and for whole numbers from 2^53 on, since float64 does not hold all of them.
+    Raises ``error`` for values that are not real numbers, truth values and complex numbers among
+    them, and for whole numbers from 2^53 on, since float64 does not hold all of them.
     """
     kind = type_name(array)
     if kind.startswith(("float", "bfloat")):

@@ -47,8 +47,8 @@ def load_callable(name: str) -> Callable[..., Any]:
 def fresh_module(name: str) -> ModuleType:
     """Import a module, or import it again if its file has changed since this process did.
 
-    What runs is then what the digest of the file says. Raises ModuleNotFoundError when there is no
-    such module.
+    The code that runs then matches the digest of the file. Raises ModuleNotFoundError when there is
+    no such module.
     """
     spec = importlib.util.find_spec(name)
     if spec is None:

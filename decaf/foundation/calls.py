@@ -25,7 +25,7 @@ class NoAnswer(Exception):
 
 
 class Answer(NamedTuple):
-    """What a server said."""
+    """Answer of a server."""
 
     status: int
     headers: Mapping[str, str]
@@ -34,23 +34,23 @@ class Answer(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is 2xx."""
+        """True if the status is 2xx."""
         return SUCCESS <= self.status < REDIRECT
 
     @property
-    def said(self) -> str:
-        """The status; of a redirect also where to, since none is followed."""
+    def status_text(self) -> str:
+        """The status, for messages; with the target of a redirect, which is not followed."""
         target = self.headers.get("Location") if REDIRECT <= self.status < REFUSAL else None
         to = f", a redirect to {target[:200]!r}: redirects are not followed" if target else ""
         return f"status {self.status}{to}"
 
     @property
     def text(self) -> str:
-        """The content as UTF-8, whatever it is."""
+        """The content as UTF-8; invalid bytes are replaced."""
         return self.content.decode(errors="replace")
 
     def json(self) -> Any:
-        """The content as JSON; ValueError where it is none."""
+        """Parse the content as JSON; raises ValueError if it is not JSON."""
         return json.loads(self.content)
 
 

@@ -32,8 +32,8 @@ def _file_sha256(path: Path, size: int, modified: int) -> str:
 def folder_sha256(folder: Path, kind: type[DecafError]) -> str:
     """Digest of all files below a folder and of their names.
 
-    What a link out of it leads to is not the folder's: nothing of it is read. Raises an error of
-    the kind when a file cannot be read, or its name is not UTF-8.
+    Files behind a link that leaves the folder are not read. Raises an error of the kind when a file
+    cannot be read, or its name is not UTF-8.
     """
     with refusals_as(kind, f"{folder} cannot be read", "make its files readable"):
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -57,12 +57,12 @@ def json_sha256(value: Any) -> str:
 
 
 def json_list_sha256(first: Any, texts: Iterable[str], *others: Any) -> str:
-    """``json_sha256([first, [*texts], *others])`` of texts too many to be held as JSON at once."""
-    digest, left, comma = hashlib.sha256(f"[{json_text(first)},[".encode()), iter(texts), ""
-    while some := list(islice(left, AT_ONCE)):
+    """``json_sha256([first, [*texts], *others])``, without the JSON of all texts in memory."""
+    digest, remaining, comma = hashlib.sha256(f"[{json_text(first)},[".encode()), iter(texts), ""
+    while some := list(islice(remaining, AT_ONCE)):
         digest.update(f"{comma}{json_text(some)[1:-1]}".encode())
         comma = ","
-    digest.update("".join(["]", *(f",{json_text(one)}" for one in others), "]"]).encode())
+    digest.update("".join(["]", *(f",{json_text(value)}" for value in others), "]"]).encode())
     return digest.hexdigest()
 
 

@@ -43,8 +43,8 @@ def find_distinct(columns: Iterable[NDArray[np.uint64]]) -> Distinct:
     # Different rows were mixed into the same bits.
     numbers = [_of_words(words).inverse.view(np.uint64) for words in columns]
     rows = numbers[0]
-    for one in numbers[1:]:
-        rows = _of_words(rows * np.uint64(mixed.size) + one).inverse.view(np.uint64)
+    for column_numbers in numbers[1:]:
+        rows = _of_words(rows * np.uint64(mixed.size) + column_numbers).inverse.view(np.uint64)
     return _of_words(rows)
 
 

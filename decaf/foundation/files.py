@@ -13,16 +13,16 @@ from decaf.errors import BadInput, DecafError
 from decaf.foundation.names import printable
 
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-"""What stands in the place of a file, for messages."""
+"""Name of a thing that is not a file, for messages."""
 NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
 def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
-    """Turn what the disk refuses in the block into an error for people.
+    """Turn an OSError of the block into an error for people.
 
-    It says what cannot be done, why, and what to do next; of what was given and is missing, where
-    relative paths start.
+    Its message names the action, the cause and the remedy; for a missing path of the user's, also
+    the folder where relative paths start.
     """
     try:
         yield
@@ -34,9 +34,9 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
 
 
 def start_of(path: Path) -> str:
-    """Where a path of a configuration starts if it is relative; empty for one that cannot be.
+    """Clause that names the folder where a relative path starts; empty for a path elsewhere.
 
-    Where the current folder was deleted, nothing starts from it.
+    It is empty as well if the current folder was deleted.
     """
     with suppress(FileNotFoundError):
         here = Path.cwd()
@@ -46,9 +46,9 @@ def start_of(path: Path) -> str:
 
 
 def file_status(path: Path) -> os.stat_result:
-    """Size and times of a file, and of nothing else: to read a pipe or a device may never end.
+    """Size and times of a regular file; reading a pipe or a device might never end.
 
-    Raises OSError when there is nothing at the path, or something else than a file.
+    Raises OSError when the path does not exist or is not a regular file.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
@@ -64,7 +64,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path, once its links are followed, lies in a folder; links in a circle do not."""
+    """True if a path, with links followed, lies in a folder; False for links in a circle."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except RuntimeError:
@@ -90,11 +90,11 @@ def describe_link(path: Path, folder: Path) -> str:
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
-    ``write`` finds an empty file, and fills it or puts another one in its place. The temporary name
-    ends in ``.tmp``, so that no pattern for the target's kind matches it, and is removed whatever
-    happens. Who may read the file is as for any other of this process, also where a library would
-    leave that to its owner (safetensors). Raises OSError when the disk refuses, or the target is a
-    folder, a device or a pipe; it is then as it was.
+    ``write`` gets an empty file, and fills it or replaces it. The temporary name ends in ``.tmp``,
+    so that no pattern for the target's kind matches it; it is removed in every case. The file has
+    the usual mode of this process, even if a library would let only its owner read it
+    (safetensors). Raises OSError when the disk refuses, or the target is a folder, a device or a
+    pipe; the target is then unchanged.
     """
     replace_files([(target, write)])
 

@@ -1,4 +1,4 @@
-"""A batch that does not fit the memory of a device: recognised, and made smaller."""
+"""Recognise a batch that does not fit the memory of a device, and make it smaller."""
 
 import sys
 
@@ -8,7 +8,7 @@ CPU_OUT_OF_MEMORY = ("not enough memory", "can't allocate memory")
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Other failures, such as an illegal memory access, must not be retried."""
+    """True if memory was too small; other failures, such as illegal accesses, are not retried."""
     torch = sys.modules.get("torch")
     return (
         isinstance(error, MemoryError)
@@ -18,9 +18,9 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 def halved(size: int, error: Exception) -> int:
-    """Half of a batch that did not fit, even where possible; what a GPU caches is given back.
+    """Halve the size of a batch that did not fit, and empty the GPU's cache.
 
-    Raises ScoringFailed when even one row does not fit.
+    The result is even where possible. Raises ScoringFailed when even one row does not fit.
     """
     if size == 1:
         raise ScoringFailed(

@@ -1,11 +1,11 @@
-"""Names that come from data and from others: which are taken, and how any text is shown.
+"""Check names that come from data or from other people, and show any text safely.
 
-A name goes into tables, reports, files for other programs and terminals. It is shown as it is, so
-it must not move a cursor, turn the direction of writing, or end a line.
+A name goes unchanged into tables, reports, files for other programs and terminals. So it must not
+move a cursor, turn the direction of writing, or end a line.
 """
 
 LONGEST = 500
-"""Letters of a name."""
+"""Most letters of a name."""
 
 
 def fault_of(name: str) -> str:
@@ -24,7 +24,7 @@ def shown(name: str, most: int = 80) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Text without what moves a terminal's cursor or colours: ``\x1b`` instead of an escape."""
+    r"""Escape letters that control a terminal: ``\x1b`` instead of an escape."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in text

@@ -1,13 +1,13 @@
-"""Where the members of an open place are; needs nothing, so that reveal paths can say it too."""
+"""Description of an open place; imports nothing of decaf, so that every base class can use it."""
 
 from typing import ClassVar, NamedTuple, Protocol
 
 
 class Place(NamedTuple):
-    """Where the members of a base class are, and what people call them."""
+    """Location of the members of a base class, and their name for people."""
 
     name: str
-    """What a member is, in one word; the entry points of packages begin with it."""
+    """One word for a member; the entry points of packages begin with it."""
     room: str
     """Package of the general members; its last part names the module of a study's own."""
     tag: str
@@ -15,6 +15,6 @@ class Place(NamedTuple):
 
 
 class Placed(Protocol):
-    """What the base class of a place, and every member, says of itself."""
+    """Attributes of the base class of a place, and of every member."""
 
     place: ClassVar[Place]

@@ -53,23 +53,25 @@ def find(base: type[Placed], name: str) -> type[Placed]:
     """
     if ":" in name:
         return strangers.load(strangers.referenced(name), base)
-    own, others = _own(base), strangers.offered(base.place.name)
+    own_members, foreign_members = _own(base), strangers.entry_points_by_name(base.place.name)
     if problem := clash(base, name):
         raise ConfigError(problem)
-    if name in own:
-        return own[name]
-    if name not in others:
-        raise ConfigError(f"unknown {base.place.tag} {name!r}{suggestion(name, own | others)}")
-    return strangers.load(others[name][0], base)
+    if name in own_members:
+        return own_members[name]
+    if name not in foreign_members:
+        raise ConfigError(
+            f"unknown {base.place.tag} {name!r}{suggestion(name, own_members | foreign_members)}"
+        )
+    return strangers.load(foreign_members[name][0], base)
 
 
 def clash(base: type[Placed], name: str) -> str | None:
-    """Who gives a name that more than one gives; None for a name that has one member at most."""
-    return taken([who for _, who in providers(base, name)], base, name)
+    """Message about a name that several members claim; None for one member or none."""
+    return describe_clash([who for _, who in providers(base, name)], base, name)
 
 
-def taken(claims: Sequence[str], base: type[Placed], name: str) -> str | None:
-    """What is wrong with a name that several claim; None for one claim or none."""
+def describe_clash(claims: Sequence[str], base: type[Placed], name: str) -> str | None:
+    """Message about a name that several claim; None for one claim or none."""
     if len(claims) < 2:
         return None
     return (
@@ -79,12 +81,14 @@ def taken(claims: Sequence[str], base: type[Placed], name: str) -> str | None:
 
 
 def providers(base: type[Placed], name: str) -> list[tuple[str, str]]:
-    """``module:Class`` of every member that has a name, and who gives it, for people."""
-    found = []
-    if (own := _own(base).get(name)) is not None:
-        found.append((strangers.reference_of(own), f"decaf itself ({own.__module__})"))
-    entries = strangers.offered(base.place.name).get(name, [])
-    return found + [(entry.value, strangers.provider(entry)) for entry in entries]
+    """``module:Class`` of every member that has a name, and its provider for people."""
+    members = []
+    if (own_member := _own(base).get(name)) is not None:
+        members.append(
+            (strangers.reference_of(own_member), f"decaf itself ({own_member.__module__})")
+        )
+    entries = strangers.entry_points_by_name(base.place.name).get(name, [])
+    return members + [(entry.value, strangers.provider(entry)) for entry in entries]
 
 
 class OneOf(NamedTuple):
@@ -119,16 +123,20 @@ class OneOf(NamedTuple):
 
     def _find(self, name: Any) -> type[Placed]:
         if name is None:
-            known = _own(self.base) | strangers.offered(self.base.place.name)
-            raise ConfigError(f"key '{self.base.place.tag}' is missing{suggestion('', known)}")
+            known_names = _own(self.base) | strangers.entry_points_by_name(self.base.place.name)
+            raise ConfigError(
+                f"key '{self.base.place.tag}' is missing{suggestion('', known_names)}"
+            )
         return find(self.base, str(name))
 
     def _own(self, name: Any) -> type[Placed]:
         """A member for a card that somebody else wrote, which must not choose what runs here."""
-        own = _own(self.base)
-        if str(name) not in own:
-            raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
-        return own[str(name)]
+        own_members = _own(self.base)
+        if str(name) not in own_members:
+            raise ConfigError(
+                f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own_members)}"
+            )
+        return own_members[str(name)]
 
     def _serialize(self, section: Any, info: SerializationInfo) -> Any:
         member: type[Placed] = type(section)
@@ -149,10 +157,10 @@ def _own(base: type[Placed]) -> dict[str, type[Placed]]:
 def _modules(room: str) -> Iterator[ModuleType]:
     for name in _submodules(room):
         yield importlib.import_module(name)
-    own = room.rpartition(".")[2]
+    place_module = room.rpartition(".")[2]
     for study in _submodules(STUDIES):
-        if find_spec(f"{study}.{own}") is not None:
-            yield importlib.import_module(f"{study}.{own}")
+        if find_spec(f"{study}.{place_module}") is not None:
+            yield importlib.import_module(f"{study}.{place_module}")
 
 
 def _submodules(package_name: str) -> list[str]:

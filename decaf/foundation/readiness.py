@@ -1,4 +1,4 @@
-"""Whether everything is there that a study needs, told before the first model is trained."""
+"""Check that a study has everything it needs before the first model is trained."""
 
 from collections.abc import Hashable, Iterable
 from typing import Protocol

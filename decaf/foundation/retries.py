@@ -12,7 +12,7 @@ TIMEOUT, TOO_EARLY, TOO_MANY_REQUESTS, FIRST_SERVER_ERROR = 408, 425, 429, 500
 
 
 def is_transient(answer: Answer) -> bool:
-    """Whether the same request may be answered later: 408, 425, 429 or 5xx."""
+    """True if the same request may succeed later: 408, 425, 429 or 5xx."""
     status = answer.status
     return status in (TIMEOUT, TOO_EARLY, TOO_MANY_REQUESTS) or status >= FIRST_SERVER_ERROR
 

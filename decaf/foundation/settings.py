@@ -16,7 +16,7 @@ from decaf.foundation.names import fault_of, shown
 
 
 def fault(message: str, key: str = "") -> PydanticCustomError:
-    """What a validator raises: a message for people and, where one is wrong itself, the key."""
+    """Error for a validator to raise: a message for people and, if one is at fault, the key."""
     return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
 
 
@@ -30,13 +30,13 @@ def setting(*keys: str) -> Iterator[None]:
 
 
 def require_keys(needs: Iterable[tuple[str, bool, str]]) -> None:
-    """Refuse the first key that lacks something: its name, whether it has it, what it needs."""
+    """Refuse the first key that lacks something; each need is a key, if it is met, and its name."""
     for key, has_it, needed in needs:
         if not has_it:
             raise fault(f"'{key}' needs {needed}", key)
 
 
-def _placed(path: Path, info: ValidationInfo) -> Path:
+def _resolve_path(path: Path, info: ValidationInfo) -> Path:
     folder = (info.context or {}).get(FOLDER)
     if folder is None:
         return path.absolute()
@@ -44,10 +44,10 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
         link = describe_link(folder / path, folder)
         raise fault(f"{path} lies outside of the folder of its card{link and f': {link}'}")
     if not os.path.exists(folder / path):  # noqa: PTH110 - Path.exists raises where nothing may be read
-        known = sorted(os.listdir(folder))  # noqa: PTH208 - names, of a folder that was read before
+        entry_names = sorted(os.listdir(folder))  # noqa: PTH208 - names, of a folder that was read before
         raise fault(
             f"there is no {path} in the folder of its card, from which relative paths "
-            f"start{suggestion(str(path), known)}"
+            f"start{suggestion(str(path), entry_names)}"
         )
     return (folder / path).resolve()
 
@@ -77,8 +77,8 @@ FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 ShownName = Annotated[str, AfterValidator(_shown_name)]
 """A name in anybody's words that can be stored, printed and shown."""
-PlacedPath = Annotated[Path, AfterValidator(_placed)]
-"""A path that means the same in every process, whatever folder it was started in."""
+PlacedPath = Annotated[Path, AfterValidator(_resolve_path)]
+"""A path that means the same in every process, independent of its current folder."""
 FILE_FOLDER = "file_folder"
 """Key of the validation context: the folder of the YAML file that is read."""
 FolderBesideFile = Annotated[Path, AfterValidator(_beside_file)]
@@ -134,11 +134,11 @@ def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
             raise fault(f"unknown key '{key}'{suggestion(str(key), types)}", str(key))
         accepted = set(_leaves(types[key]))
         parts = list(value.values()) if isinstance(value, dict) else value
-        for one in parts if isinstance(parts, list | tuple) else [parts]:
-            if isinstance(one, bool) and accepted & {int, float} and not accepted & {bool, Any}:
-                raise fault(f"'{key}' is {str(one).lower()}; expected a number", key)
-            if isinstance(one, str) and Path in accepted and is_too_long(one):
-                raise fault(f"'{key}' has {len(one)} characters; expected a shorter path", key)
+        for part in parts if isinstance(parts, list | tuple) else [parts]:
+            if isinstance(part, bool) and accepted & {int, float} and not accepted & {bool, Any}:
+                raise fault(f"'{key}' is {str(part).lower()}; expected a number", key)
+            if isinstance(part, str) and Path in accepted and is_too_long(part):
+                raise fault(f"'{key}' has {len(part)} characters; expected a shorter path", key)
     return given
 
 
@@ -151,6 +151,6 @@ def _leaves(annotation: Any) -> Iterator[Any]:
 
 
 def is_too_long(path: str) -> bool:
-    """Whether no disk of Linux can hold the path."""
+    """True if no disk of Linux can hold the path."""
     parts = os.fsencode(path).split(b"/")
     return sum(map(len, parts)) + len(parts) > LONGEST_PATH or max(map(len, parts)) > LONGEST_NAME

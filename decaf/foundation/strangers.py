@@ -21,21 +21,23 @@ OWN = __name__.partition(".")[0]
 
 
 @cache
-def installed() -> tuple[EntryPoint, ...]:
+def installed_entry_points() -> tuple[EntryPoint, ...]:
     """Every entry point that an installed package gives to decaf, by name; imports none."""
     packages: dict[str, Distribution] = {}
     for package in distributions():
         # Most packages have none, and a search through their text is faster than parsing it.
         if GROUP in (package.read_text("entry_points.txt") or ""):
-            packages.setdefault(package.name, package)  # the first on the path is what is imported
-    entries = [one for _, package in sorted(packages.items()) for one in package.entry_points]
-    return tuple(sorted((one for one in entries if one.group == GROUP), key=lambda one: one.name))
+            packages.setdefault(package.name, package)  # Python imports the first on the path
+    entries = [entry for _, package in sorted(packages.items()) for entry in package.entry_points]
+    return tuple(
+        sorted((entry for entry in entries if entry.group == GROUP), key=lambda entry: entry.name)
+    )
 
 
-def offered(place: str) -> dict[str, list[EntryPoint]]:
-    """Entry points of a place by the name of the member, each with all that claim it."""
+def entry_points_by_name(place: str) -> dict[str, list[EntryPoint]]:
+    """Entry points of a place by the name of the member; several may claim one name."""
     by_name: dict[str, list[EntryPoint]] = {}
-    for entry in installed():
+    for entry in installed_entry_points():
         kind, _, name = entry.name.partition(".")
         if kind == place:
             by_name.setdefault(name, []).append(entry)
@@ -43,12 +45,12 @@ def offered(place: str) -> dict[str, list[EntryPoint]]:
 
 
 def referenced(reference: str) -> EntryPoint:
-    """``module:Class`` as the entry point that a package would have for it."""
+    """Entry point that a package would have for ``module:Class``."""
     return EntryPoint(name=reference, value=reference, group=GROUP)
 
 
 def provider(entry: EntryPoint) -> str:
-    """Who gives a member, for people."""
+    """Provider of a member, for people."""
     if entry.dist is None:
         return f"class {entry.value}"
     return f"package {package(entry)}, entry point {entry.name} = {entry.value!r}"
@@ -62,8 +64,9 @@ def package(entry: EntryPoint) -> str:
 def load(entry: EntryPoint, base: type[Placed]) -> type[Placed]:
     """Import a class and check that it can be a member of a place.
 
-    Raises ConfigError when it cannot be imported, derives from something else, lacks a method, or
-    carries no name or another one; it says who gives the class, what is wrong, and what to do.
+    Raises ConfigError when the class cannot be imported, derives from something else, lacks a
+    method, or carries no name or another name. The message names its provider, the fault and the
+    remedy.
     """
     member = loaded(entry)
     if problem := unfit(member, base, entry):
@@ -72,7 +75,7 @@ def load(entry: EntryPoint, base: type[Placed]) -> type[Placed]:
 
 
 def loaded(entry: EntryPoint) -> Any:
-    """Import what an entry point names, whatever it is.
+    """Import the object that an entry point names, of any kind.
 
     Raises ConfigError when it cannot be imported.
     """
@@ -93,13 +96,13 @@ def unfit(member: Any, base: type[Placed], entry: EntryPoint) -> str | None:
         return f"it is {what}; expected a class derived from {expected}"
     if lacking := sorted(getattr(member, "__abstractmethods__", ())):
         return f"it lacks {', '.join(lacking)}; write what {expected} says of each"
-    tag, own = base.place.tag, tag_of(member)
-    if own is None:
+    tag, member_tag = base.place.tag, tag_of(member)
+    if member_tag is None:
         return f'it carries no name; write `{tag}: Literal["its_name"]` in the class'
     claimed = entry.name.partition(".")[2]
-    if entry.dist is not None and own != claimed:
+    if entry.dist is not None and member_tag != claimed:
         return (
-            f"the class calls itself {own!r} in its `{tag}: Literal[…]`, the entry point "
+            f"the class calls itself {member_tag!r} in its `{tag}: Literal[…]`, the entry point "
             f"{claimed!r}; give both one name"
         )
     return None
@@ -115,7 +118,7 @@ def tag_of(member: type[Placed]) -> str | None:
 
 
 def is_stranger(member: type) -> bool:
-    """Whether a class is not decaf's own."""
+    """True if a class does not belong to decaf."""
     return member.__module__.partition(".")[0] != OWN
 
 
@@ -125,17 +128,17 @@ def reference_of(member: type) -> str:
 
 
 def configured_name(member: type[Placed]) -> str:
-    """What a configuration calls a member: its name, or ``module:Class`` if no package has it."""
+    """Name of a member in a configuration, or ``module:Class`` if no package has it."""
     name, reference = tag_of(member), reference_of(member)
-    entries = offered(member.place.name).get(name or "", ())
-    is_named = not is_stranger(member) or any(one.value == reference for one in entries)
+    entries = entry_points_by_name(member.place.name).get(name or "", ())
+    is_named = not is_stranger(member) or any(entry.value == reference for entry in entries)
     return name if name and is_named else reference
 
 
 def code_version(member: type) -> str:
-    """What tells a stranger's code from another: the class and its version.
+    """Class and version of a stranger's code, for keys.
 
-    The version is what the class declares as ``code_version``, or else the digest that the file of
+    The version is the ``code_version`` that the class declares, or else the digest that the file of
     its module had when it was imported.
     """
     declared = getattr(member, "code_version", None)

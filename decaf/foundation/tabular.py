@@ -59,12 +59,12 @@ class Tabular(ABC):
         columns = self.to_columns()
         count = len(next(iter(columns.values())))
         shown = zip(*(column[:SHOWN_ROWS].tolist() for column in columns.values()), strict=True)
-        rest = f", the first {SHOWN_ROWS}" if count > SHOWN_ROWS else ""
-        return html_table(f"{count} rows{rest}", list(columns), shown)
+        remark = f", the first {SHOWN_ROWS}" if count > SHOWN_ROWS else ""
+        return html_table(f"{count} rows{remark}", list(columns), shown)
 
 
-def stacked(parts: Iterable[Tabular]) -> Columns:
-    """Tables with the same columns, at least one, below each other."""
+def stack_columns(parts: Iterable[Tabular]) -> Columns:
+    """Stack tables with the same columns below each other; at least one table."""
     tables = [part.to_columns() for part in parts]
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
@@ -74,9 +74,9 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in header)
     body = "".join(
         f"<tr><th scope='row'>{_cell(first)}</th>"
-        + "".join(f"<td>{_cell(value)}</td>" for value in others)
+        + "".join(f"<td>{_cell(value)}</td>" for value in cells)
         + "</tr>"
-        for first, *others in rows
+        for first, *cells in rows
     )
     return (
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"

@@ -14,7 +14,7 @@ MAPPING, SEQUENCE = f"{YAML}map", f"{YAML}seq"
 WORDS = {TEXT_TAG: "text", SEQUENCE: "a list", MAPPING: "keys and values"}
 WORDS |= {f"{YAML}timestamp": "the date"} | dict.fromkeys(NUMBERS, "a number")
 WORDS |= {TRUTH: "true or false", f"{YAML}null": "nothing"}
-"""What values are, by their tags."""
+"""Words for the types of values, by tag."""
 SHOWN = 60
 """Characters of a value that a message repeats."""
 

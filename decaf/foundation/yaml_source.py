@@ -53,84 +53,84 @@ EXPECTED |= dict.fromkeys(("float_type", "float_parsing"), "a number")
 EXPECTED |= dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number")
 EXPECTED |= dict.fromkeys(("bool_type", "bool_parsing"), WORDS[f"{YAML}bool"])
 EXPECTED |= {"string_type": "text: put it in quotes"}
-"""What a value of a wrong type should be, by pydantic's word for the fault."""
+"""Words for the expected type, by pydantic's word for the fault."""
 
 MAPPING_NAME = "configuration"
-"""What messages call settings that come without a file."""
+"""Name of settings without a file in messages."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Source = Path | Mapping[str, Any]
-"""A YAML file, or what one would hold."""
+"""A YAML file, or the content of one."""
 Overrides = Sequence[str] | Mapping[str, Any]
 """Other values of some keys: ``["models.0.batch_size=8"]`` or ``{"models.0.batch_size": 8}``."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where settings were read, if from anywhere; all origins are equal, as their settings are."""
+    """Source of settings; all origins compare equal, so that equal settings do."""
 
     source: Source | None = field(default=None, compare=False)
     overrides: Overrides = field(default=(), compare=False)
 
-    def blamed(self, error: SettingError, *section: str) -> BadInput:
-        """What was found once a section of the settings was used: with file, line and key."""
+    def locate(self, error: SettingError, *section: str) -> BadInput:
+        """Error of a section of the settings with file, line and key added."""
         if self.source is None:
             return error
         problem = {"loc": (*section, *error.keys), "type": "fault", "msg": str(error)}
-        return ConfigError(_describe(_given(self.source, self.overrides), problem))
+        return ConfigError(_describe(_read_node(self.source, self.overrides), problem))
 
 
 def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model:
-    """Read a YAML file, or settings that are one's content, into a settings model.
+    """Read a YAML file, or a mapping of settings, into a settings model.
 
-    ``overrides`` take the place of what is given, or are added; a part of a dotted key is a key or
-    a place in a list. Relative ``python_path`` of settings without a file start from the current
-    folder. Raises ConfigError when the file is missing, is not YAML, or does not fit the model, or
-    an override has no place; all problems are listed, each with file, line and key.
+    ``overrides`` replace values, or add them; a part of a dotted key is a key or a place in a list.
+    Relative ``python_path`` of settings without a file start from the current folder. Raises
+    ConfigError when the file is missing, is not YAML, or does not fit the model, or an override has
+    no place; the message lists all problems, each with file, line and key.
     """
-    node = _given(source, overrides)
+    node = _read_node(source, overrides)
     check_settings(node)
     folder = source.parent if isinstance(source, Path) else Path()
     try:
         return model.model_validate(_mapping(node), context={FILE_FOLDER: folder})
     except ValidationError as error:
-        raise ConfigError("\n".join(_described(node, error))) from None
+        raise ConfigError("\n".join(_describe_all(node, error))) from None
 
 
 def plain_mapping(
     path: Path, checked_as: Literal["data", "settings", "names"] = "data"
 ) -> dict[str, Any]:
-    """Read a YAML file that others wrote: keys and values as they stand.
+    """Read a YAML file of another person: keys and values as written.
 
-    Nothing is included and no environment variable is filled in, so that a file from elsewhere
-    cannot learn what is on this machine. Raises ConfigError when the file is missing, is not plain
-    YAML, holds something else than keys and values, or has names that YAML would change among
-    settings, or in a file of names alone.
+    No file is included and no environment variable is filled in, so that a file from elsewhere
+    cannot read this machine. Raises ConfigError when the file is missing, is not plain YAML, holds
+    something else than keys and values, or has names that YAML would change among settings, or in a
+    file of names alone.
     """
-    node = _parsed(path)
+    node = _parse_file(path)
     if checked_as != "data":
         (check_settings if checked_as == "settings" else check_names)(node)
     return _mapping(node)
 
 
 def faults(path: Path, error: ValidationError, most: int = 5) -> str:
-    """What is wrong with such a file, each with file, line and key: the first ``most`` of it."""
-    return listed(_described(_parsed(path), error), most)
+    """First ``most`` problems of a plain file, each with file, line and key."""
+    return listed(_describe_all(_parse_file(path), error), most)
 
 
-def _given(source: Source, overrides: Overrides) -> yaml.Node:
-    """What is in a file, or would be in one, with the overrides in their places."""
+def _read_node(source: Source, overrides: Overrides) -> yaml.Node:
+    """Node of a file, or of a mapping, with the overrides applied."""
     if isinstance(source, Path):
         node = _compose(source, depth=0)
     else:
-        node = _resolve(_parsed_text(_written(source), MAPPING_NAME), Path(), 0)
+        node = _resolve(_parsed_text(_to_yaml(source), MAPPING_NAME), Path(), 0)
     for key, text in _assignments(overrides):
         value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
         node = _with(node, key.split("."), value)
     return node
 
 
-def _written(value: Any) -> bytes:
+def _to_yaml(value: Any) -> bytes:
     """A JSON value as one line of YAML."""
     text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=math.inf)
     return text.encode(errors="surrogatepass")
@@ -138,7 +138,7 @@ def _written(value: Any) -> bytes:
 
 def _assignments(overrides: Overrides) -> Iterator[tuple[str, bytes]]:
     if isinstance(overrides, Mapping):
-        yield from ((key, _written(value)) for key, value in overrides.items())
+        yield from ((key, _to_yaml(value)) for key, value in overrides.items())
         return
     for override in overrides:
         key, is_assigned, text = override.partition("=")
@@ -188,10 +188,10 @@ def _mapping(node: yaml.Node) -> dict[str, Any]:
 def _compose(path: Path, depth: int) -> yaml.Node:
     if depth > DEEPEST_INCLUSION:
         raise ConfigError(f"{path}: files include each other more than {DEEPEST_INCLUSION} deep")
-    return _resolve(_parsed(path), path, depth)
+    return _resolve(_parse_file(path), path, depth)
 
 
-def _parsed(path: Path) -> yaml.Node:
+def _parse_file(path: Path) -> yaml.Node:
     remedy = "give the path of a YAML file"
     try:
         with open_file(path) as file:
@@ -199,8 +199,8 @@ def _parsed(path: Path) -> yaml.Node:
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist; {remedy}") from None
     except OSError as error:
-        found = error.strerror or str(error)
-        raise ConfigError(f"{str(path)[:300]} cannot be read: {found}; {remedy}") from error
+        cause = error.strerror or str(error)
+        raise ConfigError(f"{str(path)[:300]} cannot be read: {cause}; {remedy}") from error
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB; {remedy}")
     return _parsed_text(content, str(path))
@@ -217,12 +217,14 @@ def _parsed_text(content: bytes, name: str) -> yaml.Node:
         raise ConfigError(f"{name}:{line}: found {error.reason}; expected UTF-8") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        found = f"character U+{error.character:04X}"
-        raise ConfigError(f"{name}:{line}: found {found}, which no YAML has; take it out") from None
+        letter = f"character U+{error.character:04X}"
+        raise ConfigError(
+            f"{name}:{line}: found {letter}, which no YAML has; take it out"
+        ) from None
     except yaml.MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
-        said = "; ".join(filter(None, (error.context, error.problem)))
-        raise ConfigError(f"{name}:{line}: it is not YAML: {said}") from None
+        problem = "; ".join(filter(None, (error.context, error.problem)))
+        raise ConfigError(f"{name}:{line}: it is not YAML: {problem}") from None
     except RecursionError:
         raise ConfigError(
             f"{name}: found values nested too deep; expected {DEEPEST} levels at most"
@@ -246,8 +248,8 @@ def _check_plain(root: yaml.Node) -> None:
         node, keys = values.pop()
         count += 1
         if len(keys) >= DEEPEST:
-            found = "an anchor in itself, or values nested too deep"
-            raise node_fault(node, keys, found, f"{DEEPEST} levels at most")
+            fault_text = "an anchor in itself, or values nested too deep"
+            raise node_fault(node, keys, fault_text, f"{DEEPEST} levels at most")
         if count > MOST_VALUES:
             expected = f"{MOST_VALUES} at most, with anchors filled in"
             raise node_fault(node, keys, "too many values", expected)
@@ -257,13 +259,13 @@ def _check_plain(root: yaml.Node) -> None:
         is_mapping = isinstance(node, yaml.MappingNode)
         if node.tag != (MAPPING if is_mapping else SEQUENCE):
             raise node_fault(node, keys, type_of(node), "plain keys and values, or a list")
-        seen: set[str] = set()
+        seen_keys: set[str] = set()
         for key, _ in node.value if is_mapping else ():
             if key.tag not in KEYS:
                 raise node_fault(key, keys, f"a key of {type_of(key)}", "text: put it in quotes")
-            if key.value in seen and key.value != MERGE_KEY:
+            if key.value in seen_keys and key.value != MERGE_KEY:
                 raise ConfigError(f"{mark_of(key)}: key {shorten_value(key.value)} is given twice")
-            seen.add(key.value)
+            seen_keys.add(key.value)
         parts = node.value if is_mapping else enumerate(node.value)
         values += [(value, (*keys, getattr(key, "value", str(key)))) for key, value in parts]
 
@@ -274,8 +276,8 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
     if node.tag == FILE_TAG:
         return
     if node.tag not in SCALARS:
-        found = f"{type_of(node)} {shorten_value(node.value)}"
-        raise node_fault(node, keys, found, "a number, or text: put it in quotes")
+        scalar = f"{type_of(node)} {shorten_value(node.value)}"
+        raise node_fault(node, keys, scalar, "a number, or text: put it in quotes")
     try:
         value = yaml.constructor.SafeConstructor().construct_object(node)
         is_finite = not isinstance(value, float) or math.isfinite(value)
@@ -303,7 +305,7 @@ def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
 
 
 def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
-    """What an item of a list stands for: itself, or all items of a file that holds a list."""
+    """Items that an item of a list stands for: itself, or all items of an included list."""
     resolved = _resolve(item, path, depth)
     is_list_of_file = item.tag == FILE_TAG and isinstance(resolved, yaml.SequenceNode)
     return resolved.value if is_list_of_file else [resolved]
@@ -311,29 +313,31 @@ def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
 
 def _expand(node: yaml.ScalarNode) -> str:
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1])
-        if found is None:
+        variable = os.environ.get(match[1])
+        if variable is None:
             raise ConfigError(
                 f"{mark_of(node)}: environment variable {match[1]} is not set; set it, as in "
                 f"{match[1]}=VALUE decaf …"
             )
-        return found
+        return variable
 
     return VARIABLE.sub(value, node.value)
 
 
 def wording(problem: Any) -> str:
-    """What is wrong with a value, of one of the problems that pydantic lists."""
+    """Words for a problem that pydantic lists."""
     if problem["type"] == "union_tag_invalid":
         context = problem["ctx"]
-        known = re.findall("'([^']*)'", context["expected_tags"])
+        known_tags = re.findall("'([^']*)'", context["expected_tags"])
         key = context["discriminator"].strip("'")
-        return f"unknown {key} {shorten_value(context['tag'])}{suggestion(context['tag'], known)}"
+        return (
+            f"unknown {key} {shorten_value(context['tag'])}{suggestion(context['tag'], known_tags)}"
+        )
     expected = EXPECTED.get(problem["type"])
     return f"expected {expected}" if expected else str(problem["msg"])
 
 
-def _described(node: yaml.Node, error: ValidationError) -> list[str]:
+def _describe_all(node: yaml.Node, error: ValidationError) -> list[str]:
     """Each problem once; a list is not too short for want of its members that do not fit."""
     problems: list[Any] = list(error.errors(include_url=False))
     parents = {one["loc"][:depth] for one in problems for depth in range(len(one["loc"]))}
@@ -344,12 +348,12 @@ def _described(node: yaml.Node, error: ValidationError) -> list[str]:
 def _describe(root: yaml.Node, problem: Any) -> str:
     node, keys = _walk(root, problem)
     where = f"'{'.'.join(keys)}': " if keys else ""
-    given = problem.get("input")
-    # What came from the environment may be a secret.
-    is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
+    value = problem.get("input")
+    # A value from the environment may be a secret.
+    is_shown = isinstance(value, str | int | float | bool) and not hasattr(node, EXPANDED)
     # A number or a truth value may be written otherwise: 1.10 is 1.1, and no is false.
-    is_other = isinstance(node, yaml.ScalarNode) and not isinstance(given, str)
-    as_written = node.value if is_other else shorten_value(given)
+    is_other = isinstance(node, yaml.ScalarNode) and not isinstance(value, str)
+    as_written = node.value if is_other else shorten_value(value)
     shown = f" (found {as_written})" if is_shown else ""
     return f"{mark_of(node)}: {where}{wording(problem)}{shown}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, ResponseError, UnknownName
-from decaf.foundation.tabular import Columns, Tabular, stacked
+from decaf.foundation.tabular import Columns, Tabular, stack_columns
 from decaf.library.summary import METRICS, Summary
 from decaf.library.trust import Trust, trust_of
 from decaf.routing.profiles import Profiles, profile
@@ -276,7 +276,7 @@ class ByPath(dict[str, Part], Tabular):
 
     def to_columns(self) -> Columns:
         """The tables of all paths, whose column ``path`` tells them apart."""
-        return stacked(self.values())
+        return stack_columns(self.values())
 
     def _repr_html_(self) -> str:
         parts = (f"<h4>{escape(name)}</h4>{part._repr_html_()}" for name, part in self.items())

@@ -51,7 +51,7 @@ class Offered(NamedTuple):
 
 def offered() -> list[Offered]:
     """All members of all places, decaf's own first; imports every one of them."""
-    return [*_own(), *map(_foreign, strangers.installed())]
+    return [*_own(), *map(_foreign, strangers.installed_entry_points())]
 
 
 def base_of(member: type[Placed]) -> type[Placed]:

@@ -298,13 +298,13 @@ class Study(Settings):
             pairs = drop_stated_marks(self.data.pair_set(), self.models)
             pairs = match_classes(pairs, self.data, self.score, self.models, self.registry)
         except SettingError as error:
-            raise self._origin.blamed(error, "data") from error.__cause__
+            raise self._origin.locate(error, "data") from error.__cause__
         self._check_classes(pairs)
         types = sorted(pairs.pairs.pair_types.values)
         try:
             check_shown(self.expect, self.names, types, self.paths)
         except SettingError as error:
-            raise self._origin.blamed(error) from None
+            raise self._origin.locate(error) from None
         if self.sources_per_block:
             self.check_span(pairs)
         return self._made_by_code(pairs)
@@ -315,7 +315,7 @@ class Study(Settings):
             if self.stop:
                 self.stop.span(len(self.blocks(pairs)))
         except SettingError as error:
-            raise self._origin.blamed(error) from None
+            raise self._origin.locate(error) from None
 
     def blocks(self, pairs: PairSet) -> list[Rows]:
         """Rows of the pairs that are committed at once, in a drawn order where it may stop.

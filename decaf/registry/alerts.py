@@ -174,7 +174,7 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
             answer = last_answer(attempt, *limits)
         if answer.is_success:
             return
-        attempts, reason = answer.attempts, answer.said
+        attempts, reason = answer.attempts, answer.status_text
     except NoAnswer as error:
         attempts, reason = error.attempts, str(error)
     raise AlertFailed(

@@ -274,8 +274,8 @@ class MlflowServer:
             )
         if answer.status != SUCCESS:
             raise Unfit(
-                f"MLflow at {self._uri} answers {path} with {answer.said}; check 'uri:' and the "
-                "server's log"
+                f"MLflow at {self._uri} answers {path} with {answer.status_text}; check 'uri:' and "
+                "the server's log"
             )
         return answer
 

@@ -1,8 +1,8 @@
 """Reveal paths: how a pair is shown, from a common uninformative state to both clean inputs.
 
-A path is a frozen dataclass with a ``kind`` (an entry of ``paths:`` in a configuration) that
-says, for every pair, stage and branch, *what* is revealed, as a few 64-bit words, and, through
-its ``start`` and ``rule``, how such a state is made (:mod:`decaf.reveal.path` has the contract):
+A path is a frozen dataclass with a ``kind`` (an entry of ``paths:`` in a configuration). For every
+pair, stage and branch it names the content that is revealed, as a few 64-bit words. Its ``start``
+and ``rule`` make the state of that content (:mod:`decaf.reveal.path` has the contract):
 
 * ``start`` makes the common state ``x0``;
 * ``rule`` makes a state from ``x0``, a clean input and a content, and names the contents that are

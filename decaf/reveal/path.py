@@ -1,4 +1,4 @@
-"""What every reveal path is: the contract between the paths and the state planner."""
+"""Base class of reveal paths: the contract between the paths and the state planner."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 Words = NDArray[np.uint64]
-"""What a state reveals, or the name of a draw: a few words each."""
+"""Content of a state, or the name of a draw: a few words each."""
 
 Regions = NDArray[np.unsignedinteger] | None
 """(n, …) features of every pixel or column, bit k - 1 for feature k; images without channels.
@@ -31,12 +31,12 @@ inputs are tensors (:func:`decaf.foundation.arrays.bits_like`).
 
 
 class Revealed(NamedTuple):
-    """What the states of a path show, by pair, repetition, stage and branch (factual first)."""
+    """Contents of the states of a path, by pair, repetition, stage and branch (factual first)."""
 
     image: NDArray[np.int64]
     """(n_pairs, n_repetitions, n_stages, 2) position of the clean input that shows through."""
     content: NDArray[np.uint64]
-    """(n_pairs, n_repetitions, n_stages, 2, words) how much of it is revealed."""
+    """(n_pairs, n_repetitions, n_stages, 2, words) how much of the clean input is revealed."""
     draw: NDArray[np.uint64]
     """(n_pairs, n_repetitions, n_stages, words) name of the random draw behind the start.
 
@@ -45,17 +45,17 @@ class Revealed(NamedTuple):
 
 
 class Start(Protocol):
-    """How the common uninformative state is made. Equal starts compare equal."""
+    """Maker of the common uninformative state. Equal starts compare equal."""
 
     of_pair: bool
-    """Whether it depends on clean inputs (``behind`` of the path), besides the draw."""
+    """True if it depends on clean inputs (``behind`` of the path), besides the draw."""
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """One start per row; symmetrical in ``plus`` and ``minus``."""
 
 
 class Rule(Protocol):
-    """How a partly revealed state is made. Equal rules compare equal."""
+    """Maker of partly revealed states. Equal rules compare equal."""
 
     def empty(self, words: int) -> NDArray[np.uint64]:
         """Content that is the start itself."""
@@ -82,13 +82,13 @@ class WritingRule(Rule, Protocol):
 
 
 def writes_in_place(rule: Rule) -> "TypeIs[WritingRule]":
-    """Whether a rule has its own ``write``: one that is inherited may not fit its ``states``."""
-    owners = (one for one in type(rule).__mro__ if "states" in vars(one))
+    """True if a rule has its own ``write``: an inherited one may not fit its ``states``."""
+    owners = (base for base in type(rule).__mro__ if "states" in vars(base))
     return "write" in vars(next(owners, object))
 
 
 OF_NO_STATE = ("stages", "pair_types")
-"""Fields that say which states there are and for which pairs, not what a state is."""
+"""Fields that select states and pairs; they do not change any state."""
 
 
 def described(default: Any, description: str, kw_only: bool = False) -> Any:
@@ -110,12 +110,12 @@ def stage_grid(stages: int | Sequence[float]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class RevealPath(ABC):
-    """Base of the paths: frozen values, so that equal paths are one and can be digests' input."""
+    """Base of the paths: frozen values, so that equal paths compare equal and can be digested."""
 
     place: ClassVar[Place] = Place("path", room="decaf.reveal.paths", tag="kind")
 
     removes_features: ClassVar[bool] = False
-    """Whether pairs are an input with and without a feature; for the others, two inputs."""
+    """True if a pair is one input with and without a feature; False if it is two inputs."""
 
     stages: Stages | None = described(
         None, "this path's own stages, in the form of the study's `stages:`", kw_only=True
@@ -139,7 +139,7 @@ class RevealPath(ABC):
 
     @property
     def has_common_start(self) -> bool:
-        """Whether both branches of a pair start from one state, so that r(0) = 0 exactly."""
+        """True if both branches of a pair start from one state, so that r(0) = 0 exactly."""
         return True
 
     @property
@@ -150,11 +150,11 @@ class RevealPath(ABC):
     @property
     @abstractmethod
     def rule(self) -> Rule:
-        """How a state is made from the start and a clean input."""
+        """Maker of states from the start and a clean input."""
 
     @abstractmethod
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """What every state shows.
+        """Content of every state.
 
         Parameters
         ----------
@@ -167,10 +167,10 @@ class RevealPath(ABC):
         """
 
     def check(self, shape: tuple[int, ...]) -> None:  # noqa: B027 - most take any
-        """Raise BadInput where inputs (n, …) of this shape, among others, cannot be revealed."""
+        """Raise BadInput if the path cannot reveal inputs (n, …) of this shape."""
 
     def behind(self, block: PairBlock) -> NDArray[np.int64]:
-        """(n_pairs, 2) inputs that a start of the pair is made from, in either order: its own."""
+        """(n_pairs, 2) inputs that the start of a pair is made from, in either order."""
         return np.stack([block.plus, block.minus], axis=1)
 
     def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -192,29 +192,29 @@ class RevealPath(ABC):
 
     @property
     def has_drawn_start(self) -> bool:
-        """Whether its starts are drawn and no input has part in them: a study draws them once."""
+        """True if starts are random and independent of inputs: a study draws them once."""
         return False
 
     def fitted_file(self, folder: Path, inputs_digest: str) -> Path | None:
-        """Where a study keeps what the path takes from all its clean inputs; None for nothing."""
+        """File that a study fits to all its clean inputs for the path; None without one."""
         return None
 
     def fit(self, inputs: Iterable[Array], file: Path) -> None:  # noqa: B027 - most fit nothing
         """Write the file of :meth:`fitted_file`, from batches (n, …) of all clean inputs."""
 
     def fitted(self, folder: Path, inputs_digest: str) -> "RevealPath":
-        """The path with the place of that file; itself for paths that have none."""
+        """Path that reads the file of :meth:`fitted_file`; the path itself without one."""
         return self
 
     def measured(self, grid: NDArray[np.float64]) -> dict[str, Any]:
-        """What a study stores with the files that the path is fitted to: values of JSON, by name.
+        """Measurements that a study stores with the fitted file: values of JSON, by name.
 
-        From the (n_stages,) stages, once :meth:`fit` is done; empty for nothing.
+        They follow from the (n_stages,) stages, once :meth:`fit` is done; most paths have none.
         """
         return {}
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
-        """What the states depend on, besides the grid; the digest is that of all clean inputs."""
+        """Parts that determine the states, with the grid; the digest covers all clean inputs."""
         return {name: value for name, value in asdict(self).items() if name not in OF_NO_STATE}
 
     @classmethod
@@ -226,11 +226,11 @@ class RevealPath(ABC):
 
 
 def shown_by_branch(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.int64]:
-    """(n_pairs, repetitions, stages, 2) each branch shows its own clean input."""
+    """(n_pairs, repetitions, stages, 2) clean input of each branch."""
     branches = np.stack([block.plus, block.minus], axis=1)[:, None, None, :]
     return np.broadcast_to(branches, (block.pair_count, repetitions, stages, 2))
 
 
 def no_draw(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.uint64]:
-    """(n_pairs, repetitions, stages, 0) nothing is random."""
+    """(n_pairs, repetitions, stages, 0) names of draws of a path without randomness."""
     return np.empty((block.pair_count, repetitions, stages, 0), np.uint64)

@@ -20,10 +20,10 @@ LARGEST_SIGMA = 1000
 
 @dataclass(frozen=True)
 class BlurredMidpoint:
-    """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix F).
+    """``x0 = Blur((x+ + x-) / 2)``, the same for both branches (paper, appendix F).
 
-    Shapes, ``sigma`` and ``radius`` are those of :func:`gaussian_blur`; ``sigma`` 0 is all that
-    inputs other than images allow.
+    Shapes, ``sigma`` and ``radius`` are those of :func:`gaussian_blur`; inputs other than images
+    need ``sigma`` 0.
     """
 
     sigma: float
@@ -39,7 +39,7 @@ class BlurredMidpoint:
             )
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise ResponseError when inputs of a shape, (n, …), are no images and are to be blurred.
+        """Raise ResponseError if inputs of a shape, (n, …), would be blurred and are not images.
 
         >>> BlurredMidpoint(0).check((8, 2, 128))
         """
@@ -82,34 +82,37 @@ class Constant:
 class ModelMean:
     """The mean that the model subtracts: zero, as a network sees it.
 
-    States are planned for all models alike; who scores one makes them :meth:`of` it.
+    States are planned for all models alike; whoever scores a model makes them :meth:`of` it.
     """
 
     of_pair = False
 
     def of(self, model: object) -> Constant:
-        """The mean of a model; raises ModelError when it does not say it."""
+        """Mean that a model subtracts; raises ModelError when the model does not state it."""
         return Constant(normalisation_of(model)[0])
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
-        """Raise ModelError: functions, which the library audits, do not say what they subtract."""
+        """Raise ModelError: functions, which the library audits, do not state their mean."""
         return self.of(None).states(plus, minus, draw)
 
 
 def normalisation_of(model: object) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What a model, or its score, subtracts from inputs in [0, 1], and divides them by then.
+    """Mean and deviation by which a model, or its score, normalises inputs in [0, 1].
 
-    Each is one number for each channel, or one for all. Raises ModelError when the model does not
-    say so; networks with a card do.
+    The model subtracts the mean, then divides by the deviation; each is one number for each
+    channel, or one for all. Raises ModelError when the model does not state them; networks with a
+    card do.
     """
-    said: tuple[tuple[float, ...], tuple[float, ...]] | None = getattr(model, "normalisation", None)
-    if said is None:
+    normalisation: tuple[tuple[float, ...], tuple[float, ...]] | None = getattr(
+        model, "normalisation", None
+    )
+    if normalisation is None:
         raise ModelError(
             "a baseline is the model's own mean, and the model does not say which mean it "
             "subtracts, as networks do by 'mean:' of their card; give a constant baseline, with "
             "that mean as its 'value'"
         )
-    return said
+    return normalisation
 
 
 def gaussian_blur(images: Same, sigma: float, radius: int | None = None) -> Same:

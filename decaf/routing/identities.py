@@ -10,7 +10,7 @@ from decaf.errors import ChecksFailed
 from decaf.routing.profiles import Profiles
 
 ABSOLUTE, RELATIVE = 2e-12, 2e-10
-"""What rounding may do to an integral over stages: score units, and a share of Abs."""
+"""Largest rounding errors of an integral over stages: score units, and a share of Abs."""
 
 
 def audit_profiles(profiles: Profiles) -> None:

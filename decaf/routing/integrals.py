@@ -1,8 +1,8 @@
-"""Integrals of the oriented response over the stages, block by block, whatever the number of pairs.
+"""Integrals of the oriented response over the stages, computed in blocks of bounded size.
 
 With ``s = sign(d)`` and ``z(t) = s r(t)``, a profile needs three integrals of a trajectory: of
-``z+``, of ``z-`` and of ``1{z < 0}`` (paper, appendix C.1). The threshold has no part in them: the
-gate comes after them (:mod:`decaf.routing.profiles`).
+``z+``, of ``z-`` and of ``1{z < 0}`` (paper, appendix C.1). They do not depend on the threshold:
+:mod:`decaf.routing.profiles` applies the gate to them.
 """
 
 import os
@@ -21,16 +21,16 @@ VALUES_PER_BLOCK = 1 << 17
 """Responses of a block: 1 MiB of float64, so that its passes stay in the cache."""
 
 VALUES_PER_THREAD = 1 << 20
-"""Responses that are worth a thread."""
+"""Least number of responses for which a thread pays."""
 
 MAX_THREADS = 4
-"""More than this wait for memory."""
+"""Upper limit of threads; more threads would wait for memory."""
 
 
 class Integrals(NamedTuple):
-    """Oriented integrals, one entry per trajectory, float64; the threshold has no part in them.
+    """Oriented integrals, one entry per trajectory, float64; independent of the threshold.
 
-    The orientation ``s`` is the sign of ``d``, and that of its zero where ``d = 0``.
+    The orientation ``s`` is the sign of ``d``; where ``d = 0`` it is the sign bit of that zero.
     """
 
     endpoint_delta: NDArray[np.float64]
@@ -45,8 +45,8 @@ class Integrals(NamedTuple):
 class Trajectories:
     """Checked responses with the measure of their stages.
 
-    Parameters and errors are those of :func:`decaf.routing.profiles.profile`; that responses are
-    finite is checked as they are integrated.
+    Parameters and errors are those of :func:`decaf.routing.profiles.profile`; integration checks
+    that responses are finite.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class Trajectories:
         return len(self._rows)
 
     def integrate(self, take: Callable[[slice, Integrals], None]) -> None:
-        """Hand the integrals of every block of trajectories to ``take``, as soon as they are there.
+        """Call ``take`` with the integrals of each block of trajectories once they are computed.
 
-        Threads share the blocks of large inputs; how many threads there are changes no number.
+        Threads share the blocks of large inputs; the number of threads changes no result.
         """
         size = min(len(self), max(1, VALUES_PER_BLOCK // self._weights.size))
         threads = min(self._rows.size // VALUES_PER_THREAD, MAX_THREADS, os.cpu_count() or 1)
@@ -94,7 +94,7 @@ class Trajectories:
 
         def integrate_blocks(_thread: int) -> None:
             parts = np.empty((2, self._weights.size, size))
-            for start in starts:  # each is given to one thread
+            for start in starts:  # the threads share the iterator: each block goes to one of them
                 block = slice(start, min(start + size, len(self)))
                 take(block, self._integrals(block, parts[..., : block.stop - start]))
 
@@ -109,7 +109,7 @@ class Trajectories:
             d = self._endpoint[block].astype(np.float64)
             sums = _integrated(self._rows[block], d, self._weights, self._stages_of_weight, parts)
             if not np.isfinite((sums.aligned + sums.opposed).sum()):
-                as_scores(self._response)  # says where it is not finite
+                as_scores(self._response)  # raises with the first value that is not finite
         return sums
 
 
@@ -121,7 +121,7 @@ def integrate(
     measure: ArrayLike | None = None,
     stage_axis: int = -1,
 ) -> Integrals:
-    """Integrate once what :func:`decaf.routing.profiles.gate` turns into profiles at any threshold.
+    """Integrate responses; :func:`decaf.routing.profiles.gate` makes profiles at any threshold.
 
     Parameters and errors are those of :func:`decaf.routing.profiles.profile`.
 
@@ -167,5 +167,5 @@ def _integrated(
 
 
 def _count(flags: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-    """How many flags of each column are set, in the smallest type that holds it: a quicker pass."""
+    """Number of set flags in each column, in the smallest type that holds it: a quicker pass."""
     return flags.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(len(flags)))

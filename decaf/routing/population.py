@@ -43,17 +43,17 @@ class Population(NamedTuple):
 def summarise(batches: Profiles | Iterable[Profiles]) -> Population:
     """Average profiles over all their pairs, of one array or of batches that come one by one.
 
-    Of a batch only sums are kept, so a population may be larger than memory.
+    Only sums are kept of each batch, so a population may be larger than memory.
 
     Parameters
     ----------
     batches
-        Profiles of any shape, every entry a pair, or an iterable of such.
+        Profiles of any shape, every entry a pair, or an iterable of such profiles.
 
     Raises
     ------
     ResponseError
-        Without a pair.
+        If there is no pair.
     ChecksFailed
         For profiles that break conservation.
 

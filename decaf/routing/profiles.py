@@ -11,7 +11,7 @@ from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 
 
 class _Masses(NamedTuple):
-    """What is computed; :class:`Profiles` documents it."""
+    """Computed fields of :class:`Profiles`, which documents them."""
 
     endpoint_delta: NDArray[np.float64]
     evidence: NDArray[np.float64]
@@ -21,7 +21,7 @@ class _Masses(NamedTuple):
     sign_flip_frac: NDArray[np.float64]
     """Stage measure on which the response opposes ``d``, in [0, 1]; NaN on endpoint-null pairs."""
     opposed_mass: NDArray[np.float64]
-    """Mass that opposes ``sign(d)`` whether or not the gate is open (0 where ``d = 0``)."""
+    """Mass that opposes ``sign(d)``, of endpoint-null pairs as well (0 where ``d = 0``)."""
     is_endpoint_active: NDArray[np.bool_]
 
 
@@ -33,7 +33,7 @@ class Profiles(_Masses, Tabular):
 
     @property
     def endpoint_magnitude(self) -> NDArray[np.float64]:
-        """``M = |d|``, computed when it is asked for, as is :attr:`net_response`."""
+        """``M = |d|``, computed on access, as is :attr:`net_response`."""
         return np.abs(self.endpoint_delta)
 
     @property
@@ -42,7 +42,7 @@ class Profiles(_Masses, Tabular):
         return self.evidence - self.contradiction
 
     def columns(self) -> Columns:
-        """Every quantity by its name, as tables of profiles have them."""
+        """Every quantity by its column name in tables of profiles."""
         return {
             **self._asdict(),
             "endpoint_magnitude": self.endpoint_magnitude,
@@ -50,9 +50,10 @@ class Profiles(_Masses, Tabular):
         }
 
     def to_columns(self) -> Columns:
-        """One row a trajectory: its place (``pair``, and ``axis_1`` … if there are more axes).
+        """Table with one row per trajectory.
 
-        Then every quantity.
+        The first columns are its place (``pair``, and ``axis_1`` … if there are more axes), the
+        others every quantity.
         """
         places = np.indices(np.shape(self.evidence))
         names = ["pair", *(f"axis_{axis}" for axis in range(1, len(places)))]
@@ -71,8 +72,7 @@ def profile(
 ) -> Profiles:
     """Integrate the routed response of every trajectory over the stages (paper, equation 1).
 
-    Beyond the results it needs a few MiB, whatever the number of pairs and the precision they
-    come in.
+    Beyond the results it needs a few MiB, for any number of pairs and any precision.
 
     Parameters
     ----------

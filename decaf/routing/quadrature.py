@@ -44,8 +44,8 @@ def check_measure(measure: ArrayLike) -> NDArray[np.float64]:
 
     Uniform weights, all mass at one stage and the mixture ``(1 - eta, eta)`` of two contexts are
     such measures: (n_stages,) non-negative, with sum 1 within 1e-12; one stage is enough. Raises
-    ResponseError for negative weights, another sum, more than one axis, or what is not finite and
-    real.
+    ResponseError for negative weights, another sum, more than one axis, or values that are not
+    finite and real.
 
     >>> check_measure([0.75, 0.25]).tolist()
     [0.75, 0.25]

@@ -87,8 +87,8 @@ def one_per_trajectory(
 
     The endpoint ``d`` is a scalar, or an array of the response's shape without its stages, with a
     stage axis of length one, or with all stages where every stage repeats the same value. Raises
-    ResponseError for any other shape, a value that changes between stages, or what is not finite
-    and real.
+    ResponseError for any other shape, a value that changes between stages, or one that is not
+    finite and real.
     """
     d = as_scores(endpoint, "endpoint")
     axis = stage_axis % len(shape)

@@ -1,6 +1,6 @@
 """Profiles of trajectories whose stages arrive one after the other (paper, appendix C.3).
 
-Memory is a few numbers per trajectory, whatever the number of stages: the final contrast, the
+Memory is a few numbers per trajectory, for any number of stages: the endpoint difference, the
 integrals so far and, on a path, the latest response.
 """
 
@@ -61,20 +61,20 @@ class MeasureStream:
         Raises
         ------
         ResponseError
-            For another shape, a negative weight, what is not finite and real, or after
+            For another shape, a negative weight, values that are not finite and real, or after
             :meth:`finalise`; the stage is not added.
         """
         share = float(_number(weight, "stage weight"))
         if share < 0:
             raise ResponseError(f"stage weight is {share}; expected 0 or more")
-        oriented = self._sign * self.checked(response)
+        oriented = self._sign * self.check_response(response)
         self._sums.aligned[...] += share * np.maximum(oriented, 0.0)
         self._sums.opposed[...] += share * np.maximum(-oriented, 0.0)
         self._sums.opposed_frac[...] += share * (oriented < 0)
         self._mass += share
 
-    def checked(self, response: ArrayLike) -> NDArray[np.float64]:
-        """Response of a stage as float64, if the stream can take it."""
+    def check_response(self, response: ArrayLike) -> NDArray[np.float64]:
+        """Return the response of a stage as float64; raise ResponseError if it does not fit."""
         if self._is_final:
             raise ResponseError("stream is finalised; start another for more stages")
         r = as_scores(response)
@@ -128,7 +128,7 @@ class PathStream:
             after :meth:`finalise`; the stage is not added.
         """
         stage = float(_number(t, "stage"))
-        r = self._stages.checked(response)
+        r = self._stages.check_response(response)
         if self._latest is None:
             if abs(stage) > GRID_TOLERANCE:
                 raise ResponseError(f"first stage is at {stage}; expected 0")

@@ -14,7 +14,7 @@ from decaf.routing.route import check_epsilon
 
 
 class ThresholdStep(NamedTuple):
-    """What changes from one threshold to the next, score units unless stated.
+    """Changes from one threshold to the next, score units unless stated.
 
     No component changes by more than ``bound = B P(lower <= |d| < upper)``, with ``B`` the
     largest Abs of a pair (paper, appendix B.8).

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Array, as_real, fetched, is_on_gpu, is_tensor, to_numpy
+from decaf.foundation.arrays import Array, as_real, is_on_gpu, is_tensor, start_fetch, to_numpy
 from decaf.foundation.memory import is_out_of_memory
 from decaf.scoring.batches import Call, FixedLimit, GrowingLimit
 from decaf.scoring.planner import StatePlan
@@ -19,7 +19,7 @@ Scorer = Callable[[Array], Array]
 
 
 class Known(NamedTuple):
-    """What is known of the states of a block before anything is scored."""
+    """Scores of a block's states that are stored already, before anything is scored."""
 
     values: NDArray[np.float64]
     """(n_states, columns), NaN where they are not known."""
@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
 
 class BlockScores(NamedTuple):
-    """Scores of a block, and what they cost."""
+    """Scores of a block, and their cost."""
 
     branches: dict[str, NDArray[np.float64]]
     """By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first."""
@@ -63,7 +63,7 @@ def score_block(
     where no values are known.
 
     Raises ModelError when the scorer returns another number of rows than it was given, or values
-    that are no real numbers, and ScoringFailed when even one row does not fit the memory.
+    that are not real numbers, and ScoringFailed when even one row does not fit the memory.
     """
     limit = FixedLimit(batch_size)
     (scores,) = score_together(plan, builder, [scorer], columns, limit, sign, [known])
@@ -133,7 +133,7 @@ class _Batch:
         self._built: tuple[Array, _Mark] | None = None
 
     def inputs(self, *, is_last: bool) -> Array:
-        """The batch as it was planned, whatever an earlier scorer has made of it."""
+        """The batch as planned, built again if an earlier scorer has written into it."""
         if self._built is not None and self._built[1] == _mark(self._built[0]):
             return self._built[0]
         self._built = None  # its room is that of the next
@@ -149,14 +149,14 @@ _Mark = tuple[int | None, bytes | None]
 
 
 def _mark(inputs: Array) -> _Mark:
-    """What differs once somebody has written into a batch.
+    """Mark of a batch that changes once somebody writes into it.
 
-    Torch counts what it writes itself; what numpy writes shows in the first row. A GPU, which the
-    host would have to wait for, has memory that numpy cannot write.
+    Torch counts its own writes; writes of numpy show in the first row. Reading a row from a GPU
+    would make the host wait, and numpy cannot write there.
     """
-    given: Any = inputs
-    version = given._version if is_tensor(inputs) else None
-    return version, None if is_on_gpu(inputs) else to_numpy(given[:1]).tobytes()
+    batch: Any = inputs
+    version = batch._version if is_tensor(inputs) else None
+    return version, None if is_on_gpu(inputs) else to_numpy(batch[:1]).tobytes()
 
 
 class _Run:
@@ -201,7 +201,7 @@ class _Run:
                 f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "
                 f"expected ({states.size}, columns)"
             )
-        running = states, fetched(scored)
+        running = states, start_fetch(scored)
         self._fetch()
         self._running = running
         if not is_on_gpu(scored):  # it may be a part of the batch, which others are given, too

@@ -1,4 +1,4 @@
-"""What scoring a row takes of the memory, told from a forward pass of a few."""
+"""Memory that scoring a row takes, measured by a forward pass of a few rows."""
 
 import ctypes
 import re
@@ -20,7 +20,7 @@ PROCESS = Path("/proc/self")
 
 
 class Alive(TorchDispatchMode):
-    """Bytes of the tensors that operations made and that are alive yet, and the most there were.
+    """Bytes of the tensors that operations made and that are still alive, and their peak.
 
     Scratch memory within an operation is not seen.
     """
@@ -33,11 +33,11 @@ class Alive(TorchDispatchMode):
     def __torch_dispatch__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Call an operation; what it makes is new unless it was given to any."""
+        """Call an operation; its results are new unless an operation received them."""
         self._note([args, kwargs], is_new=False)
-        made = function(*args, **kwargs or {})
-        self._note(made, is_new=True)
-        return made
+        results = function(*args, **kwargs or {})
+        self._note(results, is_new=True)
+        return results
 
     def _note(self, values: Any, is_new: bool) -> None:
         for value in tree_leaves(values):
@@ -48,9 +48,9 @@ class Alive(TorchDispatchMode):
                     self._known.add(place._cdata)
                     self.now += size
                     self.most = max(self.most, self.now)
-                    weakref.finalize(place, self._freed, place._cdata, size)
+                    weakref.finalize(place, self._release, place._cdata, size)
 
-    def _freed(self, place: int, size: int) -> None:
+    def _release(self, place: int, size: int) -> None:
         self._known.discard(place)
         self.now -= size
 
@@ -67,16 +67,16 @@ def bytes_per_row(model: Model, score: ScoreDefinition, row: Tensor) -> int:
         before = torch.cuda.memory_allocated(rows.device)
         torch.cuda.reset_peak_memory_stats(rows.device)
         _pass(model, score, rows)
-        taken = torch.cuda.max_memory_allocated(rows.device) - before
+        pass_bytes = torch.cuda.max_memory_allocated(rows.device) - before
     elif _forgets_peak():
         before = _status("VmRSS")
         _pass(model, score, rows)
-        taken = _status("VmHWM") - before
+        pass_bytes = _status("VmHWM") - before
     else:
         with Alive() as alive:
             _pass(model, score, rows)
-        taken = alive.most
-    return (taken + rows.nbytes) // ROWS
+        pass_bytes = alive.most
+    return (pass_bytes + rows.nbytes) // ROWS
 
 
 def _pass(model: Model, score: ScoreDefinition, rows: Tensor) -> None:
@@ -85,7 +85,7 @@ def _pass(model: Model, score: ScoreDefinition, rows: Tensor) -> None:
 
 
 def _forgets_peak() -> bool:
-    """Give free memory back and have the peak of this process begin anew, if Linux lets it."""
+    """Return free memory and reset the peak of this process, if Linux allows it."""
     try:
         ctypes.CDLL(None).malloc_trim(0)
         (PROCESS / "clear_refs").write_text("5")
@@ -96,5 +96,5 @@ def _forgets_peak() -> bool:
 
 def _status(name: str) -> int:
     """Bytes of a line of the status of this process."""
-    found = re.search(rf"^{name}:\s+(\d+) kB$", (PROCESS / "status").read_text(), re.MULTILINE)
-    return 1024 * int(found[1]) if found else 0
+    match = re.search(rf"^{name}:\s+(\d+) kB$", (PROCESS / "status").read_text(), re.MULTILINE)
+    return 1024 * int(match[1]) if match else 0

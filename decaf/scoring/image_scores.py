@@ -32,7 +32,7 @@ class CountedScore:
     def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
         """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q.
 
-        Columns on the host are compared without waiting for what a GPU has yet to compute.
+        Columns on the host are compared without waiting for pending work of a GPU.
         """
         import torch
 

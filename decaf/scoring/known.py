@@ -1,4 +1,4 @@
-"""Scores that are stored already: what a block that is scored for another path need not repeat.
+"""Scores that are stored already, and that scoring a block for another path need not repeat.
 
 Clean inputs and starts belong to many paths. Where their scores are stored, only the states between
 them go through the model.
@@ -31,8 +31,8 @@ def known_values(
     for path, scores in branches.items():
         if plan.mixing[path] is None:
             index = plan.index[path]
-            own = columns[plan.rows[path]][:, None, None, None]
-            of_pair = np.broadcast_to(own, index.shape)
+            path_columns = columns[plan.rows[path]][:, None, None, None]
+            of_pair = np.broadcast_to(path_columns, index.shape)
             is_stored = ~np.isnan(scores)
             values[index[is_stored], of_pair[is_stored]] = scores[is_stored]
     is_whole = ~np.isnan(clean).any(axis=1)

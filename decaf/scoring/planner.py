@@ -54,7 +54,7 @@ class StatePlan:
     use: NDArray[np.int64]
     """(n_states,) which of the distinct starts is behind each; ``NONE`` behind clean inputs."""
     first_use: NDArray[np.int64]
-    """(n_starts,) a state of each distinct start; in the order of what they are made from."""
+    """(n_starts,) a state of each distinct start; in the order of the inputs they are made from."""
     regions: Regions
     """(n_inputs, …) of the block, for rules that remove features."""
     index: Mapping[str, NDArray[np.int64]]
@@ -140,12 +140,11 @@ def plan_states(
 ) -> StatePlan:
     """Name every state of every path and keep the distinct ones.
 
-    Every clean input of the block is among the states, whether or not a stage needs it. Pairs index
-    the clean inputs, (n_inputs, channels, height, width) or other (n_inputs, …); the grid has the
-    (n_stages,) stages from 0 to 1 of the paths that have none of their own. Where states are not
-    shared, those of different sources are different states, equal or not. Raises DataError when a
-    path is for pairs of some types, and the pairs have none, or when a path cannot reveal these
-    inputs.
+    Every clean input of the block is among the states, even if no stage needs it. Pairs index the
+    clean inputs, (n_inputs, channels, height, width) or other (n_inputs, …); the grid has the
+    (n_stages,) stages from 0 to 1 of the paths that set no stages. Where states are not shared,
+    equal states of different sources count as different states. Raises DataError when a path is
+    for pairs of some types, and the pairs have none, or when a path cannot reveal these inputs.
     """
     rows_of = {name: block.rows_of_types(path.pair_types) for name, path in paths.items()}
     paths = {name: path for name, path in paths.items() if rows_of[name].size}
@@ -154,7 +153,7 @@ def plan_states(
     starts: list[Start] = []
     grids = {name: path.grid(grid) for name, path in paths.items()}
     revealed = {
-        name: _revealed(name, path, blocks[name], inputs, grids[name])
+        name: _reveal_block(name, path, blocks[name], inputs, grids[name])
         for name, path in paths.items()
     }
     first_equal = _first_equal(inputs, block.regions)
@@ -216,7 +215,7 @@ def plan_states(
     )
 
 
-def _revealed(
+def _reveal_block(
     name: str,
     path: RevealPath,
     block: PairBlock,

@@ -32,19 +32,19 @@ class StoredStarts:
 
     def rows(self, draw: Words) -> NDArray[np.int64]:
         """(n_draws,) rows of the draws that are named; raises DataError when one is not stored."""
-        wanted = _names(draw)
-        rows = np.searchsorted(self._stored, wanted).clip(max=len(self._stored) - 1)
-        is_missing = self._stored[rows] != wanted
+        draw_names = _names(draw)
+        rows = np.searchsorted(self._stored_names, draw_names).clip(max=len(self._stored_names) - 1)
+        is_missing = self._stored_names[rows] != draw_names
         if is_missing.any():
             raise DataError(
                 f"{int(is_missing.sum())} of {len(rows)} random starts are not among the "
-                f"{len(self._stored)} that are stored; delete the file of starts in the "
+                f"{len(self._stored_names)} that are stored; delete the file of starts in the "
                 "workspace's folder 'fitted', and start the same command again"
             )
         return rows
 
     @cached_property
-    def _stored(self) -> NDArray[np.bytes_]:
+    def _stored_names(self) -> NDArray[np.bytes_]:
         return _names(self.words)
 
 

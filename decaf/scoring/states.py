@@ -17,7 +17,7 @@ from decaf.foundation.arrays import (
     like,
     namespace,
     places_like,
-    sent,
+    send_to_device,
     to_numpy,
 )
 from decaf.reveal.path import Rule, WritingRule, writes_in_place
@@ -133,26 +133,28 @@ class StateBuilder:
     def _starts(self, states: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
         """Starts that the states need, each made once, and which one each state uses."""
         plan = self._plan
-        wanted, use = np.unique(plan.use[states], return_inverse=True)
-        first = plan.first_use[wanted]
-        made: Any = self._empty(wanted.size)
+        start_numbers, use = np.unique(plan.use[states], return_inverse=True)
+        first = plan.first_use[start_numbers]
+        start_states: Any = self._empty(start_numbers.size)
         for number, start in enumerate(plan.starts):
             rows = np.flatnonzero(plan.start[first] == number)
             if rows.size and number in self._stored:
                 stored = self._row[first[rows]]
-                made[self._at(rows)] = like(self._clean, self._stored[number].states[stored])
+                start_states[self._at(rows)] = like(
+                    self._clean, self._stored[number].states[stored]
+                )
             elif rows.size:
                 # Starts that depend on no pair take the first input as a pattern of shape and type.
                 plus, minus = (np.maximum(part[first[rows]], 0) for part in (plan.plus, plan.minus))
-                made[self._at(rows)] = start.states(
+                start_states[self._at(rows)] = start.states(
                     self._clean[self._at(plus)],
                     self._clean[self._at(minus)],
                     plan.draw[first[rows]],
                 )
-        return made, use
+        return start_states, use
 
     def _at(self, rows: NDArray[np.int64]) -> Any:
-        """Rows to be taken of the inputs, or of what is built like them."""
+        """Index of rows of the inputs, or of arrays that are built like them."""
         return places_like(self._clean, rows)
 
     def _empty(self, count: int) -> Array:
@@ -164,9 +166,9 @@ class StateBuilder:
 def on_device(inputs: NDArray[Any], device: Device) -> Tensor:
     """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
 
-    They are (n, channels, height, width) or other (n, …), and stay as they are on the host until
-    what is made of them has been used.
+    They are (n, channels, height, width) or other (n, …). The arrays on the host must not change
+    until the states made from them have been used.
     """
     import torch
 
-    return as_taken(sent(torch.from_numpy(inputs), device)).contiguous()
+    return as_taken(send_to_device(torch.from_numpy(inputs), device)).contiguous()

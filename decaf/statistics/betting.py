@@ -23,10 +23,10 @@ Small stakes win on lists that lie close to the limit, large ones far from it, a
 capitals is a capital, so nobody has to say beforehand how long the list will be read.
 """
 TOLERANCE = 1e-9
-"""Least mean of what is left, in parts of the range.
+"""Least mean of the pairs not yet seen, in parts of the range.
 
-Where all that is left is zero, rounding makes of that mean some number beside zero, which would
-refute the true ratio. To bet as if it were a little larger gains less, and so refutes less.
+If all of them are zero, rounding makes that mean a tiny number other than zero, which would
+refute the true ratio. A bet as if the mean were a little larger gains less, and refutes less.
 """
 HALVINGS = 30
 """A bound is found to ``2 ** -30`` of the range, on the side that claims less."""
@@ -77,24 +77,27 @@ def ratio_limits(
         raise ResponseError(
             f"bounds {bounds} and {most} at most; expected finite numbers, the lower bound first"
         )
-    part, whole = _scaled(over, under, count, most, bounds)
-    total, weight, left = part.sum(), whole.sum(), count - part.size
-    if left == 0 and weight == 0.0:
+    part, whole = _scale_to_range(over, under, count, most, bounds)
+    total, weight, unseen_count = part.sum(), whole.sum(), count - part.size
+    if unseen_count == 0 and weight == 0.0:
         return None
-    least, greatest = total / (weight + left), (total + left) / (weight + left)
+    least, greatest = (
+        total / (weight + unseen_count),
+        (total + unseen_count) / (weight + unseen_count),
+    )
     enough = np.log(1.0 / error)
     lower = _crossing(lambda r: _largest(part, whole, count, r) >= enough, least, greatest)
-    rest = whole - part
+    remainder = whole - part
     upper = 1.0 - _crossing(
-        lambda r: _largest(rest, whole, count, r) >= enough, 1.0 - greatest, 1.0 - least
+        lambda r: _largest(remainder, whole, count, r) >= enough, 1.0 - greatest, 1.0 - least
     )
     return Limits(low + (high - low) * lower, low + (high - low) * max(lower, upper))
 
 
-def _scaled(
+def _scale_to_range(
     over: ArrayLike, under: ArrayLike, count: int, most: float, bounds: tuple[float, float]
 ) -> tuple[Row, Row]:
-    """Both as parts of ``most``, ``over`` between 0 and ``under``."""
+    """Divide both by ``most`` and clip ``over`` to 0 … ``under``."""
     numbers = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
     if (
         numbers[0].ndim != 1

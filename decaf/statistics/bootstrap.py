@@ -16,7 +16,7 @@ from decaf.statistics.draws import (
 )
 
 CELLS_AT_ONCE = 1 << 22
-"""Replicates times rows weighted together: bounds the memory whatever their number."""
+"""Largest number of replicates times rows that are weighted together: bounds the memory."""
 
 
 class Interval(NamedTuple):
@@ -134,9 +134,9 @@ def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: i
     """Summarise the (n_replicates,) values of a statistic that were bootstrapped.
 
     The estimate is the statistic of the data themselves; it and replicates are NaN where undefined,
-    and such replicates are left out. ``cluster_count`` are clusters that hold a value; with fewer
-    than two nothing but the estimate is defined. Raises ResponseError for replicates that are not
-    one-dimensional.
+    and such replicates are left out. ``cluster_count`` is the number of clusters that hold a
+    value; with fewer than two, only the estimate is defined. Raises ResponseError for replicates
+    that are not one-dimensional.
 
     >>> percentile_interval(2.0, [1.0, 2.0, 3.0], cluster_count=5).lower_90
     1.1

@@ -1,8 +1,8 @@
 """AUROC and AUPRC in every replicate of a bootstrap that draws whole clusters, such as models.
 
-A replicate says how often each cluster was drawn, so what it needs of the units are counts by
-level of the score and cluster: matrix products serve all replicates at once. A level is a score
-that a positive unit has; negative units between two levels are called with the lower one.
+A replicate says how often each cluster was drawn, so it needs only counts of units by level of the
+score and cluster: matrix products serve all replicates at once. A level is a score that a positive
+unit has; a negative unit between two levels belongs to the lower one.
 """
 
 from collections.abc import Iterator
@@ -54,12 +54,12 @@ def auroc_of_clusters(
     width, replicates = units.weights.shape
     positives, negatives = units.totals(units.is_positive), units.totals(~units.is_positive)
     wins = np.zeros(replicates)
-    # Of a positive's cluster over a negative's, in half units: both draws multiply it.
+    # Wins of a positive's cluster over a negative's, in half units; both draws multiply them.
     between = np.zeros((width, width))
-    left = negatives.astype(np.float64)
+    negatives_below = negatives.astype(np.float64)
     for here, called, tied in _by_level(units):
-        below = left - np.cumsum(called, axis=0) + tied / 2
-        left -= called.sum(axis=0)
+        below = negatives_below - np.cumsum(called, axis=0) + tied / 2
+        negatives_below -= called.sum(axis=0)
         if width < replicates:
             between += here.T @ below
         else:
@@ -86,14 +86,14 @@ def auprc_of_clusters(
     )
     gains, hits, false_alarms = np.zeros(replicates), np.zeros(width), np.zeros(width)
     for here, called, _ in _by_level(units):
-        found = here @ units.weights
+        hits_here = here @ units.weights
         above = np.cumsum(here, axis=0) + hits
         precision = above @ units.weights
         above += np.cumsum(called, axis=0) + false_alarms
         all_called = above @ units.weights
         hits, false_alarms = hits + here.sum(axis=0), false_alarms + called.sum(axis=0)
         np.divide(precision, all_called, out=precision, where=all_called > 0)
-        gains += np.einsum("lr,lr->r", found, precision)
+        gains += np.einsum("lr,lr->r", hits_here, precision)
     has_both = (positive > 0) & (negative > 0)
     return np.divide(gains, positive, out=np.full(replicates, np.nan), where=has_both)
 
@@ -116,8 +116,8 @@ def _sorted_units(
             f"clusters are {cluster.min()} to {cluster.max()}; expected positions from 0 among the "
             f"{drawn.shape[1]} clusters of the counts"
         )
-    known = np.flatnonzero(~(np.isnan(y) | np.isnan(s)))
-    order = known[np.argsort(-s[known])]
+    labelled = np.flatnonzero(~(np.isnan(y) | np.isnan(s)))
+    order = labelled[np.argsort(-s[labelled])]
     is_positive, values = y[order] == 1, s[order]
     score = np.zeros(values.size, dtype=np.int64)
     np.cumsum(values[1:] != values[:-1], out=score[1:])

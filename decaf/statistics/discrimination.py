@@ -1,4 +1,4 @@
-"""How well scores separate the units that show a behaviour from the rest."""
+"""AUROC: how well scores separate the units that show a behaviour from all other units."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

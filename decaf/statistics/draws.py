@@ -1,8 +1,8 @@
-"""Bootstrap draws: which clusters every replicate holds, whatever is computed from them.
+"""Bootstrap draws: the clusters that every replicate holds, for all statistics alike.
 
 Draws are one matrix of positions, (n_replicates, n_draws), from 0 in the order in which
-``np.unique`` puts the labels of the clusters. Statistics that are given the same matrix are
-compared replicate by replicate.
+``np.unique`` puts the labels of the clusters. Statistics of the same matrix can be compared
+replicate by replicate.
 """
 
 import numpy as np

@@ -255,7 +255,7 @@ class EndpointModel:
     def _read(self, answer: Answer, row_count: int) -> NDArray[np.float64]:
         if answer.status != OK:
             raise ModelError(
-                f"{self._name} refused a request with {self._without_secrets(answer.said)}: "
+                f"{self._name} refused a request with {self._without_secrets(answer.status_text)}: "
                 f"{self._shown(answer.text)}"
             )
         version = answer.headers.get(VERSION_HEADER, self._card.version)

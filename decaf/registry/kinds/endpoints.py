@@ -47,10 +47,10 @@ class AskedEndpoint(EndpointCard):
             )
         version = answer.headers.get(VERSION_HEADER)
         if not version or len(version) > LONGEST_VERSION:
-            found = f"one of {len(version):,} characters in" if version else "without"
+            header = f"one of {len(version):,} characters in" if version else "without"
             raise RegistryError(
-                f"endpoint {self.id} at {address} answers with {answer.said} and {found} the "
-                f"header {VERSION_HEADER}; expected its version there, of at most "
+                f"endpoint {self.id} at {address} answers with {answer.status_text} and {header} "
+                f"the header {VERSION_HEADER}; expected its version there, of at most "
                 f"{LONGEST_VERSION} characters"
             )
         return version

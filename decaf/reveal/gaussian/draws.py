@@ -15,8 +15,8 @@ PRINCIPAL, PIXEL = 0, 1
 def draw_keys(seeds: Sequence[int], source_ids: Sequence[str]) -> NDArray[np.uint64]:
     """(n_sources, n_seeds) key of the draw of every source under every noise seed.
 
-    The first eight bytes of the sha256 of ``decaf|gaussian|<seed>|<source id>``: all pairs of a
-    source share a draw, whatever block or study they are in.
+    A key is the first eight bytes of the sha256 of ``decaf|gaussian|<seed>|<source id>``: all pairs
+    of a source share a draw, in every block and study.
     """
     names = (f"decaf|gaussian|{seed}|{source}" for source in source_ids for seed in seeds)
     keys = np.array([hashed_word(name) for name in names], np.uint64)
@@ -26,8 +26,8 @@ def draw_keys(seeds: Sequence[int], source_ids: Sequence[str]) -> NDArray[np.uin
 def normals(key: int, stream: int, steps: int, width: int) -> NDArray[np.float64]:
     """(steps, width) float64 standard normals of one draw, by NumPy's Philox generator.
 
-    Made on the host in float64, whatever the device computes in, so that all devices see the same
-    numbers up to rounding. One step of 3,072 costs about 30 microseconds, 8 of them set-up.
+    The host draws them in float64 for every device, so that all devices see the same numbers up to
+    rounding. One step of 3,072 costs about 30 microseconds, 8 of them set-up.
     """
     generator = np.random.Generator(np.random.Philox(key=np.array([key, stream], np.uint64)))
     return generator.standard_normal((steps, width))
@@ -44,16 +44,16 @@ def mixed_normals(
 
     Keys and stages are (n,): the key of each draw, which is drawn once, and its row of ``mixing``,
     (n_stages, n_steps) weights of the steps: :func:`chain_weights`, or ``[[1]]`` where a key is a
-    single draw. All stages of a key are mixed in one product, whatever is asked for, so that a draw
-    does not depend on the others.
+    single draw. One product always mixes all stages of a key, so that a draw does not depend on
+    which other draws are requested.
     """
-    made = np.empty((keys.size, width))
-    wanted, use = np.unique(keys, return_inverse=True)
-    for number, key in enumerate(wanted):
+    mixtures = np.empty((keys.size, width))
+    distinct_keys, use = np.unique(keys, return_inverse=True)
+    for number, key in enumerate(distinct_keys):
         rows = np.flatnonzero(use == number)
         steps = normals(int(key), stream, mixing.shape[1], width)
-        made[rows] = (mixing @ steps)[stages[rows]]
-    return made
+        mixtures[rows] = (mixing @ steps)[stages[rows]]
+    return mixtures
 
 
 def chain_weights(grid: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,10 +14,10 @@ GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
 
 
 class Colouring(NamedTuple):
-    """How two independent sets of standard normals become noise; an absent one takes no part.
+    """Rule that turns two independent sets of standard normals into noise.
 
     ``eta = (z_principal * principal) @ axes + z_pixel * pixel``, with the principal axes of the
-    reference as rows.
+    reference as rows. The term of an absent set is left out.
     """
 
     principal: NDArray[np.float64] | None
@@ -87,14 +87,14 @@ class Geometry:
     share: float | None = None
 
     def __post_init__(self) -> None:
-        known = get_args(GeometryName)
-        if self.name not in known:
-            raise UnknownName.among("geometry", self.name, known)
+        geometry_names = get_args(GeometryName)
+        if self.name not in geometry_names:
+            raise UnknownName.among("geometry", self.name, geometry_names)
         self._check_parameter("beta", "power", 100)
         self._check_parameter("share", "linear", 1)
 
     def colouring(self, reference: GaussianReference) -> Colouring:
-        """How the geometry colours normals for this reference."""
+        """Colouring of normals under this reference."""
         match self.name:
             case "cmmr":
                 return cmmr(reference)
@@ -121,7 +121,7 @@ class Geometry:
             )
 
 
-def coloured(
+def colour_normals(
     reference: GaussianReference,
     colouring: Colouring,
     principal: NDArray[np.float64] | None,

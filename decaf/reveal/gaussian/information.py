@@ -105,11 +105,11 @@ def information_scale(
         raise ResponseError(f"the scale has {points} points; expected at least two")
     ratios = signal_to_noise(reference, geometry, ridge)
     c = np.linspace(0, 1, points)
-    wanted = c * information(ratios, alpha_max)
+    target = c * information(ratios, alpha_max)
     low, high = np.zeros(points), np.full(points, float(alpha_max))
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        above = information(ratios, middle) > wanted
+        above = information(ratios, middle) > target
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     alpha = (low + high) / 2
     alpha[0], alpha[-1] = 0, alpha_max

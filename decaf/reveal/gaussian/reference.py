@@ -40,7 +40,7 @@ class GaussianReference:
     variances: NDArray[np.float64]
     """(D,) diagonal of the covariance."""
     shape: tuple[int, ...]
-    """Of one input, with ``prod(shape) == D``."""
+    """Shape of one input, with ``prod(shape) == D``."""
     _axes: dict[Any, Array] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,10 +52,10 @@ class GaussianReference:
             "variances": (size,),
         }
         for name, shape in expected.items():
-            found = getattr(self, name).shape
-            if found != shape:
+            actual = getattr(self, name).shape
+            if actual != shape:
                 raise DataError(
-                    f"{name} of the Gaussian reference have shape {found}; expected {shape} for "
+                    f"{name} of the Gaussian reference have shape {actual}; expected {shape} for "
                     f"inputs of shape {self.shape}"
                 )
 
@@ -69,7 +69,7 @@ class GaussianReference:
         return f"GaussianReference(shape={self.shape}, rank={self.rank}, {self.digest[:12]})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave what is kept on a device behind."""
+        """Pickle without the copies on devices."""
         arrays = self.mean, self.eigenvalues, self.eigenvectors, self.variances
         return GaussianReference, (*arrays, self.shape)
 

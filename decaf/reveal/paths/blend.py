@@ -80,7 +80,7 @@ class Blend(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.start  # which refuses what is no blur
+        _ = self.start  # raises for a bad blur
 
     @property
     def start(self) -> BlurredMidpoint:
@@ -88,9 +88,9 @@ class Blend(RevealPath):
         return BlurredMidpoint(self.sigma)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """The stage itself, the same for all pairs and branches.
+        """Content of every state: the stage itself, the same for all pairs and branches.
 
-        Raises ResponseError when inputs that are no images would be blurred.
+        Raises ResponseError when inputs other than images would be blurred.
         """
         return faded_in(self.start, block, inputs, grid)
 
@@ -98,9 +98,9 @@ class Blend(RevealPath):
 def faded_in(
     start: BlurredMidpoint, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]
 ) -> Revealed:
-    """The stage itself, the same for all pairs and branches, as :meth:`RevealPath.reveal` has it.
+    """The stage itself for all pairs and branches, in the form of :meth:`RevealPath.reveal`.
 
-    Raises ResponseError when inputs that are no images would be blurred.
+    Raises ResponseError when inputs other than images would be blurred.
     """
     start.check(inputs.shape)
     image = shown_by_branch(block, 1, grid.size)

@@ -13,7 +13,7 @@ from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, like
 from decaf.foundation.digests import short
 from decaf.reveal.gaussian.draws import PIXEL, PRINCIPAL, chain_weights, draw_keys, mixed_normals
-from decaf.reveal.gaussian.geometry import Geometry, GeometryName, coloured
+from decaf.reveal.gaussian.geometry import Geometry, GeometryName, colour_normals
 from decaf.reveal.gaussian.information import information_scale
 from decaf.reveal.gaussian.reference import GaussianReference, fit_reference
 from decaf.reveal.gaussian.storage import load_reference, save_reference
@@ -79,7 +79,7 @@ class GaussianStart:
             principal = self._normals(draw, PRINCIPAL, reference.rank)
         if colouring.pixel is not None:
             pixel = self._normals(draw, PIXEL, reference.size)
-        eta = coloured(reference, colouring, principal, pixel, plus)
+        eta = colour_normals(reference, colouring, principal, pixel, plus)
         return (like(plus, reference.mean) + eta).reshape(plus.shape)
 
     def _normals(self, draw: NDArray[np.uint64], stream: int, width: int) -> NDArray[np.float64]:
@@ -162,12 +162,12 @@ class GaussianReveal(RevealPath):
         if self.chain == "reverse_markov":
             stages = tuple(self.grid(np.empty(0)).tolist())
         geometry = Geometry(self.geometry, self.beta, self.share)
-        return GaussianStart(self._given, geometry, stages)
+        return GaussianStart(self._required_reference, geometry, stages)
 
     @property
     def rule(self) -> GaussianFade:
-        """How a state is made; the same for all geometries of a reference."""
-        return GaussianFade(self._given)
+        """Maker of states; the same for all geometries of a reference."""
+        return GaussianFade(self._required_reference)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """Alpha itself, the same for all pairs and branches, and the draw of the pair's source.
@@ -189,7 +189,7 @@ class GaussianReveal(RevealPath):
         return Revealed(image, content, draw[..., None])
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
-        """What the states depend on, besides the grid: the moments, wherever they are kept."""
+        """Parts that determine the states, with the grid: moments count, not their file."""
         names = [field.name for field in fields(self) if field.name not in OF_NO_STATE]
         named = {name: getattr(self, name) for name in names}
         if self.reference is None:
@@ -212,7 +212,7 @@ class GaussianReveal(RevealPath):
         save_reference(fit_reference(inputs), file)
 
     def fitted(self, folder: Path, inputs_digest: str) -> "GaussianReveal":
-        """With a reference of its own, the one of a study's clean inputs; a file's place whole."""
+        """Path with the study's reference if it has none, and with an absolute file otherwise."""
         if isinstance(self.reference, Path) and not self.reference.is_absolute():
             return replace(self, reference=self.reference.absolute())
         file = self.fitted_file(folder, inputs_digest)
@@ -226,11 +226,11 @@ class GaussianReveal(RevealPath):
         if grid.size < 3:
             return {}
         geometry = Geometry(self.geometry, self.beta, self.share)
-        scale = information_scale(moments_of(self._given), geometry, float(grid[-2]))
+        scale = information_scale(moments_of(self._required_reference), geometry, float(grid[-2]))
         return {"information_weights": scale.weights(grid).tolist()}
 
     @property
-    def _given(self) -> Path | GaussianReference:
+    def _required_reference(self) -> Path | GaussianReference:
         if self.reference is None:
             raise DataError(
                 "this Gaussian path has no reference; fit one with "
@@ -240,7 +240,7 @@ class GaussianReveal(RevealPath):
 
 
 def moments_of(reference: Path | GaussianReference) -> GaussianReference:
-    """The reference in memory, read once per process where it is a file.
+    """Reference in memory; a file is read once per process.
 
     Raises DataError when the file cannot be used.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from decaf.data.cells import cell_of_pixel, pack, unpack
 from decaf.data.pair_block import PairBlock
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import Array, is_tensor, namespace, places_like, sent
+from decaf.foundation.arrays import Array, is_tensor, namespace, places_like, send_to_device
 from decaf.foundation.digests import hashed_word
 from decaf.reveal.path import (
     Regions,
@@ -43,7 +43,7 @@ def reveal_patches(start: Array, clean: Array, shown: NDArray[np.bool_]) -> Arra
     """
     xp, side = namespace(clean), shown.shape[1]
     rows, columns = (places_like(clean, cell_of_pixel(n, side)) for n in clean.shape[2:])
-    cells = sent(xp.from_numpy(shown), clean.device) if is_tensor(clean) else shown
+    cells = send_to_device(xp.from_numpy(shown), clean.device) if is_tensor(clean) else shown
     return xp.where(cells[:, rows][:, :, columns][:, None], clean, start)
 
 
@@ -70,7 +70,7 @@ class PatchMask:
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Choose per pixel; start and clean (n, c, h, w), content (n, words) → (n, c, h, w)."""
-        return reveal_patches(start, clean, self._shown(content))
+        return reveal_patches(start, clean, self._shown_patches(content))
 
     def write(
         self,
@@ -82,9 +82,9 @@ class PatchMask:
     ) -> None:
         """The same into ``built``."""
         np.copyto(built, start)
-        np.copyto(built, clean, where=pixels_shown(self._shown(content), built.shape[2:]))
+        np.copyto(built, clean, where=pixels_shown(self._shown_patches(content), built.shape[2:]))
 
-    def _shown(self, content: Words) -> NDArray[np.bool_]:
+    def _shown_patches(self, content: Words) -> NDArray[np.bool_]:
         return unpack(content, self.side**2).reshape(-1, self.side, self.side)
 
 
@@ -103,7 +103,7 @@ class Patches(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.start  # which refuses what is no blur
+        _ = self.start  # raises for a bad blur
         if not 1 <= self.side <= MOST_PATCHES:
             raise ResponseError(
                 f"side is {self.side}; expected 1 to {MOST_PATCHES} patches along each side"
@@ -116,7 +116,7 @@ class Patches(RevealPath):
 
     @property
     def rule(self) -> PatchMask:
-        """How a state is made."""
+        """Maker of states."""
         return PatchMask(self.side)
 
     @property
@@ -125,9 +125,9 @@ class Patches(RevealPath):
         return self.side**2 + 1
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Raise ResponseError for other than images, and sides that are no multiples of `side`."""
+        """Raise ResponseError unless inputs are images whose sides are multiples of `side`."""
         if len(shape) != 4 or any(pixels % self.side for pixels in shape[2:]):
-            # Of unequal patches, the larger ones would come first for their size.
+            # With unequal patches, the larger ones would come first for their size.
             raise ResponseError(
                 f"an input has shape {tuple(shape[1:])}; patches need images (channels, "
                 f"height, width) whose sides are multiples of 'side', which is {self.side}"
@@ -157,7 +157,7 @@ class Patches(RevealPath):
         return Revealed(image, content, no_draw(block, 1, grid.size))
 
     def _order(self, energy: NDArray[np.float64], pair_ids: tuple[str, ...]) -> NDArray[np.int64]:
-        """Patches by falling energy; exact ties by hash, so that they follow no raster scan."""
+        """Patches by falling energy; a hash orders exact ties, so that no raster scan does."""
         key = -energy if self.ranking == "energy" else np.zeros_like(energy)
         order = np.argsort(key, axis=1, kind="stable")
         ordered = np.take_along_axis(key, order, axis=1)
@@ -185,14 +185,14 @@ def patch_energy(
     energy = np.empty((plus.size, side, side))
     for start in range(0, plus.size, PAIRS_AT_ONCE):
         some = slice(start, start + PAIRS_AT_ONCE)
-        ours, others = inputs[plus[some]], inputs[minus[some]]
+        plus_inputs, minus_inputs = inputs[plus[some]], inputs[minus[some]]
         if inputs.dtype == np.uint8:
-            # Squares of such differences need 16 bits, and what is read fits the cache.
-            apart = np.maximum(ours, others) - np.minimum(ours, others)
+            # Squares of 8-bit differences need 16 bits, and narrow data fit the cache.
+            apart = np.maximum(plus_inputs, minus_inputs) - np.minimum(plus_inputs, minus_inputs)
             squares = np.square(apart, dtype=np.uint16)
             bands = np.add.reduceat(squares, rows, axis=2, dtype=np.uint32).sum(axis=1)
         else:
-            difference = np.subtract(ours, others, dtype=np.float64)
+            difference = np.subtract(plus_inputs, minus_inputs, dtype=np.float64)
             pixels = np.einsum("nchw,nchw->nhw", difference, difference)
             bands = np.add.reduceat(pixels, rows, axis=1)
         energy[some] = np.add.reduceat(bands, columns, axis=2)

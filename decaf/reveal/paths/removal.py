@@ -41,7 +41,7 @@ class FadeWithout:
     side: int | None
 
     def empty(self, words: int) -> NDArray[np.uint64]:
-        """Content of the start: t = 0; what is removed no longer matters."""
+        """Content of the start: t = 0, for any removed features."""
         return np.zeros(words, np.uint64)
 
     def full(self, words: int) -> NDArray[np.uint64]:
@@ -95,7 +95,7 @@ class Removal(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.start  # which refuses what is no blur
+        _ = self.start  # raises for a bad blur
         if self.side is not None and not 1 <= self.side**2 <= WORD_BITS:
             raise ResponseError(
                 f"side is {self.side}, which makes {self.side**2} features; expected 1 to "
@@ -113,7 +113,7 @@ class Removal(RevealPath):
 
     @property
     def rule(self) -> FadeWithout:
-        """How a state is made."""
+        """Maker of states."""
         return FadeWithout(self.side)
 
     def check(self, shape: tuple[int, ...]) -> None:
@@ -122,10 +122,10 @@ class Removal(RevealPath):
             features_of(shape, self.side, None)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """The stage, and the feature that the counterfactual branch lacks.
+        """Content of every state: the stage, and the feature that the counterfactual branch lacks.
 
         Raises DataError when a pair names no feature, one that the grid does not have, or two
-        inputs, and ResponseError when inputs that are no images would be blurred.
+        inputs, and ResponseError when inputs other than images would be blurred.
         """
         if isinstance(self.start, BlurredMidpoint):
             self.start.check(inputs.shape)
@@ -150,9 +150,9 @@ class Removal(RevealPath):
         return Revealed(image, content, no_draw(block, 1, grid.size))
 
     def _felt(self, inputs: NDArray[Any], regions: Regions) -> NDArray[np.uint64]:
-        """(n_inputs,) features of each input without which it shows something else.
+        """(n_inputs,) features of each input whose removal changes it.
 
-        Others lie nowhere, or only where the input is the constant baseline already.
+        Any feature left out lies nowhere, or only where the input equals the constant baseline.
         """
         words = features_of(inputs.shape, self.side, regions)
         if isinstance(self.start, Constant):
@@ -172,7 +172,7 @@ def features_of(
 
     The shape is that of the inputs, (n, channels, height, width) or (n, features). Features are the
     cells of a grid of ``side`` a side, row by row, or else ``regions``. Raises DataError when
-    neither says what they are, both do, or the inputs have no room for the grid.
+    neither or both of them define the features, or the inputs have no room for the grid.
     """
     if (side is None) == (regions is None):
         raise DataError(

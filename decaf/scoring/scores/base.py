@@ -25,7 +25,7 @@ TWO = 2
 
 
 class ScoreDefinition(Settings, ABC):
-    """What all scores have in common."""
+    """Base class of all scores."""
 
     place: ClassVar[Place] = Place("score", room="decaf.scoring.scores", tag="kind")
 
@@ -33,7 +33,7 @@ class ScoreDefinition(Settings, ABC):
         kind: str  # which every member says in its own annotation
 
     has_classes: ClassVar[bool] = True
-    """Whether columns are classes, so that the largest is the predicted one."""
+    """True if columns are classes, so that the largest is the predicted one."""
 
     bounds: ClassVar[tuple[float, float] | None] = None
     """Smallest and largest value of q; None where it has none, or nobody knows them."""
@@ -48,11 +48,11 @@ class ScoreDefinition(Settings, ABC):
         return 1.0 if self.direction == "increasing" else -1.0
 
     def checks(self) -> tuple[Check, ...]:
-        """What to look for before any work begins."""
+        """Checks to run before any work begins."""
         return ()
 
     def identity(self) -> dict[str, Any]:
-        """What defines the score."""
+        """Parts that define the score."""
         return self.model_dump(mode="json")
 
     @abstractmethod

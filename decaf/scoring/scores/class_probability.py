@@ -1,4 +1,4 @@
-"""Probability of a class: softmax over the model's own outputs, or what it says itself."""
+"""Probability of a class: softmax over the model's outputs, or the model's own probabilities."""
 
 from typing import ClassVar, Literal
 
@@ -8,7 +8,7 @@ from decaf.models.card import Output
 from decaf.scoring.scores.base import ClassScore
 
 ROUNDING = 1e-6
-"""How far a probability may be outside of [0, 1]."""
+"""Largest distance of a probability from [0, 1]."""
 
 
 class ClassProbability(ClassScore):

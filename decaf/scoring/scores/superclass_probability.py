@@ -62,7 +62,7 @@ class SuperclassProbability(ClassScore):
         return (map_is_there,)
 
     def identity(self) -> dict[str, Any]:
-        """What defines the score: the mapping, wherever its file lies."""
+        """Parts that define the score: the mapping counts, not the place of its file."""
         defined = self.model_dump(mode="json", exclude={"class_map"})
         return {**defined, "map": json_sha256(self.mapping)}
 

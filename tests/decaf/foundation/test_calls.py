@@ -56,7 +56,7 @@ def test_a_status_is_an_answer_and_no_redirect_is_followed(way, caller):
         assert len(server.asked) == 1
     assert answered.status == STATUSES[way]
     assert answered.is_success == (way == "says 204")
-    assert ("a redirect to" in answered.said) == way.startswith("redirects")
+    assert ("a redirect to" in answered.status_text) == way.startswith("redirects")
 
 
 def test_content_is_decoded(caller):

@@ -88,10 +88,10 @@ def install(tmp_path, monkeypatch):
         (info / "entry_points.txt").write_text("\n".join(["[decaf.plugins]", *lines]))
         if str(tmp_path / "site") not in sys.path:
             sys.path.append(str(tmp_path / "site"))
-        strangers.installed.cache_clear()
+        strangers.installed_entry_points.cache_clear()
 
     yield installed
-    strangers.installed.cache_clear()
+    strangers.installed_entry_points.cache_clear()
 
 
 def test_a_class_is_named_by_its_module_beside_the_yaml_file(load):
@@ -283,6 +283,6 @@ def test_the_first_package_of_a_name_on_the_path_counts(install, tmp_path):
     (again / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 0.0\n")
     (again / "entry_points.txt").write_text("[decaf.plugins]\nscore.half = other:Half\n")
     sys.path.append(str(again.parent))
-    strangers.installed.cache_clear()
-    (entry,) = strangers.offered("score")["half"]
+    strangers.installed_entry_points.cache_clear()
+    (entry,) = strangers.entry_points_by_name("score")["half"]
     assert (entry.value, entry.dist.version) == ("our_scores:Half", "0.1")

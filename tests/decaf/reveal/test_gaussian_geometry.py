@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from decaf.errors import ResponseError, UnknownName
-from decaf.reveal.gaussian.geometry import Geometry, coloured
+from decaf.reveal.gaussian.geometry import Geometry, colour_normals
 from decaf.reveal.gaussian.reference import reference_of
 
 SIGMA = np.array([[5.0, 2.0], [2.0, 2.0]])  # eigenvalues 6 and 1, trace 7
@@ -54,7 +54,7 @@ def normals(count, reference=REFERENCE, seed=0):
 
 def test_noise_has_the_covariance(geometry):
     count = 200_000
-    noise = coloured(REFERENCE, geometry.colouring(REFERENCE), *normals(count), np.empty(0))
+    noise = colour_normals(REFERENCE, geometry.colouring(REFERENCE), *normals(count), np.empty(0))
     # The standard error of an entry is at most sqrt(2 x 5^2 / n) = 0.016: five of them.
     np.testing.assert_allclose(np.cov(noise.T), COVARIANCES[geometry], atol=0.08)
     np.testing.assert_allclose(noise.mean(axis=0), 0, atol=0.03)
@@ -62,15 +62,18 @@ def test_noise_has_the_covariance(geometry):
 
 def test_noise_by_hand():
     principal, pixel = np.array([[1.0, 0], [0, 2]]), np.array([[2.0, 0], [0, -1]])
-    cmmr = coloured(REFERENCE, Geometry("cmmr").colouring(REFERENCE), principal, None, np.empty(0))
+    cmmr = colour_normals(
+        REFERENCE, Geometry("cmmr").colouring(REFERENCE), principal, None, np.empty(0)
+    )
     np.testing.assert_allclose(cmmr, [6**0.5 * AXES[0], 2 * AXES[1]], rtol=1e-14)
     diagonal = Geometry("diagonal").colouring(REFERENCE)
     np.testing.assert_allclose(
-        coloured(REFERENCE, diagonal, None, pixel, np.empty(0)), [[2 * 5**0.5, 0], [0, -(2**0.5)]]
+        colour_normals(REFERENCE, diagonal, None, pixel, np.empty(0)),
+        [[2 * 5**0.5, 0], [0, -(2**0.5)]],
     )
     linear = Geometry("linear", share=0.36).colouring(REFERENCE)
     np.testing.assert_allclose(
-        coloured(REFERENCE, linear, principal, pixel, np.empty(0)),
+        colour_normals(REFERENCE, linear, principal, pixel, np.empty(0)),
         0.8 * cmmr + 0.6 * 3.5**0.5 * pixel,
     )
 
@@ -81,8 +84,8 @@ def test_the_ends_of_the_linear_family_are_cmmr_and_pixel_draw_by_draw():
         expected = Geometry(end).colouring(REFERENCE)
         drawn = normals(9)
         np.testing.assert_array_equal(
-            coloured(REFERENCE, linear, *drawn, np.empty(0)),
-            coloured(REFERENCE, expected, *drawn, np.empty(0)),
+            colour_normals(REFERENCE, linear, *drawn, np.empty(0)),
+            colour_normals(REFERENCE, expected, *drawn, np.empty(0)),
         )
 
 
@@ -95,13 +98,13 @@ def test_torch_computes_what_numpy_does(geometry):
     reference = wide_reference()
     colouring = geometry.colouring(reference)
     drawn = normals(40, reference)
-    expected = coloured(reference, colouring, *drawn, np.empty(0))
-    double = coloured(reference, colouring, *drawn, torch.empty(0, dtype=torch.float64))
+    expected = colour_normals(reference, colouring, *drawn, np.empty(0))
+    double = colour_normals(reference, colouring, *drawn, torch.empty(0, dtype=torch.float64))
     assert isinstance(double, torch.Tensor)
     np.testing.assert_allclose(double.numpy(), expected, rtol=1e-12, atol=1e-12)
-    single = coloured(reference, colouring, *drawn, torch.empty(0))
+    single = colour_normals(reference, colouring, *drawn, torch.empty(0))
     assert single.dtype == torch.float32
-    numpy_single = coloured(reference, colouring, *drawn, np.empty(0, np.float32))
+    numpy_single = colour_normals(reference, colouring, *drawn, np.empty(0, np.float32))
     np.testing.assert_allclose(single.numpy(), numpy_single, atol=5e-6 * np.abs(expected).max())
     np.testing.assert_allclose(single.numpy(), expected, atol=5e-6 * np.abs(expected).max())
 

@@ -6,7 +6,7 @@ from gpu_stand_in import OnGpu, stand_in
 
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ModelError
-from decaf.foundation.arrays import fetched
+from decaf.foundation.arrays import start_fetch
 from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.block import score_block
@@ -112,7 +112,7 @@ def test_nothing_waits_for_a_gpu_while_states_are_built_and_scored(plan, images)
     torch.cuda.set_sync_debug_mode("error")
     try:
         values = [
-            fetched(mean_of_red_and_green(builder.build(states))) for states in plan.batches(8)
+            start_fetch(mean_of_red_and_green(builder.build(states))) for states in plan.batches(8)
         ]
     finally:
         torch.cuda.set_sync_debug_mode("default")
