@@ -5,6 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from decaf.errors import BadInput
+from decaf.plan.refining import list_rules
 from decaf.plan.resolution import recorded_card
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from tasks.looks.watch import Watch, watch_entries
@@ -18,15 +19,17 @@ from warehouse.tables.declarations import TABLES
 
 
 def with_references(diff: RegistryDiff) -> RegistryDiff:
-    """The registry with the versions that changed entries are compared with and that stopped early.
+    """Add the versions that changed entries are compared with, if more of them may be scored.
 
-    Otherwise a version could be compared on no more than was scored of the one before. One whose
-    files are gone, or whose card is not trusted any more, is named and left as it is.
+    Otherwise a version could be compared on no more blocks, or on other stages, than were scored of
+    the one before. One whose files are gone, or whose card is not trusted any more, is named and
+    left as it is.
     """
     study = diff.study
-    if study.stop is None or diff.previous is None:
+    is_refined = bool(list_rules(study.paths, study.stages))
+    if (study.stop is None and not is_refined) or diff.previous is None:
         return diff
-    values = {"study": study.study, "against": _against(diff)}
+    values = {"study": study.study, "against": _against(diff), "refines": is_refined}
     with connect_whole(diff.store, study.study) as connection:
         connection.register("pending", pending(diff, None))
         found = connection.sql(query("looks/references"), params=values).fetchall()

@@ -1,10 +1,13 @@
 -- purpose: audited entries of a registry, each with the versions of it that it is compared with
 -- grain: one row per study, re-audit, audited entry and what it is compared with
--- rel has the columns of stg_registry_entries: all of its rows, or those and the rows of a re-audit
--- that is under way. The columns are those of core_entry_versions.
+-- rel has the rows of stg_registry_entries, or those and the rows of a re-audit that is under way.
 -- FROM entry_versions('stg_registry_entries')
 CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
-WITH stopped AS (SELECT (study, run_id, model_id) FROM stg_run_stops),
+WITH open_ended AS ( -- scored on some blocks alone, or on as many stages as were needed then
+    SELECT (study, run_id, model_id) FROM stg_run_stops UNION ALL
+    SELECT (study, run_id, model_id) FROM stg_models JOIN stg_runs USING (study, run_id)
+    WHERE len(config -> '$.paths.*.stages.until') > 0
+),
 models AS (SELECT (study, run_id, model_id) FROM stg_models),
 entries AS (
     SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
@@ -28,8 +31,8 @@ SELECT
     entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
     previous.reaudit_id AS reaudit_before, -- NULL where there is none
     previous.version AS version_before,
-    -- The run itself, where the one before had stopped early and this one scored more of it.
-    if((previous.study, previous.run_id, previous.model_id) IN (FROM stopped)
+    -- The run itself, where it scored more of the model before than the run before.
+    if((previous.study, previous.run_id, previous.model_id) IN (FROM open_ended)
         AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
         entry.run_id, previous.run_id) AS run_before,
     previous.model_id AS model_before,
