@@ -1,8 +1,8 @@
 -- purpose: by how much each component moves when every second stage is left out
 -- grain: one row per study, model, pair, path and repetition, of paths with an odd number of stages
 -- paper: section 3; appendix C.1
--- The integral over all stages less that over every second one. Its mean size over a group bounds
--- the error of the group's mean; of a single trajectory it is an indication.
+-- The integral over all stages less that over every second one. docs/limits.md says
+-- how well it bounds errors; of a single trajectory it is an indication.
 CREATE OR REPLACE VIEW core_stage_errors AS
 WITH grids AS (
     SELECT study, path, len(t) AS stage_count, weights_of(t) AS fine, halved.weights AS coarse

@@ -2,7 +2,7 @@
 -- grain: one row per study, model, pair type, path and metric, of paths with an odd number of stages
 -- paper: section 3; appendix C.1; appendix D.8 (statistical summaries)
 -- change is the mean over all stages less that over every second one, with its interval; mean_size
--- is the mean size of the change of a trajectory, which bounds the error of the group's mean.
+-- is the mean size of the change of a trajectory. docs/limits.md says how well they bound errors.
 CREATE OR REPLACE VIEW out_stage_errors AS
 WITH changes AS (
     SELECT
