@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 from pydantic import SecretStr
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.photo_changes import PhotoChange
 from decaf.data.table_changes import Change, Permuted
 from decaf.evaluation.baselines.base import Baseline
 from decaf.evaluation.labels.base import LabelSource
@@ -124,6 +125,7 @@ def configuration() -> str:
         parts += [f"## {key}", *_variants(members(base))]
     parts += ["## `changes:` of a table – one section for each", _keys(Change)]
     parts += ["### `permute:`", _keys(Permuted)]
+    parts += ["## `changes:` of `image_pairs` – one section for each", _keys(PhotoChange)]
     return "\n\n".join(parts) + "\n"
 
 

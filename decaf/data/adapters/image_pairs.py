@@ -1,10 +1,13 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
-from pydantic import Field, model_validator
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
 
 from decaf.data.adapters.image_files import (
     Folder,
@@ -15,11 +18,13 @@ from decaf.data.adapters.image_files import (
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.photo_changes import PhotoChange
 from decaf.data.photo_files import Header, turn_in_words
 from decaf.data.same_names import pair_names
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, listed, suggestion
+from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
@@ -70,6 +75,19 @@ class ImagePairs(ImageFiles):
         (), description="further columns of the table, by whose values reports divide the pairs"
     )
 
+    changes: dict[ShownName, PhotoChange] = Field(
+        {},
+        description="changes of every factual image by the type of the pairs they make, as a "
+        "control: `{shifted: {shift: 4}}`",
+    )
+
+    @field_validator("changes")
+    @classmethod
+    def _are_no_roles(cls, changes: dict[str, PhotoChange]) -> dict[str, PhotoChange]:
+        for name in set(changes).intersection(NEEDED):
+            raise fault(f"a change cannot be called {name!r}, as images of pairs are", name)
+        return changes
+
     @model_validator(mode="after")
     def _one_way_to_pair(self) -> "ImagePairs":
         has_folders = self.factual is not None and self.counterfactual is not None
@@ -110,7 +128,7 @@ class ImagePairs(ImageFiles):
                         f"{shown(row.label)}; expected one label for each image"
                     )
         positions = {key: place for place, key in enumerate(labels)}
-        pairs = tuple(
+        pairs = [
             Pair(
                 pair_id=row.pair_id,
                 source_id=row.source,
@@ -123,10 +141,13 @@ class ImagePairs(ImageFiles):
                 groups=row.groups,
             )
             for row, class_id, weight in zip(rows, classes.ids, weights, strict=True)
-        )
-        inputs = self.shaped(
+        ]
+        images = [
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
-        )
+        ]
+        changed_pairs, changed_images = self._changed(pairs, images)
+        pairs += changed_pairs
+        inputs = self.shaped([*images, *changed_images])
         equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
         if equal:
             unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
@@ -134,13 +155,46 @@ class ImagePairs(ImageFiles):
         remarks = (*remarks, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
         return PairSet(
             inputs,
-            pairs,
+            tuple(pairs),
             self.geometry,
             remarks,
             has_labels=classes.has_labels,
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
         )
+
+    def _changed(
+        self, pairs: Sequence[Pair], images: Sequence[Input]
+    ) -> tuple[list[Pair], list[Input]]:
+        """Pair every factual image with itself under each of `changes`; the pairs, the new images.
+
+        Raises SettingError for a change that is called as a type of other pairs is.
+        """
+        first = {pair.plus: pair for pair in reversed(pairs)}
+        changed_pairs: list[Pair] = []
+        changed_images: list[Input] = []
+        for name, change in self.changes.items():
+            if any(pair.pair_type == name for pair in pairs):
+                raise SettingError(f"pairs have the type {name!r} without it", "changes", name)
+            for plus in sorted(first):
+                image, minus = images[plus], len(images) + len(changed_images)
+                image_id, digest = (
+                    f"{name}/{image.file}",
+                    json_sha256([image.digest, change.model_dump()]),
+                )
+                changed_pairs.append(
+                    replace(first[plus], pair_id=image_id, pair_type=name, minus=minus)
+                )
+                changed_images.append(
+                    replace(image, image_id=image_id, variant=name, digest=digest, file=None)
+                )
+        return changed_pairs, changed_images
+
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
+        """Read the file as :class:`ImageFiles` does, and change it if the image is of `changes`."""
+        pixels = super().read_input(image)
+        change = self.changes.get(image.variant)
+        return pixels if change is None else change.apply(pixels)
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that both images of a pair have one size.

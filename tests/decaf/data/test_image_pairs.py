@@ -187,3 +187,63 @@ def test_a_pair_of_one_content_is_told(tmp_path):
     pairs = adapter(pairs=tmp_path / "pairs.csv", images=tmp_path / "images").pair_set()
     assert "1 of 2 pairs" in pairs.remarks[0]
     assert pairs.remarks[0].endswith(": s1-black.png__s1-black.png")
+
+
+RAMP = np.arange(12, dtype=np.uint8).reshape(1, 4, 3) * 20
+
+
+def test_changes_pair_every_factual_image_with_itself(table, tmp_path):
+    plain = adapter(pairs=table, columns=COLUMNS)
+    data = adapter(
+        pairs=table,
+        columns=COLUMNS,
+        changes={"shifted": {"shift": 1}, "mirrored": {"mirror": True}},
+    )
+    before, pairs = plain.pair_set(), data.pair_set()
+    # Two factual images, which four pairs of the table share.
+    assert [pair.pair_type for pair in pairs.pairs][4:] == [*["shifted"] * 2, *["mirrored"] * 2]
+    assert [pairs.pairs[n] for n in range(4)] == [before.pairs[n] for n in range(4)]
+    first, shifted = pairs.pairs[0], pairs.pairs[4]
+    assert (shifted.plus, shifted.source_id, shifted.class_id, shifted.split) == (
+        *(first.plus, first.source_id, first.class_id, first.split),
+    )
+    image = pairs.inputs[shifted.minus]
+    assert (image.image_id, image.variant) == ("shifted/images/s0-black.png", "shifted")
+    assert len({one.digest for one in pairs.inputs}) == len(pairs.inputs)
+    data.verify(pairs)
+
+    save(tmp_path / "images" / "s0-black.png", RAMP)
+    moved = data.read_input(image)
+    assert (moved[0, :, 0] // 20).tolist() == [0, 0, 3, 6]
+    mirrored = pairs.inputs[pairs.pairs[6].minus]
+    np.testing.assert_array_equal(data.read_input(mirrored), RAMP[:, ::-1])
+    assert data.describe(pairs, shifted)
+
+
+def test_another_shift_is_another_input(table):
+    digests = [
+        adapter(pairs=table, columns=COLUMNS, changes={"shifted": {"shift": px}})
+        .pair_set()
+        .input_set.digest
+        for px in (1, 2)
+    ]
+    assert digests[0] != digests[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"shifted": {}}, {"factual": {"shift": 1}}, {"shifted": {"turn": 1}}],
+    ids=["changes nothing", "name of a side", "unknown key"],
+)
+def test_a_change_that_cannot_be_made_is_refused(table, changes):
+    with pytest.raises(ValidationError):
+        adapter(pairs=table, columns=COLUMNS, changes=changes)
+
+
+def test_a_change_is_refused_where_it_has_the_name_of_a_type_or_leaves_nothing(table):
+    with pytest.raises(DataError):
+        adapter(pairs=table, columns=COLUMNS, changes={"to white": {"shift": 1}}).pair_set()
+    wide = adapter(pairs=table, columns=COLUMNS, changes={"gone": {"shift": -400}})
+    pairs = wide.pair_set()
+    with pytest.raises(DataError):
+        wide.read_input(pairs.inputs[pairs.pairs[4].minus])
