@@ -69,15 +69,17 @@ class ArrayModel:
 
         Raises ModelError when the table lacks a column that the model was fitted on.
         """
-        wanted = self._frame_columns
-        known = [column.name for column in columns.columns]
-        if wanted is None:
-            if self.estimator is not None and len(known) > 1:
+        model_columns = self._frame_columns
+        column_names = [column.name for column in columns.columns]
+        if model_columns is None:
+            if self.estimator is not None and len(column_names) > 1:
                 remark = "the file names no columns; it gets those of the table in their order: "
-                self.remarks = (*self.remarks, remark + listed(known, SHOWN_COLUMNS))
+                self.remarks = (*self.remarks, remark + listed(column_names, SHOWN_COLUMNS))
             return None
         try:
-            match = match_columns(wanted or known, known, by_position=self._by_position)
+            match = match_columns(
+                model_columns or column_names, column_names, by_position=self._by_position
+            )
         except ValueError as error:
             raise ModelError(f"{self._name} {error}") from error
         model = copy(self)
@@ -140,13 +142,13 @@ class ArrayModel:
             raise ModelError(f"{self._name} could not answer: {reason}") from error
         output = f"the output of {self._name}"
         array = as_array(answer, output, ModelError)
-        found = to_numpy(as_real(array, output, ModelError))
-        if found.ndim not in (1, 2) or len(found) != len(rows):
+        numbers = to_numpy(as_real(array, output, ModelError))
+        if numbers.ndim not in (1, 2) or len(numbers) != len(rows):
             raise ModelError(
-                f"{self._name} returned shape {found.shape} for {len(rows)} inputs; expected "
+                f"{self._name} returned shape {numbers.shape} for {len(rows)} inputs; expected "
                 f"({len(rows)}, outputs)"
             )
-        columns = found if found.ndim == 2 else found[:, None]
+        columns = numbers if numbers.ndim == 2 else numbers[:, None]
         is_whole = type_name(array).startswith(("int", "uint"))
         if is_whole and columns.shape[1] == 1 and self.output == "probabilities":
             raise ModelError(f"{self._name} {LABELS}")

@@ -16,7 +16,7 @@ from decaf.foundation.settings import Settings, ShownName, fault
 from decaf.models.stochastic import Stochastic
 
 Output = Literal["logits", "probabilities", "value"]
-"""What a model gives for an input: scores of classes before or after the softmax, or a number."""
+"""Kind of a model's outputs: scores of classes before or after the softmax, or a number."""
 
 
 class Model(Protocol):
@@ -24,7 +24,7 @@ class Model(Protocol):
 
     output: Output
     device: Device
-    """Where inputs have to be."""
+    """Device that inputs have to be on."""
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """Answer a batch.
@@ -36,20 +36,20 @@ class Model(Protocol):
 
 
 class ModelCard(Settings, ABC):
-    """What the cards of all sources have in common."""
+    """Base class of the cards of all sources."""
 
     place: ClassVar[Place] = Place("source", room="decaf.models.sources", tag="source")
     has_gradients: ClassVar[bool] = True
     """False where no model has ``differentiable_outputs``, so that nothing has to be loaded."""
 
     takes_seeds: ClassVar[bool] = False
-    """Whether a model of this source can be given the seed of a query."""
+    """True if a model of this source accepts the seed of a query."""
 
     if TYPE_CHECKING:
         source: str  # which every member says in its own annotation
 
     is_elsewhere: ClassVar[bool] = False
-    """Whether another process answers, which planning asks for nothing."""
+    """True if the model is served by another process; planning never calls it."""
 
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",
@@ -85,11 +85,11 @@ class ModelCard(Settings, ABC):
     @property
     @abstractmethod
     def origin(self) -> str:
-        """Where the model comes from, as ``source:name``, for people."""
+        """Origin of the model, as ``source:name``, for people."""
 
     @property
     def asks_for_frames(self) -> bool:
-        """Whether the model can be called with data frames alone."""
+        """True if the model can be called with data frames only."""
         return False
 
     @property
@@ -111,7 +111,7 @@ class ModelCard(Settings, ABC):
 
     @abstractmethod
     def weights_digest(self) -> str:
-        """Digest of what is scored, from files alone.
+        """Digest of the scored model, computed from files alone.
 
         Raises ModelError when a file is missing, of another kind, or not the one that the card
         expects.
@@ -163,7 +163,7 @@ class ModelCard(Settings, ABC):
         return ()
 
     def checks(self) -> tuple[Check, ...]:
-        """What to look for before any work begins."""
+        """Checks to run before any work begins."""
 
         def weights_are_there() -> tuple[str, ...]:
             self.weights_digest()
@@ -172,7 +172,7 @@ class ModelCard(Settings, ABC):
         return (weights_are_there,)
 
     def training_record(self) -> str | None:
-        """What the study's own training of the model was and gave, as JSON."""
+        """Recipe and outcome of the study's own training of the model, as JSON."""
         return None
 
     def _file_digest(self, path: Path, expected: str | None) -> str:

@@ -1,6 +1,6 @@
-"""Weight files: safetensors, and torch files that hold nothing but tensors and plain values.
+"""Weight files: safetensors, and torch files that hold only tensors and plain values.
 
-Nothing is unpickled that others wrote: a torch file that would need it is refused.
+Foreign pickles are never executed: a torch file that would need it is refused.
 """
 
 import hashlib
@@ -123,22 +123,22 @@ def load_into(
     leave_out: Sequence[str] = (),
     may_keep_head: bool = False,
 ) -> list[str]:
-    """Load a state dict strictly, as torch does: every tensor is there, and none is left over.
+    """Load a state dict strictly, as torch does: no tensor may be missing or left over.
 
-    The entry is that of a torch file which holds the state dict. Only tensors whose names start
-    with the prefix are meant; it is taken off. ``adapt`` makes the network's tensors of what the
-    file holds. Tensors whose names start with an element of ``leave_out`` are not loaded, with or
-    without the prefix. With ``may_keep_head`` an output layer of another size keeps its initial
-    values: it is what differs in its first dimension alone, the number of outputs.
+    The entry names the part of a torch file that holds the state dict. Only tensors whose names
+    start with the prefix are loaded, without the prefix. ``adapt`` turns the content of the file
+    into the network's tensors. Tensors whose names start with an element of ``leave_out`` are not
+    loaded, with or without the prefix. With ``may_keep_head`` an output layer of another size keeps
+    its initial values: its tensors differ only in their first dimension, the number of outputs.
 
     Returns the names of the tensors that keep their initial values, sorted. Raises ModelError,
     naming the tensors that are missing, left over, or of another shape or kind of numbers, and when
     tensors of several sizes would keep their values.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt, leave_out)
-    kept = _other_head(network, loaded, path) if may_keep_head else {}
-    load_strictly(network, with_versions(loaded | kept, loaded), path)
-    return sorted(kept)
+    head_tensors = _other_head(network, loaded, path) if may_keep_head else {}
+    load_strictly(network, with_versions(loaded | head_tensors, loaded), path)
+    return sorted(head_tensors)
 
 
 def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
@@ -174,16 +174,16 @@ def _tensors_for(
     if adapt is not None:
         try:
             content = adapt(content, network)
-        # Of another file, a library's own code stumbles over whatever it expected there.
+        # On a file of another kind, the library's code can fail with any error.
         except STUMBLES as error:
             raise ModelError(
                 f"{path} does not hold the published weights of {type(network).__name__}: "
                 f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
             ) from error
     if leave_out and isinstance(content, dict):
-        content = _without(content, prefix, leave_out, path)
+        content = _select_tensors(content, prefix, leave_out, path)
     if not _is_state_dict(content):
-        raise ModelError(f"{path}: {_described(content, entry)}")
+        raise ModelError(f"{path}: {_describe_content(content, entry)}")
     below = {name: tensor for name, tensor in content.items() if name.startswith(prefix)}
     if prefix and not below:
         raise ModelError(
@@ -194,7 +194,7 @@ def _tensors_for(
     return with_versions(tensors, content, prefix)
 
 
-def _without(content: Any, prefix: str, leave_out: Sequence[str], path: Path) -> StateDict:
+def _select_tensors(content: Any, prefix: str, leave_out: Sequence[str], path: Path) -> StateDict:
     """Content without what starts with an element of ``leave_out``, with or without the prefix."""
     names = [name for name in content if isinstance(name, str)]
     dropped: set[str] = set()
@@ -251,7 +251,7 @@ def _read_torch(path: Path) -> Any:
             f"{path} holds more than tensors and cannot be opened without unpickling it "
             f"({str(error).splitlines()[0]}). {UNPICKLING}"
         ) from error
-    # A damaged archive raises whatever its reader stumbles over.
+    # On a damaged archive, its reader can fail with any error.
     except (RuntimeError, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
         raise ModelError(
             f"{path} cannot be read as a torch checkpoint: {error}; download or save it again"
@@ -260,8 +260,8 @@ def _read_torch(path: Path) -> Any:
 
 def _entry(content: Any, entry: str, path: Path) -> Any:
     if not isinstance(content, dict) or entry not in content:
-        known = [str(key) for key in content] if isinstance(content, dict) else []
-        raise UnknownName.among(f"entry of {path}", entry, known)
+        entry_names = [str(key) for key in content] if isinstance(content, dict) else []
+        raise UnknownName.among(f"entry of {path}", entry, entry_names)
     return content[entry]
 
 
@@ -273,7 +273,7 @@ def _is_state_dict(content: Any) -> bool:
     )
 
 
-def _described(content: Any, entry: str | None) -> str:
+def _describe_content(content: Any, entry: str | None) -> str:
     place = f"its entry '{entry}'" if entry else "it"
     if not isinstance(content, dict):
         return f"{place} is a {type(content).__name__}; expected a state dict of tensors by name"

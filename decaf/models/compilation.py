@@ -12,26 +12,26 @@ CompileMode = Literal["default", "reduce-overhead"]
 """Modes of ``torch.compile``; the second replays CUDA graphs on a GPU."""
 
 
-def compiled(network: Module, mode: CompileMode) -> Module:
-    """The network, to be compiled for the shapes and types of its first batches.
+def compile_network(network: Module, mode: CompileMode) -> Module:
+    """Wrap a network so that torch compiles it for the shapes and types of its first batches.
 
-    Batches of another size may be compiled for once more; after a few, sizes are no longer part of
-    what is compiled. The compiled code is kept where torch keeps it (``TORCHINDUCTOR_CACHE_DIR``).
+    A batch of another size may cause one more compilation; after a few, the code accepts any size.
+    torch stores the compiled code in its cache (``TORCHINDUCTOR_CACHE_DIR``).
     """
     import torch
 
-    # Processes that compile beside this one would take the cores of other workers.
+    # Further compiling processes would take the cores of other workers.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     return cast("Module", torch.compile(network, mode=mode))
 
 
 @contextmanager
 def compiling(model_id: str, mode: CompileMode | None) -> Iterator[None]:
-    """Say what could not be compiled; what the network itself raises is raised as it is.
+    """Explain failures of the compiler; errors of the network itself pass unchanged.
 
     Raises ModelError when torch cannot compile the network here.
     """
-    if mode is None:  # what compiles takes two seconds to import
+    if mode is None:  # the compiler takes two seconds to import
         yield
         return
     from torch._dynamo.exc import BackendCompilerFailed

@@ -1,6 +1,6 @@
-"""What an `MLmodel` file says of a model: its flavours and its signature.
+"""Content of an `MLmodel` file: flavours and signature of a model.
 
-The file is somebody else's: it is read as data, and nothing that it names is imported or run.
+The file may come from a stranger: it is read as data, and no code that it names is imported or run.
 """
 
 import json
@@ -23,15 +23,15 @@ class Column(NamedTuple):
     name: str
     type: str
     dimensions: int = 0
-    """Of a tensor."""
+    """Shape of a tensor."""
 
 
 class MlflowModel(NamedTuple):
-    """What is said of a model."""
+    """Description of a model in its `MLmodel` file."""
 
     flavours: dict[str, dict[str, Any]]
     inputs: tuple[Column, ...]
-    """Columns of a table, or one without a name of a tensor; none where nothing is said."""
+    """Columns of a table, or one nameless column of a tensor; empty without a signature."""
     outputs: tuple[Column, ...]
 
     @property
@@ -42,7 +42,7 @@ class MlflowModel(NamedTuple):
 
     @property
     def takes_rows(self) -> bool:
-        """Whether inputs are rows of features, as the signature or else the flavour has it."""
+        """True if inputs are rows of features, by the signature or else by the flavour."""
         if not self.inputs:
             return not self.flavours.keys().isdisjoint(OF_ROWS)
         return self.inputs[0].dimensions in (0, 2)
@@ -60,10 +60,10 @@ def read_mlmodel(folder: Path) -> MlflowModel:
             "no flavour of MLflow wrote this model; write its card by hand, as docs/models.md says"
         )
         raise ModelError(f"there is no {MLMODEL} in {folder}: {reason}")
-    said = plain_mapping(path)
+    content = plain_mapping(path)
     try:
-        signature = said.get("signature") or {}
-        flavours = {name: dict(of or {}) for name, of in said["flavors"].items()}
+        signature = content.get("signature") or {}
+        flavours = {name: dict(of or {}) for name, of in content["flavors"].items()}
         inputs, outputs = (_columns(signature.get(name)) for name in ("inputs", "outputs"))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ModelError(
@@ -75,7 +75,7 @@ def read_mlmodel(folder: Path) -> MlflowModel:
 
 def _columns(text: str | None) -> tuple[Column, ...]:
     """Columns that a signature lists in JSON; of a tensor, its type."""
-    return tuple(_column(one) for one in json.loads(text or "[]"))
+    return tuple(_column(entry) for entry in json.loads(text or "[]"))
 
 
 def _column(said: dict[str, Any]) -> Column:

@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
     """Axis of the channels or features."""
 
     @property
-    def found(self) -> int:
+    def actual_count(self) -> int:
         """Channels or features that the layer was called with."""
         return self.shape[self.axis]
 
@@ -44,7 +44,7 @@ def explain_refusal(network: Module, inputs: Tensor, model_id: str, error: Runti
     unit = "features" if refusal.axis == -1 else "channels"
     raise ModelError(
         f"model {model_id}: its layer {refusal.layer!r} ({refusal.kind}) takes {refusal.wanted} "
-        f"{unit} and gets {refusal.found} (a tensor {refusal.shape}); inputs are (n, "
+        f"{unit} and gets {refusal.actual_count} (a tensor {refusal.shape}); inputs are (n, "
         f"{', '.join(map(str, shape))}): {_remedy(refusal, shape)}"
     ) from error
 
@@ -79,7 +79,7 @@ def remark_on_outputs(outputs: Tensor) -> str:
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
-    expected, channels = refusal.wanted, refusal.found
+    expected, channels = refusal.wanted, refusal.actual_count
     if len(shape) == 2:
         return "if they are grey images, say 'channels: 1' of 'data:'"
     if len(shape) == 3 and shape[0] == 3 and channels in (3 * expected, 3) and expected != 3:

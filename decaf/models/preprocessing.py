@@ -1,4 +1,4 @@
-"""From raw inputs to what a network takes: resized, normalised, in its memory layout."""
+"""Preprocess raw inputs for a network: resize, normalise, and set the memory layout."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -12,17 +12,17 @@ from decaf.foundation.settings import Level
 MemoryFormat = Literal["contiguous", "channels_last"]
 """Layout of images in the memory."""
 Interpolation = Literal["bilinear", "nearest"]
-"""What pixels of a resized image are made of: antialiased, or torch's `nearest`."""
+"""Interpolation of a resized image: antialiased, or torch's `nearest`."""
 LARGEST_SIDE = 16_384
 Mean = tuple[Level, ...]
 Std = tuple[Annotated[float, Field(ge=1e-6, le=1e6)], ...]
 
 
 class Resizing(NamedTuple):
-    """How images come to the side that a network takes, px; None leaves them as they are.
+    """Resize images to the side that a network takes, px; None leaves them unchanged.
 
-    All of an image is resized to that square, or its ``shorter_side`` to so many px, with the other
-    one in proportion, rounded down, of which the central square is kept.
+    The whole image is resized to that square. With ``shorter_side``, that side is resized to so
+    many px, the longer side in proportion, rounded down; then the central square is kept.
     """
 
     side: int | None
@@ -35,16 +35,16 @@ class Resizing(NamedTuple):
 
         if self.side is None:
             return images
-        found, size = images.shape[2:], [self.side, self.side]
+        current_size, size = images.shape[2:], [self.side, self.side]
         if self.shorter_side is not None:
-            size = [edge * self.shorter_side // min(found) for edge in found]
-        if [*found] != size:
+            size = [edge * self.shorter_side // min(current_size) for edge in current_size]
+        if [*current_size] != size:
             is_bilinear = self.interpolation == "bilinear"
             images = functional.interpolate(
                 images, size, mode=self.interpolation, antialias=is_bilinear
             )
-        top, left = ((edge - self.side) // 2 for edge in size)
-        return images[:, :, top : top + self.side, left : left + self.side]
+        top, left_edge = ((edge - self.side) // 2 for edge in size)
+        return images[:, :, top : top + self.side, left_edge : left_edge + self.side]
 
 
 class Preprocessing:
@@ -76,8 +76,8 @@ class Preprocessing:
     def __call__(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or other (n, …) floats → the same in float32, normalised.
 
-        The second axis has the channels or features. Raises ModelError when ``mean`` is of another
-        number of them, or inputs that are no images have an input size.
+        The second axis has the channels or features. Raises ModelError when ``mean`` has another
+        number of channels, or when an input size is set for inputs other than images.
         """
         if self._mean.numel() not in (1, inputs.shape[1]):
             raise ModelError(

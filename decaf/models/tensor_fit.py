@@ -139,5 +139,5 @@ def _place(tensor: Tensor) -> Place | None:
 def _root_of(name: str, expected: Mapping[str, Tensor]) -> str:
     """First part of a name, with its dot, unless tensors of the network begin with it too."""
     root, dot, _ = name.partition(".")
-    is_shared = any(own.startswith(root + dot) for own in expected)
+    is_shared = any(own_name.startswith(root + dot) for own_name in expected)
     return name if is_shared else root + dot

@@ -28,9 +28,9 @@ class TrainableCard(ModelCard, ABC):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """What determines the files that the training makes, by name.
+        """Parts that determine the files of the training, by name.
 
-        It is every key of the recipe, as JSON, and the code of a recipe that is a stranger's.
+        They are every key of the recipe, as JSON, and the code of a stranger's recipe.
         """
         keys = cast("Settings", self.training).model_dump(mode="json")
         parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}
@@ -43,34 +43,34 @@ class TrainableCard(ModelCard, ABC):
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Epochs of the training whose weights stay beside those that it ends with."""
+        """Epochs of the training whose weights are kept, besides its final weights."""
         return ()
 
     @property
     def chooser(self) -> EpochRule | None:
-        """Rule that chooses epochs of the training, each of which is a model then."""
+        """Rule that chooses epochs of the training; each chosen epoch becomes a model."""
         return None
 
     @abstractmethod
     def train(self, file: Path, device: str) -> None:
-        """Carry out the recipe, unless ``file`` is there; it appears whole, after all others."""
+        """Carry out the recipe unless ``file`` exists; ``file`` appears whole, as the last file."""
 
     def training_checks(self) -> tuple[Check, ...]:
-        """What to look for before training: nothing, unless the recipe needs files."""
+        """Checks to run before training: none, unless the recipe needs files."""
         return ()
 
     def checks(self) -> tuple[Check, ...]:
-        """What training needs, or the file that it made."""
+        """Checks of the training's needs, or of the file that it made."""
         return self.training_checks() if self.is_untrained else super().checks()
 
     @property
     def is_untrained(self) -> bool:
-        """Whether the study has to train the model before it can be scored."""
+        """True if the study has to train the model before it can score it."""
         return self.training is not None and self._file is None
 
     @property
     def trained_file(self) -> Path:
-        """What the training made of this model.
+        """File that the training made.
 
         Raises ModelError when the card is untrained.
         """

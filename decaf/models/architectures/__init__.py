@@ -1,4 +1,4 @@
-"""Where networks come from: one module per source, named as in ``architecture: source:name``.
+"""Sources of architectures: one module each, named as in ``architecture: source:name``.
 
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
@@ -18,7 +18,7 @@ from decaf.errors import DecafError, ModelError, UnknownName
 from decaf.foundation.arrays import Module
 
 Adapt = Callable[[dict[str, Any], Module], dict[str, Any]]
-"""From what a file of published weights holds, and the network, to the network's tensors."""
+"""Function of the content of a file of published weights, and of the network, to its tensors."""
 
 
 class Weights(NamedTuple):
@@ -28,7 +28,7 @@ class Weights(NamedTuple):
     arguments: dict[str, Any] = {}
     """Keyword arguments that the library builds the network with for these weights."""
     adapt: Adapt | None = None
-    """What the library does to the file's content before it loads it."""
+    """Change that the library makes to the file's content before it loads it."""
 
 
 def build(architecture: str, arguments: dict[str, Any]) -> Module:
@@ -98,10 +98,10 @@ def first_file(candidates: list[Path], what: str, called: str) -> Path:
 
 
 def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
-    """What the library's own data configuration says of published weights; imports the library.
+    """The library's data configuration of published weights; imports the library.
 
-    ``input_size``, ``mean`` and ``std``, as far as it says them. Raises UnknownName when it knows
-    no such architecture or tag.
+    It has ``input_size``, ``mean`` and ``std`` as far as the library states them. Raises
+    UnknownName when the library does not know the architecture or tag.
     """
     source, name = _split(architecture)
     return source.preprocessing(name, tag) if hasattr(source, "preprocessing") else {}
@@ -118,31 +118,31 @@ def class_names(architecture: str, tag: str) -> tuple[tuple[str, ...], ...]:
 
 
 def not_as_published(architecture: str, tag: str, given: Mapping[str, Any]) -> Iterator[str]:
-    """Settings of published weights that differ from what the library says of them, in words.
+    """Settings that differ from the library's configuration of published weights, in words.
 
-    Keys are those of :func:`preprocessing`, which raises what it raises.
+    Keys and errors are those of :func:`preprocessing`.
     """
     for key, expected in preprocessing(architecture, tag).items():
         if _of_length(given[key], expected) != expected:
             yield (
-                f"has '{key}: {_shown(given[key])}', and {architecture} publishes {tag} with "
-                f"{_shown(expected)}"
+                f"has '{key}: {_as_list(given[key])}', and {architecture} publishes {tag} with "
+                f"{_as_list(expected)}"
             )
 
 
 def _of_length(given: Any, expected: Any) -> Any:
-    """One number for all channels as one for each."""
+    """Repeat one number for all channels once for each."""
     is_one = isinstance(given, tuple) and len(given) == 1
     return given * len(expected) if is_one else given
 
 
-def _shown(value: Any) -> str:
+def _as_list(value: Any) -> str:
     return str(list(value) if isinstance(value, tuple) else value)
 
 
 def _split(architecture: str) -> tuple[ModuleType, str]:
     prefix, _, name = architecture.partition(":")
-    known = [info.name for info in pkgutil.iter_modules(__path__)]
-    if prefix not in known:
-        raise UnknownName.among("architecture source", prefix, known)
+    sources = [info.name for info in pkgutil.iter_modules(__path__)]
+    if prefix not in sources:
+        raise UnknownName.among("architecture source", prefix, sources)
     return importlib.import_module(f"{__name__}.{prefix}"), name

@@ -25,7 +25,7 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
 
     if "checkpoint_path" in arguments:
         raise ModelError("'checkpoint_path' is no argument of a network; give 'weights:' the file")
-    return timm.create_model(_known(name), pretrained=False, **arguments)
+    return timm.create_model(_check_name(name), pretrained=False, **arguments)
 
 
 def identity(name: str) -> str:
@@ -41,12 +41,12 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """
     import timm
 
-    full = _published(name, tag)
-    called = [f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
+    full = _full_name(name, tag)
+    file_names = [f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
     if folder is not None:
-        places = [folder / one for one in called]
+        places = [folder / file_name for file_name in file_names]
     else:
-        places = _cached(cast("PretrainedCfg", timm.get_pretrained_cfg(full)))
+        places = _cached_files(cast("PretrainedCfg", timm.get_pretrained_cfg(full)))
 
     def adapt(content: dict[str, Any], network: Module) -> dict[str, Any]:
         filtered = _filter_of(name, tag)
@@ -55,20 +55,20 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
         takes_network = len(inspect.signature(filtered).parameters) > 1
         return filtered(content, network) if takes_network else filtered(content)
 
-    file = first_file(places, f"timm:{full}", called[0])
+    file = first_file(places, f"timm:{full}", file_names[0])
     return Weights(file, {"pretrained_cfg": tag}, adapt)
 
 
 def preprocessing(name: str, tag: str) -> dict[str, Any]:
-    """That of timm's own data configuration; no side where images are not square."""
+    """Timm's data configuration; without a side if images are not square."""
     import timm
     from timm.data.config import resolve_data_config
 
-    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_published(name, tag)))
-    said = resolve_data_config(pretrained_cfg=published.to_dict())
-    _, height, width = said["input_size"]
+    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_full_name(name, tag)))
+    configuration = resolve_data_config(pretrained_cfg=published.to_dict())
+    _, height, width = configuration["input_size"]
     side = {"input_size": height} if height == width else {}
-    return {**side, "mean": tuple(said["mean"]), "std": tuple(said["std"])}
+    return {**side, "mean": tuple(configuration["mean"]), "std": tuple(configuration["std"])}
 
 
 def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
@@ -79,7 +79,7 @@ def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
     import timm
     from timm.data.imagenet_info import ImageNetInfo, infer_imagenet_subset
 
-    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_published(name, tag)))
+    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_full_name(name, tag)))
     if published.label_names:
         return tuple((str(label),) for label in published.label_names)
     if not (subset := infer_imagenet_subset(published.to_dict())):
@@ -89,25 +89,25 @@ def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
     return tuple((label, *words.split(", ")) for label, words in described)
 
 
-def _published(name: str, tag: str) -> str:
+def _full_name(name: str, tag: str) -> str:
     """Full name of published weights, as ``resnet50.a1_in1k``."""
     import timm
 
-    full = f"{_known(name)}.{tag}"
-    known = timm.list_pretrained(f"{name}.*")
-    if full not in known:
-        tags = [other.partition(".")[2] for other in known]
+    full = f"{_check_name(name)}.{tag}"
+    full_names = timm.list_pretrained(f"{name}.*")
+    if full not in full_names:
+        tags = [full_name.partition(".")[2] for full_name in full_names]
         raise UnknownName.among(f"pretrained tag of timm:{name}", tag, tags)
     return full
 
 
 @cache
 def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
-    """What timm's loader passes a file of these weights through, where the model has such.
+    """Filter that timm's loader applies to a file of weights; None if the model has none.
 
-    Older files hold buffers that are computed now, and names that have changed since. timm hands
-    the function from a model's constructor to its loader and keeps it nowhere, so the constructor
-    is asked, with a loader that loads nothing.
+    Older files hold buffers that timm now computes, and names that have changed since. timm passes
+    the filter from a model's constructor to its loader and stores it nowhere. So this calls the
+    constructor with a loader that loads nothing.
     """
     import timm
     import torch
@@ -115,10 +115,10 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
 
     builder: Any = _builder
 
-    asked: dict[str, Any] = {}
+    loader_options: dict[str, Any] = {}
 
     def load_nothing(_: Module, **given: Any) -> None:
-        asked.update(given)
+        loader_options.update(given)
 
     with ASKING, torch.random.fork_rng(devices=[]):
         loader = builder.load_pretrained
@@ -127,11 +127,11 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
             timm.create_model(name, pretrained=True, pretrained_cfg=tag)
         finally:
             builder.load_pretrained = loader
-    return asked.get("filter_fn")
+    return loader_options.get("filter_fn")
 
 
-def _cached(published: "PretrainedCfg") -> list[Path]:
-    """Where timm itself keeps the file; the first is where it belongs when none is there."""
+def _cached_files(published: "PretrainedCfg") -> list[Path]:
+    """Places where timm stores the file; without a file, the places where timm would put it."""
     import torch
     from huggingface_hub import constants, try_to_load_from_cache
 
@@ -139,14 +139,14 @@ def _cached(published: "PretrainedCfg") -> list[Path]:
         checkpoints = Path(torch.hub.get_dir()) / "checkpoints"
         return [checkpoints / str(published.url).rpartition("/")[2]]
     names = [published.hf_hub_filename] if published.hf_hub_filename else HUB_FILES
-    found = [try_to_load_from_cache(published.hf_hub_id, name) for name in names]
-    held = [Path(path) for path in found if isinstance(path, str)]
+    cache_answers = [try_to_load_from_cache(published.hf_hub_id, name) for name in names]
+    held = [Path(path) for path in cache_answers if isinstance(path, str)]
     repository = "models--" + published.hf_hub_id.replace("/", "--")
     snapshot = Path(constants.HF_HUB_CACHE) / repository / "snapshots" / "main"
     return held or [snapshot / name for name in names]
 
 
-def _known(name: str) -> str:
+def _check_name(name: str) -> str:
     import timm
 
     if not timm.is_model(name):

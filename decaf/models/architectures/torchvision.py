@@ -18,7 +18,7 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
     """Untrained network; arguments go to the torchvision constructor."""
     from torchvision import models
 
-    return models.get_model(_known(name), weights=None, **arguments)
+    return models.get_model(_check_name(name), weights=None, **arguments)
 
 
 def identity(name: str) -> str:
@@ -31,43 +31,43 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     import torch
 
     home = folder or Path(torch.hub.get_dir()) / "checkpoints"
-    file_name = _published(name, tag).url.rpartition("/")[2]
+    file_name = _weights_entry(name, tag).url.rpartition("/")[2]
     return Weights(
         file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
-        adapt=_renamed,
+        adapt=_rename_old_names,
     )
 
 
 def preprocessing(name: str, tag: str) -> dict[str, Any]:
-    """That of the weights' own ``transforms()``, once images are cropped."""
-    said = _published(name, tag).transforms()
-    (side,) = set(said.crop_size)
-    return {"input_size": side, "mean": tuple(said.mean), "std": tuple(said.std)}
+    """Configuration of the weights' own ``transforms()``, after the crop."""
+    transforms = _weights_entry(name, tag).transforms()
+    (side,) = set(transforms.crop_size)
+    return {"input_size": side, "mean": tuple(transforms.mean), "std": tuple(transforms.std)}
 
 
 def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
     """Names of outputs 0, 1, … in the ``meta`` of the weights."""
-    return tuple((str(label),) for label in _published(name, tag).meta.get("categories", ()))
+    return tuple((str(label),) for label in _weights_entry(name, tag).meta.get("categories", ()))
 
 
-def _published(name: str, tag: str) -> Any:
+def _weights_entry(name: str, tag: str) -> Any:
     from torchvision import models
 
-    tags = models.get_model_weights(_known(name)).__members__
+    tags = models.get_model_weights(_check_name(name)).__members__
     if tag not in tags:
         raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
     return tags[tag]
 
 
-def _renamed(tensors: dict[str, Any], network: Module) -> dict[str, Any]:
+def _rename_old_names(tensors: dict[str, Any], network: Module) -> dict[str, Any]:
     return {OLD_DENSENET_NAME.sub(r"\1\2", name): tensor for name, tensor in tensors.items()}
 
 
-def _known(name: str) -> str:
+def _check_name(name: str) -> str:
     from torchvision import models
 
-    known = models.list_models(models)
-    if name not in known:
-        raise UnknownName.among("torchvision model", name, known)
+    model_names = models.list_models(models)
+    if name not in model_names:
+        raise UnknownName.among("torchvision model", name, model_names)
     return name

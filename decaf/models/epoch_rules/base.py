@@ -1,4 +1,4 @@
-"""What every rule is that chooses epochs of a training once they have been measured."""
+"""Base class of rules that choose epochs of a training by their measurements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ class Epoch(NamedTuple):
     number: int
     """From 1."""
     measured: Mapping[str, Any]
-    """What the recipe measured after it, by name."""
+    """Measurements of the recipe after the epoch, by name."""
 
 
 class EpochRule(Settings, ABC):
@@ -24,13 +24,13 @@ class EpochRule(Settings, ABC):
 
     @property
     def needed(self) -> tuple[int, ...]:
-        """Epochs that it chooses whatever is measured: a training has to keep them."""
+        """Epochs that the rule always chooses: a training has to keep them."""
         return ()
 
     @abstractmethod
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
         """Numbers of the epochs that are audited, among those that the training kept.
 
-        There is at least one of these; they come in their order. Raises BadInput when the rule
-        cannot choose among them.
+        There is at least one kept epoch, and they come in their order. Raises BadInput when the
+        rule cannot choose among them.
         """

@@ -21,5 +21,5 @@ class Listed(EpochRule):
         return self.epochs
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
-        """Those of the list, in their order."""
+        """Choose the epochs of the list, in their order."""
         return sorted(set(self.epochs))

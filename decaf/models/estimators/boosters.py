@@ -19,7 +19,7 @@ from decaf.errors import ModelError
 from decaf.foundation.extras import optional
 
 MISSING = "decaf_missing"
-"""Attribute of a booster: the value that counts as missing, beside NaN."""
+"""Attribute of a booster: the value that counts as missing, besides NaN."""
 LINEAR = "gblinear"
 PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: ")
 """Begins an error of XGBoost's library: the time, and a line of its source."""

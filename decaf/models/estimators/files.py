@@ -16,7 +16,7 @@ from decaf.errors import DecafError, ModelError, listed
 
 SKOPS_SCHEMA = "schema.json"
 UNPACKED = (zlib.error, lzma.LZMAError)
-"""Errors of compressed bytes, beside OSError and EOFError."""
+"""Errors of compressed bytes, besides OSError and EOFError."""
 WRITTEN_BY = re.compile(rb"_sklearn_version\D{1,200}?(\d+\.\d[\w.]*)")
 """Version of scikit-learn in the state of an estimator, in a pickle as in the schema of skops."""
 DECOMPRESS: dict[bytes, Callable[[bytes], bytes]] = {
@@ -88,9 +88,9 @@ def compare_versions(saved: str | None) -> str:
 
 
 def explain_by_version(path: Path, error: Exception) -> ModelError | None:
-    """Explain an error of an estimator by the version that saved it; None where that one fits.
+    """Explain an error of an estimator by the version that saved it; None if that version fits.
 
-    Errors of decaf, and those that want less memory, are none of these.
+    Errors of decaf, and out-of-memory errors, are never explained by a version.
     """
     if isinstance(error, DecafError | MemoryError):
         return None
@@ -172,5 +172,5 @@ def _content_of(path: Path) -> bytes:
             if content.startswith(start):
                 return decompress(content)
     except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile, *UNPACKED):
-        return b""  # the error of the reader says what is wrong
+        return b""  # the reader raises with the cause
     return content

@@ -11,18 +11,18 @@ from decaf.models.card import Output
 from decaf.models.estimators.targets import several_targets
 
 TWO = 2
-"""Classes that one decision value tells apart."""
+"""Number of classes that one decision value separates."""
 
 
 class Opened(NamedTuple):
-    """What an estimator file gives."""
+    """Content of an estimator file."""
 
     answer: Callable[[NDArray[np.float32] | Frame], Any]
     output: Output
     order: list[int] | None
     """Column of every class of the study; None when there is nothing to put in order."""
     estimator: Any
-    """What was opened: scikit-learn's estimator, or XGBoost's booster."""
+    """scikit-learn's estimator, or XGBoost's booster."""
     frame_columns: Sequence[str] | None
     """Columns of the frame that it was fitted on; None where that was an array."""
     version: str | None = None

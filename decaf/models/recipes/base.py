@@ -1,4 +1,4 @@
-"""What every training recipe is: how the weights of a network, or an estimator, are made."""
+"""Base classes of training recipes, which make the weights of a network, or an estimator."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
 
 class TrainingSite(NamedTuple):
-    """Where a recipe works, and on what."""
+    """Surroundings of a training: device, preprocessing, folder, and a place for epochs."""
 
     architecture: str
     """Name of the network's architecture, ``source:name``."""
     device: Device
     preprocessing: Callable[[Tensor], Tensor]
-    """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
+    """Preprocessing of inputs in [0, 1] on the device, the same as in the audit."""
     scratch: Path
-    """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
+    """Folder of the state that a stopped training resumes from; deleted after the training."""
     keep: Callable[[int, Module, Mapping[str, Any]], None]
-    """Keeps the weights after an epoch, from 1, with what was measured then, as plain values."""
+    """Stores the weights after an epoch, from 1, with its measurements as plain values."""
 
 
 class NetworkRecipe(Settings, ABC):
@@ -45,19 +45,19 @@ class NetworkRecipe(Settings, ABC):
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Epochs whose weights the training keeps, beside those that it ends with."""
+        """Epochs whose weights the training keeps, besides its final weights."""
         return ()
 
     def checks(self, architecture: str) -> tuple[Check, ...]:
-        """What to look for before anything is trained: nothing, unless files are needed."""
+        """Checks to run before any training: none, unless files are needed."""
         return ()
 
     @abstractmethod
     def train(self, network: Module, site: TrainingSite) -> NamedTuple:
-        """Train the network in place; what came out, as a NamedTuple of plain values.
+        """Train the network in place; return the outcome as a NamedTuple of plain values.
 
-        The site says on which device, how inputs are preprocessed, and where a long training keeps
-        what it would go on from.
+        The site names the device, the preprocessing of inputs, and the folder where a long training
+        stores the state that it can resume from.
         """
 
 
@@ -71,18 +71,18 @@ class SeriesRecipe(NetworkRecipe, ABC):
 
     @model_validator(mode="after")
     def _epochs_to_keep(self) -> "SeriesRecipe":
-        kept = () if self.keep_epochs == "all" else self.keep_epochs
-        strays = [epoch for epoch in kept if not 1 <= epoch <= self.epochs]
-        if strays or len(set(kept)) < len(kept):
+        listed = () if self.keep_epochs == "all" else self.keep_epochs
+        strays = [epoch for epoch in listed if not 1 <= epoch <= self.epochs]
+        if strays or len(set(listed)) < len(listed):
             raise fault(
-                f"'keep_epochs' is {list(kept)}; expected numbers from 1 to {self.epochs}, each "
+                f"'keep_epochs' is {list(listed)}; expected numbers from 1 to {self.epochs}, each "
                 "once"
             )
         return self
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Those of the configuration, in their order."""
+        """Epochs of the configuration, in their order."""
         if self.keep_epochs == "all":
             return tuple(range(1, self.epochs + 1))
         return tuple(sorted(self.keep_epochs))
@@ -96,7 +96,7 @@ class EstimatorRecipe(Settings, ABC):
     @property
     @abstractmethod
     def origin(self) -> str:
-        """The recipe and what it fits, for people."""
+        """Recipe and the kind of its estimator, for people."""
 
     @property
     @abstractmethod

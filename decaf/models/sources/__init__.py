@@ -1,1 +1,1 @@
-"""Sources of models: what a card (:mod:`decaf.models.card`) is a card of. One module each."""
+"""Sources of models, each with its card (:mod:`decaf.models.card`). One module each."""

@@ -128,15 +128,15 @@ class EndpointCard(ModelCard):
 
     @property
     def asks_for_frames(self) -> bool:
-        """Whether rows are sent as objects by column."""
+        """True if rows are sent as objects by column."""
         return self.encoding == "records"
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of how inputs are sent and what the outputs are."""
-        said = ["endpoint", self.encoding, self.output]
+        """Digest of the encoding of inputs and of the kind of outputs."""
+        parts = ["endpoint", self.encoding, self.output]
         more = {name: getattr(self, name) for name in ("columns", "flatten") if getattr(self, name)}
-        return json_sha256([*said, more] if more else said)
+        return json_sha256([*parts, more] if more else parts)
 
     def weights_digest(self) -> str:
         """Digest of the address and the declared version: all that can be known without asking."""
@@ -197,7 +197,7 @@ class EndpointModel:
 
     def _ask(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         card = self._card
-        body = json.dumps(self._encoded(rows)).encode()
+        body = json.dumps(self._encode(rows)).encode()
         headers = {"Content-Type": "application/json"}
 
         def send(seconds: float) -> Answer:
@@ -217,7 +217,7 @@ class EndpointModel:
                 raise ModelError(f"{self._name} cannot be used: {reason}") from error
             raise self._no_answer(error.attempts, reason) from error
         if is_transient(answer):
-            reason = f"status {answer.status}: {self._shown(answer.text)}"
+            reason = f"status {answer.status}: {self._shorten(answer.text)}"
             raise self._no_answer(answer.attempts, reason)
         return self._read(answer, len(rows))
 
@@ -227,7 +227,7 @@ class EndpointModel:
             "Start the server or repair the connection, then run the same command again"
         )
 
-    def _encoded(self, rows: NDArray[np.floating]) -> dict[str, Any]:
+    def _encode(self, rows: NDArray[np.floating]) -> dict[str, Any]:
         if self._columns is not None:
             name = "inputs" if self._card.asks_for_frames else "dataframe_records"
             frame = self._columns.decode(rows)
@@ -256,22 +256,22 @@ class EndpointModel:
         if answer.status != OK:
             raise ModelError(
                 f"{self._name} refused a request with {self._without_secrets(answer.status_text)}: "
-                f"{self._shown(answer.text)}"
+                f"{self._shorten(answer.text)}"
             )
         version = answer.headers.get(VERSION_HEADER, self._card.version)
         if version != self._card.version:
             raise ModelError(
-                f"{self._name} is version {self._shown(version)}, the configuration says "
+                f"{self._name} is version {self._shorten(version)}, the configuration says "
                 f"{self._card.version!r}: correct 'version:', and its scores are made again"
             )
         key = "predictions" if self._card.encoding == "mlflow" else "outputs"
         try:
-            found = answer.json()[key]
-            rows = _rows(found) if key == "predictions" else _listed_rows(found)
+            predictions = answer.json()[key]
+            rows = _rows(predictions) if key == "predictions" else _listed_rows(predictions)
             numbers = _numbers(rows, row_count)
         except (ValueError, LookupError, TypeError, OverflowError) as error:
             raise ModelError(
-                f"{self._name} returned {self._shown(answer.text)}; expected "
+                f"{self._name} returned {self._shorten(answer.text)}; expected "
                 f'{{"{key}": [[…], …]}} with {row_count} lists of as many numbers or null '
                 f"({error})"
             ) from error
@@ -281,7 +281,7 @@ class EndpointModel:
             raise ModelError(f"{self._name} {LABELS}")
         return numbers
 
-    def _shown(self, text: str) -> str:
+    def _shorten(self, text: str) -> str:
         """Beginning of a text, without the secrets that it may repeat."""
         text = self._without_secrets(text)
         return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
@@ -310,15 +310,19 @@ def _rows(predictions: Any) -> list[Any]:
             raise ValueError(f"it has the outputs {listed([*predictions])}; expected one")
         (predictions,) = predictions.values()
     return [
-        list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else [one]
-        for one in predictions
+        list(prediction.values())
+        if isinstance(prediction, dict)
+        else prediction
+        if isinstance(prediction, list)
+        else [prediction]
+        for prediction in predictions
     ]
 
 
 def _listed_rows(outputs: Any) -> Any:
     """Outputs as lists: a list of numbers has one output for each input."""
-    is_flat = isinstance(outputs, list) and not any(isinstance(one, list) for one in outputs)
-    return [[one] for one in outputs] if is_flat else outputs
+    is_flat = isinstance(outputs, list) and not any(isinstance(output, list) for output in outputs)
+    return [[output] for output in outputs] if is_flat else outputs
 
 
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:

@@ -128,7 +128,7 @@ class EstimatorCard(TrainableCard):
 
     @property
     def origin(self) -> str:
-        """Name of the file, or of the recipe and what it fits."""
+        """Name of the file, or of the recipe and its estimator."""
         return (
             f"estimator:{self.training.origin if self.training else cast('Path', self.file).name}"
         )
@@ -158,7 +158,7 @@ class EstimatorCard(TrainableCard):
         return self._file_digest(self._checked_file(), self.sha256)
 
     def load(self, device: str) -> Model:
-        """Open the file; estimators run on the CPU, whatever the device."""
+        """Open the file; estimators always run on the CPU."""
         path = self._checked_file()
         opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
         name = f"model {self.id}, {self.method} of {path}"
@@ -193,11 +193,11 @@ class EstimatorCard(TrainableCard):
         return cast("EstimatorRecipe", self.training).suffix
 
     def train(self, file: Path, device: str) -> None:
-        """Fit by the recipe, on the CPU whatever the device; the outcome lies beside the file."""
+        """Fit by the recipe, always on the CPU; the outcome lies next to the file."""
         fit_estimator(cast("EstimatorRecipe", self.training), file)
 
     def checks(self) -> tuple[Check, ...]:
-        """What training needs, or its file; and XGBoost for a model of its own."""
+        """Checks of the training's needs, or of the file; and of XGBoost for its own files."""
         suffix = self.trained_suffix if self.file is None else self.file.suffix
         needed = (Installed("xgboost"),) if suffix in XGBOOST else ()
         return (*super().checks(), *needed)
@@ -289,11 +289,11 @@ def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
 
 
 def keys_of(path: Path) -> dict[str, Any]:
-    """Keys of a card that an estimator's file says itself, without running what it brings along.
+    """Keys of a card that follow from an estimator's file, without running code in the file.
 
-    A skops file with types that skops does not know stays closed: there are ``trusted`` then, and
-    no ``method``. ``classes`` are there where they are other than 0, 1, …. Raises ModelError when
-    the file cannot be opened.
+    A skops file with types that skops does not know stays closed: the keys then have ``trusted``
+    and no ``method``. They have ``classes`` where these differ from 0, 1, …. Raises ModelError
+    when the file cannot be opened.
     """
     _check_header(path, may_unpickle=False)
     card = EstimatorCard(id="entry", family="entry", source="estimator", file=path)
@@ -309,8 +309,11 @@ def keys_of(path: Path) -> dict[str, Any]:
     estimator = _load_skops(card, path).content
     _refuse_several_targets(estimator, path)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
-    known = {"classes": names} if names != list(range(len(names))) else {}
-    return {"method": next(name for name in get_args(Method) if hasattr(estimator, name)), **known}
+    class_keys = {"classes": names} if names != list(range(len(names))) else {}
+    return {
+        "method": next(name for name in get_args(Method) if hasattr(estimator, name)),
+        **class_keys,
+    }
 
 
 def _load_skops(card: EstimatorCard, path: Path) -> Stored:
@@ -330,20 +333,20 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
             f"model {card.id}: the estimator knows one class, {names[0]!r}, whose probability is "
             "always 1; expected at least two: fit it on rows of every class"
         )
-    wanted = list(range(len(names)) if card.classes is None else card.classes)
+    wanted_order = list(range(len(names)) if card.classes is None else card.classes)
     # A text means the class that is written so: 'False' is False, and '1' is 1.
     texts = [*map(str, names)]
     order = [
         names.index(name) if name in names else texts.index(str(name))
-        for name in wanted
+        for name in wanted_order
         if name in names or name in texts
     ]
-    if sorted(order) != list(range(len(names))) or len(order) != len(wanted):
+    if sorted(order) != list(range(len(names))) or len(order) != len(wanted_order):
         classes = json.dumps(names, default=str, ensure_ascii=False)
         raise ModelError(
             f"model {card.id}: the estimator calls its classes {classes}, and the card "
-            f"{json.dumps(wanted, default=str, ensure_ascii=False)}; give 'classes: {classes}' in "
-            "the order of the study's classes 0, 1, …"
+            f"{json.dumps(wanted_order, default=str, ensure_ascii=False)}; give "
+            f"'classes: {classes}' in the order of the study's classes 0, 1, …"
         )
     return order
 

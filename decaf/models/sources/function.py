@@ -17,9 +17,9 @@ from decaf.models.card import Model, ModelCard, Output
 class FunctionCard(ModelCard):
     """A Python function that takes a float32 numpy batch and returns outputs.
 
-    A batch is (n, channels, height, width) in [0, 1], (n, features), whatever the data set has, or
-    with ``input: frame`` a pandas DataFrame of the table's columns; outputs are (n,) or (n,
-    outputs) numbers.
+    A batch is (n, channels, height, width) in [0, 1], (n, features), or another shape of the data
+    set; with ``input: frame`` it is a pandas DataFrame of the table's columns. Outputs are (n,) or
+    (n, outputs) numbers.
     """
 
     has_gradients: ClassVar = False
@@ -53,7 +53,7 @@ class FunctionCard(ModelCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of the function's name, its arguments, what it takes and what it returns."""
+        """Digest of the function's name, arguments, input kind and output kind."""
         parts = ["function", self.function, self.arguments, self.output]
         return json_sha256([*parts, self.input] if self.asks_for_frames else parts)
 

@@ -34,9 +34,10 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP
 
 
 class MlflowServerCard(ModelCard):
-    """An MLflow model of any flavour with `python_function`; its code runs in a process of its own.
+    """An MLflow model of any flavour with `python_function`; its code runs in a separate process.
 
-    The process is ended with the work. What it runs it runs as you: name models that you trust.
+    The process ends with the work. The model's code runs with your rights: name only models that
+    you trust.
     """
 
     is_elsewhere: ClassVar = True
@@ -111,7 +112,7 @@ class MlflowServerCard(ModelCard):
         number = missing_number(self.missing)
         if self.url is not None:
             return EndpointModel(self._endpoint(self.url), missing=number)
-        process, port = _started(self)
+        process, port = _start_server(self)
         model = EndpointModel(
             self._endpoint(f"http://127.0.0.1:{port}/invocations"), number, trust_env=False
         )
@@ -153,53 +154,56 @@ class MlflowServerCard(ModelCard):
         )
 
 
-def _started(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
-    """A server that answers, and its port.
+def _start_server(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a server and wait until it answers; return its process and port.
 
     Raises ModelError when the interpreter cannot be started, or the model cannot be loaded by it.
     """
-    said, telling = os.pipe()
+    read_end, telling = os.pipe()
     timeout = {"MLFLOW_SCORING_SERVER_REQUEST_TIMEOUT": str(int(card.timeout_seconds) + 1)}
     quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "1"}
-    given = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    passed_variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     script = str(scoring_process.__file__)
     command = [str(card.python), "-I", script, str(card.model), str(telling)]
     remedy = "correct 'python:'"
-    with os.fdopen(said, "rb") as end:
+    with os.fdopen(read_end, "rb") as end:
         try:
             with refusals_as(ModelError, f"model {card.id}: {card.python} cannot be run", remedy):
                 process = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, pass_fds=[telling], env=given | timeout | quiet
+                    command,
+                    stdin=subprocess.PIPE,
+                    pass_fds=[telling],
+                    env=passed_variables | timeout | quiet,
                 )
         finally:
             os.close(telling)
-        told = _told(end.fileno(), card.start_seconds)
-    if "port" in told:
-        return process, int(told["port"])
+        report = _read_report(end.fileno(), card.start_seconds)
+    if "port" in report:
+        return process, int(report["port"])
     _end(process)
     raise ModelError(
         f"model {card.id}: MLflow's scoring server did not start with {card.python}: "
-        f"{told.get('problem', f'it ended, or said nothing for {card.start_seconds:g} s')}; the "
+        f"{report.get('problem', f'it ended, or said nothing for {card.start_seconds:g} s')}; the "
         "environment needs mlflow 3 and what the model needs (requirements.txt of the model)"
     )
 
 
-def _told(descriptor: int, seconds: float) -> dict[str, Any]:
-    """What a process writes as one JSON object before it closes its end; empty if it does not."""
+def _read_report(descriptor: int, seconds: float) -> dict[str, Any]:
+    """Read one JSON object that a process writes before it closes its end; empty without one."""
     deadline, content = time.monotonic() + seconds, b""
     while len(content) < MOST_SAID:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0 or not select.select([descriptor], [], [], seconds_left)[0]:
             return {}
         part = os.read(descriptor, MOST_SAID)
         if not part:
             break
         content += part
     try:
-        told = json.loads(content)
+        report = json.loads(content)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return report if isinstance(report, dict) else {}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

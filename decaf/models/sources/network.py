@@ -15,7 +15,7 @@ from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
-from decaf.models.compilation import CompileMode, compiled, compiling
+from decaf.models.compilation import CompileMode, compile_network, compiling
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.network_faults import explain_refusal, with_rows
 from decaf.models.precision import Precision, forward_precision
@@ -36,7 +36,7 @@ from decaf.models.training.files import epoch_file
 Training = Annotated[NetworkRecipe, OneOf(NetworkRecipe)]
 ChosenBy = Annotated[EpochRule, OneOf(EpochRule)]
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
-"""Fields that decide what a network is given, in training as in an audit."""
+"""Fields that determine a network's inputs, in training as in an audit."""
 RESIZING = {"shorter_side", "interpolation"}
 """Two more of them, which a digest has where they are not as usual."""
 OPTIONAL_OUTPUT_FIELDS = {"compile_mode", "leave_out"}
@@ -44,7 +44,7 @@ OPTIONAL_OUTPUT_FIELDS = {"compile_mode", "leave_out"}
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
-"""Fields that change outputs, beside the architecture and the file."""
+"""Fields that change outputs, besides the architecture and the file."""
 
 
 class NetworkCard(StoredTensors, TrainableCard):
@@ -126,7 +126,7 @@ class NetworkCard(StoredTensors, TrainableCard):
     @model_validator(mode="before")
     @classmethod
     def _preprocessing_of_the_library(cls, given: Any) -> Any:
-        """Fill in what is not said of published weights."""
+        """Fill in settings of published weights that the card leaves out."""
         named = isinstance(given, dict) and given.get("pretrained")
         if not named or not PUBLISHED - given.keys():
             return given
@@ -137,7 +137,13 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @model_validator(mode="after")
     def _one_source_of_weights(self) -> "NetworkCard":
-        if sum(given is not None for given in (self.weights, self.pretrained, self.training)) != 1:
+        if (
+            sum(
+                weight_source is not None
+                for weight_source in (self.weights, self.pretrained, self.training)
+            )
+            != 1
+        ):
             raise fault(
                 "give exactly one of 'weights' (a file), 'pretrained' (a tag) and 'training' (a "
                 "recipe)"
@@ -198,17 +204,17 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """Architecture, preprocessing and what the training starts from, beside its recipe."""
+        """Architecture, preprocessing and start of the training, besides its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
-            "preprocessing": json_sha256(self._said(INPUT_FIELDS, RESIZING)),
+            "preprocessing": json_sha256(self._dump_settings(INPUT_FIELDS, RESIZING)),
             "start": self._recipe.start_digest or "",
             **super().training_parts,
         }
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Those of the recipe."""
+        """Kept epochs of the recipe."""
         return () if self.training is None else self.training.kept_epochs
 
     @property
@@ -228,16 +234,16 @@ class NetworkCard(StoredTensors, TrainableCard):
     @property
     def preprocessing_digest(self) -> str:
         """Digest of architecture, preprocessing, precision and compilation: all but the weights."""
-        said = self._said(OUTPUT_FIELDS, RESIZING | OPTIONAL_OUTPUT_FIELDS)
-        return json_sha256([self._architecture(), self.pretrained, said])
+        settings = self._dump_settings(OUTPUT_FIELDS, RESIZING | OPTIONAL_OUTPUT_FIELDS)
+        return json_sha256([self._architecture(), self.pretrained, settings])
 
-    def _said(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
+    def _dump_settings(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
         """Some fields, and those of the others that are not as usual."""
-        own = self.model_dump(mode="json", include=unusual, exclude_defaults=True)
-        return self.model_dump(mode="json", include=fields) | own
+        unusual_settings = self.model_dump(mode="json", include=unusual, exclude_defaults=True)
+        return self.model_dump(mode="json", include=fields) | unusual_settings
 
     def preprocessing(self, device: Device) -> Preprocessing:
-        """What inputs on a device go through before the network, in training as in an audit."""
+        """Preprocessing of inputs on a device, in training as in an audit."""
         return Preprocessing(
             Resizing(self.input_size, self.shorter_side, self.interpolation),
             self.mean,
@@ -249,7 +255,7 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @property
     def weights_file(self) -> Path:
-        """Where the weights are.
+        """File of the weights.
 
         Raises BadInput when published weights are not on this machine, or the card is untrained.
         """
@@ -268,11 +274,11 @@ class NetworkCard(StoredTensors, TrainableCard):
         return (*super().checks(), *((self._is_as_published,) if self.pretrained else ()))
 
     def _is_as_published(self) -> tuple[str, ...]:
-        given = {key: getattr(self, key) for key in PUBLISHED}
+        settings = {key: getattr(self, key) for key in PUBLISHED}
         return tuple(
             f"model {self.id} {difference}: wrong preprocessing changes results without a word"
             for difference in architectures.not_as_published(
-                self.architecture, self.pretrained or "", given
+                self.architecture, self.pretrained or "", settings
             )
         )
 
@@ -295,15 +301,15 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @property
     def _recipe(self) -> NetworkRecipe:
-        """That of a network which is trained."""
+        """Recipe of a network that the study trains."""
         return cast("NetworkRecipe", self.training)
 
     def training_checks(self) -> tuple[Check, ...]:
-        """Those of the recipe, for this architecture."""
+        """Checks of the recipe, for this architecture."""
         return self._recipe.checks(self.architecture)
 
     def train(self, file: Path, device: str) -> None:
-        """Train by the recipe; what came out lies beside every checkpoint."""
+        """Train by the recipe; the outcome lies next to every checkpoint."""
         import torch
 
         from decaf.models.training.network import train_network
@@ -329,8 +335,8 @@ class NetworkCard(StoredTensors, TrainableCard):
 class NetworkModel:
     """Raw inputs → float32 outputs, in inference mode, of a network for normalised inputs.
 
-    The card says how inputs are preprocessed, at which precision the network runs, and what it
-    returns.
+    The card sets the preprocessing of inputs, the precision of the network and the kind of its
+    outputs.
     """
 
     def __init__(self, network: Module, card: NetworkCard, device: Device) -> None:
@@ -351,7 +357,7 @@ class NetworkModel:
         # Gradients are those of inputs: layers need not keep what those of weights would take.
         self._network.eval().requires_grad_(False)
         if card.compile_mode is not None:
-            self._network = compiled(self._network, card.compile_mode)
+            self._network = compile_network(self._network, card.compile_mode)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.
@@ -366,7 +372,7 @@ class NetworkModel:
 
     @property
     def normalisation(self) -> tuple[Mean, Std]:
-        """What is subtracted from inputs, and what they are divided by, before the network."""
+        """Mean that is subtracted from inputs, and deviation that they are divided by."""
         return self._card.mean, self._card.std
 
     def differentiable_outputs(self, inputs: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""How recipes train networks and fit estimators, and what they leave."""
+"""Training loops of networks and estimators, and the files that they leave."""

@@ -16,16 +16,16 @@ Batch = TypeVar("Batch")
 
 
 class Loss(NamedTuple):
-    """What one batch gave."""
+    """Loss of one batch."""
 
     mean: Tensor
-    """Over its rows; what is minimised."""
+    """Mean over the rows of the batch; training minimises it."""
     correct: Tensor
     """Number of rows that were labelled correctly."""
     rows: int
 
 
-def classified(logits: Tensor, labels: Tensor) -> Loss:
+def classification_loss(logits: Tensor, labels: Tensor) -> Loss:
     """Cross-entropy of (n, classes) logits and (n,) labels on the same device."""
     from torch.nn.functional import cross_entropy
 
@@ -41,10 +41,10 @@ class Measured(NamedTuple):
 
 
 class Training(ABC, Generic[Batch]):
-    """A network on its way, with the optimiser that moves it.
+    """Training of a network, with its optimiser.
 
-    The network is trained in place, on the device. Subclasses say what a batch is, what is
-    minimised, at which rate, and what is measured after each epoch.
+    The network is trained in place, on the device. Subclasses define the batches, the loss, the
+    learning rate, and the measurements after each epoch.
     """
 
     largest_gradient: float | None = None
@@ -68,11 +68,11 @@ class Training(ABC, Generic[Batch]):
 
     @abstractmethod
     def batches(self, epoch: int) -> tuple[int, Iterable[Batch]]:
-        """How many batches an epoch has, from 1, and each of them."""
+        """Number of batches of an epoch, from 1, and the batches."""
 
     @abstractmethod
     def loss(self, batch: Batch) -> Loss:
-        """What the network makes of a batch; it is in training mode."""
+        """Loss of a batch, with the network in training mode."""
 
     @abstractmethod
     def rate(self, epoch: int, step: int, steps: int) -> float:
@@ -80,22 +80,22 @@ class Training(ABC, Generic[Batch]):
 
     @abstractmethod
     def measure(self) -> Mapping[str, Any]:
-        """What is recorded of the network after an epoch, as plain values by name."""
+        """Measurements of the network after an epoch, as plain values by name."""
 
     @abstractmethod
     def goes_on(self, records: Sequence[EpochRecord]) -> bool:
-        """Whether another epoch follows those of the records."""
+        """True if another epoch follows the recorded epochs."""
 
     def keep(self, records: Sequence[EpochRecord]) -> None:
-        """Do what else there is to do after an epoch, before it counts as done: nothing."""
+        """Hook after an epoch, before it counts as done; does nothing by default."""
 
     def run(self, progress: Progress) -> list[EpochRecord]:
-        """Train from the last whole epoch that ``progress`` holds; records of all epochs.
+        """Train from the last whole epoch that ``progress`` holds; return records of all epochs.
 
-        Every epoch draws from a seed of its own, so that a training that was stopped ends with the
-        weights of one that was not (on a CPU with one thread). The network is left in evaluation
-        mode. Raises ModelError when a loss is not finite, and WriteFailed when an epoch cannot be
-        kept, beside what the members above raise.
+        Every epoch has its own seed, so that a stopped and resumed training ends with the weights
+        of an uninterrupted one (on a CPU with one thread). The network is left in evaluation mode.
+        Raises ModelError when a loss is not finite, WriteFailed when an epoch cannot be stored, and
+        the errors of the members above.
         """
         import torch
 
@@ -131,7 +131,7 @@ class Training(ABC, Generic[Batch]):
 
         self.network.train()
         steps, batches = self.batches(epoch)
-        seen = []
+        batch_losses = []
         for step, batch in enumerate(batches):
             for group in self.optimizer.param_groups:
                 group["lr"] = self.rate(epoch, step, steps)
@@ -141,11 +141,11 @@ class Training(ABC, Generic[Batch]):
             if self.largest_gradient is not None:
                 clip_grad_norm_(self.network.parameters(), self.largest_gradient)
             self.optimizer.step()
-            seen.append(loss._replace(mean=loss.mean.detach()))
-        return mean_of(seen)
+            batch_losses.append(loss._replace(mean=loss.mean.detach()))
+        return mean_of(batch_losses)
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """What the network makes of inputs on the device, at the training's precision, as float."""
+        """Network outputs for inputs on the device, at the training's precision, as float."""
         with forward_precision(self._precision, self._device):
             return self.network(inputs).float()
 
@@ -156,12 +156,12 @@ def mean_of(losses: Iterable[Loss]) -> Measured:
     Numbers leave the device here, and not after every batch. Raises ModelError when a loss is not
     finite.
     """
-    seen = list(losses)
-    rows = sum(loss.rows for loss in seen)
-    total = sum(float(loss.mean.detach()) * loss.rows for loss in seen)
+    batch_losses = list(losses)
+    rows = sum(loss.rows for loss in batch_losses)
+    total = sum(float(loss.mean.detach()) * loss.rows for loss in batch_losses)
     if not math.isfinite(total):
         raise ModelError(
             "training diverged: the loss is not finite; lower 'learning_rate:' or use "
             "'precision: float32'"
         )
-    return Measured(total / rows, sum(int(loss.correct) for loss in seen) / rows)
+    return Measured(total / rows, sum(int(loss.correct) for loss in batch_losses) / rows)

@@ -1,4 +1,4 @@
-"""Carry out an estimator's recipe and keep what it leaves: the estimator, and its outcome."""
+"""Carry out an estimator's recipe; store the estimator and the outcome."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that trainings leave: weights, those of epochs beside them, what came out beside each."""
+"""Files that trainings leave: final weights, weights of epochs, and an outcome next to each."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from decaf.foundation.files import replace_file
 
 
 def epoch_file(file: Path, epoch: int) -> Path:
-    """Where the weights after an epoch lie, beside those that a training ends with."""
+    """File of the weights after an epoch, next to the file of the final weights."""
     return file.with_name(f"{file.stem}.epoch_{epoch:03d}{file.suffix}")
 
 
@@ -24,7 +24,7 @@ def store_outcome(file: Path, outcome: Mapping[str, Any]) -> None:
 
 
 def read_outcome(file: Path) -> dict[str, Any] | None:
-    """What came out of the training that made a file; None when it was not made here."""
+    """Outcome of the training that made a file; None for a file that was not trained here."""
     beside = _outcome_file(file)
     return json.loads(beside.read_text()) if beside.exists() else None
 

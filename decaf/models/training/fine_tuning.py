@@ -7,13 +7,20 @@ from typing import Any, NamedTuple
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.models.precision import Precision
-from decaf.models.training.epochs import Batch, Loss, Measured, Training, classified, mean_of
+from decaf.models.training.epochs import (
+    Batch,
+    Loss,
+    Measured,
+    Training,
+    classification_loss,
+    mean_of,
+)
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord
 
 
 class Schedule(NamedTuple):
-    """How long, how fast, how many at once."""
+    """Length, learning rate and batch size of a training."""
 
     epochs: int
     warm_up_epochs: float
@@ -31,13 +38,13 @@ class Schedule(NamedTuple):
         """
         if progress < self.warm_up_epochs:
             return self.learning_rate * progress / self.warm_up_epochs
-        left = self.epochs - self.warm_up_epochs
-        done = (progress - self.warm_up_epochs) / left if left > 0 else 1.0
+        decay_epochs = self.epochs - self.warm_up_epochs
+        done = (progress - self.warm_up_epochs) / decay_epochs if decay_epochs > 0 else 1.0
         return self.learning_rate * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
 
 
 class Photos(NamedTuple):
-    """What is learned from, how it is varied, and what the network is measured with."""
+    """Training photos, their augmentation, and photos to measure the network with."""
 
     training: Sequence[Photo]
     validation: Sequence[Photo]
@@ -52,20 +59,20 @@ class ScheduledTraining(Training[Batch]):
         self._schedule = schedule
 
     def goes_on(self, records: Sequence[EpochRecord]) -> bool:
-        """For so many epochs."""
+        """True before the last epoch of the schedule."""
         return len(records) < self._schedule.epochs
 
     def rate(self, epoch: int, step: int, steps: int) -> float:
-        """That of the schedule at the end of the step."""
+        """Rate of the schedule at the end of the step."""
         return self._schedule.rate_at(epoch - 1 + (step + 1) / steps)
 
 
 class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
     """A network that learns photos.
 
-    It has to have as many outputs as there are classes. The preprocessing takes pixels in [0, 1]
-    on the device to what the network takes. A photo that cannot be decoded raises DataError,
-    another number of outputs ModelError.
+    It needs as many outputs as there are classes. The preprocessing turns pixels in [0, 1] on the
+    device into inputs of the network. A photo that cannot be decoded raises DataError, another
+    number of outputs ModelError.
     """
 
     def __init__(
@@ -106,4 +113,4 @@ class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
                 f"{self._classes} classes; expected one output per class: give the architecture "
                 f"'arguments: {{num_classes: {self._classes}}}'"
             )
-        return classified(logits, labels.to(self._device))
+        return classification_loss(logits, labels.to(self._device))

@@ -1,4 +1,4 @@
-"""Carry out a network's training recipe and keep what it leaves."""
+"""Carry out a network's training recipe and store its checkpoints and outcomes."""
 
 import logging
 import shutil
@@ -29,11 +29,12 @@ def train_network(
     device: Device,
     target: Path,
 ) -> None:
-    """Train a network by a recipe, unless its checkpoint ``target`` is there.
+    """Train a network by a recipe, unless its checkpoint ``target`` exists.
 
-    Studies that share a workspace share its checkpoints: while one of them trains a network, the
-    others wait for it. The recipe's seed also draws the initial weights. Checkpoints of the epochs
-    that the recipe keeps lie beside it, and are there before it is; what came out lies beside each.
+    Studies that share a workspace share its checkpoints: while one study trains a network, all
+    other studies wait for it. The recipe's seed also draws the initial weights. Checkpoints of the
+    epochs that the recipe keeps lie next to ``target`` and are written before it; an outcome lies
+    next to each checkpoint.
     """
     import torch
 
@@ -50,7 +51,7 @@ def train_network(
         store(network, epoch_file(target, epoch), measured)
 
     scratch = target.with_suffix(".progress")
-    with _held(target.with_suffix(".lock"), target.stem):
+    with _hold_lock(target.with_suffix(".lock"), target.stem):
         if not target.exists():
             _make_folder(scratch)
             torch.manual_seed(recipe.seed)
@@ -62,7 +63,7 @@ def train_network(
 
 
 @contextmanager
-def _held(file: Path, name: str) -> Iterator[None]:
+def _hold_lock(file: Path, name: str) -> Iterator[None]:
     """Hold a lock for the length of the block; wait for as long as another process holds it.
 
     The lock is the operating system's, so it ends with the process that holds it.
@@ -77,7 +78,7 @@ def _held(file: Path, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # While it is held: whoever waits sees that its file is gone, and makes another.
+        # Deleted while the lock is held: a waiting process notices and makes a new file.
         file.unlink(missing_ok=True)
         lock.release()
 

@@ -1,4 +1,4 @@
-"""Batch normalisation that begins with the statistics of what it is trained on."""
+"""Batch normalisation that begins with the statistics of the training data."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,13 +7,13 @@ from decaf.foundation.arrays import Module, Tensor
 
 
 def begin_with_statistics(network: Module, batches: Iterable[Tensor]) -> None:
-    """Give every batch normalisation mean and variance of its inputs; answers stay as they were.
+    """Give every batch normalisation mean and variance of its inputs; outputs stay the same.
 
-    In training a layer normalises by its batch. A network whose layers hold other statistics
-    therefore answers otherwise from the first step on and forgets what it knew, above all where
-    the statistics were folded into the weights before a layer, which then holds means of 0 and
-    variances of 1. Here scale and shift make up for the new statistics. ``batches`` are what the
-    network takes. Layers without statistics, scale and shift stay as they are.
+    In training a layer normalises by its batch. If its stored statistics differ, the network's
+    outputs change from the first step on, and it forgets what was learned. This is worst where the
+    statistics were folded into the weights before a layer, which then holds means of 0 and
+    variances of 1. Here scale and shift compensate for the new statistics. ``batches`` are inputs
+    of the network. Layers without statistics, scale and shift stay unchanged.
     """
     import torch
 
@@ -24,14 +24,14 @@ def begin_with_statistics(network: Module, batches: Iterable[Tensor]) -> None:
         and layer.affine
         and layer.running_mean is not None
     ]
-    found: dict[Module, list[Any]] = {layer: [0, 0.0, 0.0] for layer in layers}
+    sums: dict[Module, list[Any]] = {layer: [0, 0.0, 0.0] for layer in layers}
 
     def note(layer: Module, given: tuple[Tensor, ...]) -> None:
         values = given[0].transpose(0, 1).flatten(1).double()
-        own = found[layer]
-        own[0] += values.shape[1]
-        own[1] = own[1] + values.sum(1)
-        own[2] = own[2] + values.square().sum(1)
+        layer_sums = sums[layer]
+        layer_sums[0] += values.shape[1]
+        layer_sums[1] = layer_sums[1] + values.sum(1)
+        layer_sums[2] = layer_sums[2] + values.square().sum(1)
 
     was_training = network.training
     hooks = [layer.register_forward_pre_hook(note) for layer in layers]
@@ -45,14 +45,14 @@ def begin_with_statistics(network: Module, batches: Iterable[Tensor]) -> None:
             hook.remove()
         network.train(was_training)
     with torch.no_grad():
-        for layer, (count, total, squares) in found.items():
+        for layer, (count, total, squares) in sums.items():
             if count:
                 mean = total / count
                 _move(layer, mean, (squares / count - mean.square()).clamp(min=0))
 
 
 def _move(layer: Any, mean: Tensor, variance: Tensor) -> None:
-    """Other statistics, (channels,) each, with the scale and shift that undo what they change."""
+    """Set new statistics, (channels,) each, with the scale and shift that compensate for them."""
     scale = layer.weight / (layer.running_var + layer.eps).sqrt()
     layer.bias += scale * (mean - layer.running_mean)
     layer.weight.copy_(scale * (variance + layer.eps).sqrt())

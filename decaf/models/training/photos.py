@@ -21,7 +21,7 @@ class Photo(NamedTuple):
 
 
 class Augmentation(NamedTuple):
-    """How training photos are varied."""
+    """Random variation of training photos."""
 
     crop_scale: tuple[float, float]
     """Smallest and largest share of the area that a crop keeps."""
@@ -38,8 +38,8 @@ def batches(
     """Batches of pixels and labels; with an augmentation in random order, cropped and flipped.
 
     Pixels are (n, 3, 224, 224) float32 in [0, 1], labels (n,) int64. Order, crops and flips come
-    from torch's generator in this thread, so that a seed gives them again whatever the number of
-    decoding threads. Raises DataError when a file is refused.
+    from torch's generator in this thread, so that a seed repeats them for any number of decoding
+    threads. Raises DataError when a file is refused.
     """
     import torch
 
@@ -57,7 +57,7 @@ def batches(
             if augmentation is None:
                 pixels = np.stack(list(pool.map(central_crop, images)))
             else:
-                pixels = _augmented(pool, images, augmentation)
+                pixels = _augment(pool, images, augmentation)
             tensor = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
             yield tensor, torch.tensor([photo.class_id for photo in batch])
 
@@ -66,7 +66,7 @@ def _decode(pool: ThreadPoolExecutor, batch: Sequence[Photo]) -> list["Future[Pi
     return [pool.submit(read_photo, photo.path) for photo in batch]
 
 
-def _augmented(
+def _augment(
     pool: ThreadPoolExecutor, images: list[PillowImage.Image], augmentation: Augmentation
 ) -> np.ndarray:
     import torch
@@ -78,13 +78,15 @@ def _augmented(
     ]
     flips = (torch.rand(len(images)) < augmentation.flip_probability).tolist()
 
-    def varied(image: PillowImage.Image, box: tuple[int, int, int, int], flip: bool) -> np.ndarray:
-        top, left, height, width = box
+    def crop_and_flip(
+        image: PillowImage.Image, box: tuple[int, int, int, int], flip: bool
+    ) -> np.ndarray:
+        top, left_edge, height, width = box
         crop = image.resize(
             (CROP, CROP),
             PillowImage.Resampling.BILINEAR,
-            box=(left, top, left + width, top + height),
+            box=(left_edge, top, left_edge + width, top + height),
         )
         return np.asarray(ImageOps.mirror(crop) if flip else crop)
 
-    return np.stack(list(pool.map(varied, images, boxes, flips)))
+    return np.stack(list(pool.map(crop_and_flip, images, boxes, flips)))

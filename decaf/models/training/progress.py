@@ -1,4 +1,4 @@
-"""What a stopped training goes on from: weights and optimiser of the last whole epoch."""
+"""State that a stopped training resumes from: weights and optimiser of the last whole epoch."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ RECORDS = "decaf.epochs"
 
 
 EpochRecord = dict[str, Any]
-"""What is known after an epoch, by name: ``epoch`` (from 1), ``learning_rate`` (at its end),
+"""Record of an epoch, by name: ``epoch`` (from 1), ``learning_rate`` (at its end),
 ``train_loss`` (nats) and ``train_accuracy`` over its batches while the weights move,
-``learning_seconds``, ``seconds`` (with measuring), and what the training measures."""
+``learning_seconds``, ``seconds`` (with measuring), and the measurements of the training."""
 
 
 class Progress:
@@ -90,7 +90,7 @@ class Progress:
         """Turn errors about files of this folder into one that says how to start again."""
         try:
             yield
-        # Of a damaged file, a reader stumbles over whatever it expected there.
+        # On a damaged file, the reader can fail with any error.
         except (ModelError, *STUMBLES) as error:
             raise ModelError(
                 f"the training cannot go on from {self._folder}, where it was stopped "

@@ -16,7 +16,7 @@ from decaf.foundation.arrays import Module, Tensor
 from decaf.models.checkpoint import load_into
 from decaf.models.precision import forward_precision
 from decaf.models.recipes.base import TrainingSite
-from decaf.models.training.epochs import Loss, classified
+from decaf.models.training.epochs import Loss, classification_loss
 from decaf.models.training.fine_tuning import Schedule, ScheduledTraining
 from decaf.models.training.norms import begin_with_statistics
 from decaf.models.training.progress import EpochRecord, Progress
@@ -112,7 +112,7 @@ class BirdTraining(ScheduledTraining[Batch]):
         labels = batch.held.classes[batch.rows].to(self._device)
         count = (wanted != REMOVED).sum().clamp(min=1)  # a batch may have no part at all
         mean = torch.stack(losses).sum() / count
-        return classified(self._by_parts.of_parts(outputs), labels)._replace(mean=mean)
+        return classification_loss(self._by_parts.of_parts(outputs), labels)._replace(mean=mean)
 
     def measure(self) -> dict[str, Any]:
         """Over all test birds: the loss of classes, and how often classes and parts are right."""
@@ -122,7 +122,9 @@ class BirdTraining(ScheduledTraining[Batch]):
         outputs = torch.cat(
             [self._outputs_of_parts(self._batch(self._test, part).inputs) for part in rows]
         )
-        measured = classified(self._by_parts.of_parts(outputs), self._test.classes.to(self._device))
+        measured = classification_loss(
+            self._by_parts.of_parts(outputs), self._test.classes.to(self._device)
+        )
         each = zip(outputs.split(self._by_parts.instances, 1), self._test.instances.T, strict=True)
         right = [float((part.argmax(1).cpu() == own).double().mean()) for part, own in each]
         return {

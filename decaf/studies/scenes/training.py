@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.models.recipes.base import TrainingSite
-from decaf.models.training.epochs import Loss, Training, classified
+from decaf.models.training.epochs import Loss, Training, classification_loss
 from decaf.models.training.progress import EpochRecord, Progress
 from decaf.studies.scenes.images import SceneImages, read_scenes
 from decaf.studies.scenes.settings import SceneSettings
@@ -127,7 +127,7 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         """Cross-entropy."""
         _, chosen = batch
         logits = self.outputs(network_inputs(self.scenes.images[chosen]))
-        return classified(logits, self.scenes.labels[chosen])
+        return classification_loss(logits, self.scenes.labels[chosen])
 
     def measure(self) -> dict[str, Any]:
         """Accuracy on every set of held-out scenes."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.models.recipes.base import TrainingSite
-from decaf.models.training.epochs import Loss, classified
+from decaf.models.training.epochs import Loss, classification_loss
 from decaf.reveal.paths.gaussian import emerge
 from decaf.studies.scenes.factors import FACTOR_COLUMN, counterfactual, scene_levels
 from decaf.studies.scenes.images import SceneImages
@@ -137,7 +137,7 @@ class VariantTraining(SceneTraining):
         pairs = Pairs(*self.outputs(torch.cat(shown)).split(rows))
         labels = self.scenes.labels[chosen]
         floors = torch.stack([self._pairing.floors[chosen], other.labels], dim=1)
-        return classified(pairs.clean, labels)._replace(
+        return classification_loss(pairs.clean, labels)._replace(
             mean=paired_loss(variant, pairs, labels, floors)
         )
 
