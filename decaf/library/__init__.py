@@ -1,1 +1,1 @@
-"""The whole audit as one call on arrays, :func:`decaf.audit`, and what it found."""
+"""The whole audit as one call on arrays, :func:`decaf.audit`, and its findings."""

@@ -24,7 +24,7 @@ from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 from decaf.statistics.bootstrap import checked_weights
 
 BLUR_OF_SIDE = 8 / 224
-"""Blur of the start where the call leaves it open: the paper's 8 px of 224, whatever the size."""
+"""Default blur of the start, as a share of the size: the paper's 8 px of 224."""
 
 FEATURES_A_SIDE = 4
 """Cells a side where the call leaves it open: the 16 patches of the paper, section 7."""
@@ -36,7 +36,7 @@ Inputs = ArrayLike | Array | Any
 
 
 class Options(TypedDict, total=False):
-    """What else an audit can be told."""
+    """Further options of an audit."""
 
     stages: int | Sequence[float]
     epsilon: float
@@ -103,12 +103,11 @@ def audit(
     ----------
     score
         Any callable: a network in evaluation mode, a method of an estimator, a function that asks
-        a server. It gets at most ``batch_size`` inputs, numpy arrays where arrays were given,
-        tensors on their device (under ``torch.inference_mode``) where tensors were given, and
-        frames where frames were, and returns ``q``: (n,) or (n, 1) real numbers, or (n, classes)
-        with a ``target``. A network of torch that takes no arrays gets tensors of its own
-        precision, on its own device. Of an estimator, ``predict_proba`` is asked where it has that
-        and ``classes_``, else ``predict``.
+        a server. It gets at most ``batch_size`` inputs: numpy arrays for arrays, tensors on their
+        device (under ``torch.inference_mode``) for tensors, frames for frames. It returns ``q``:
+        (n,) or (n, 1) real numbers, or (n, classes) with a ``target``. A network of torch gets
+        tensors of its precision, on its device, if it takes no arrays. Of an estimator,
+        ``predict_proba`` is called if it has that and ``classes_``, else ``predict``.
     x_plus, x_minus
         Factual and counterfactual inputs of the same shape: (n, features), (n, channels, height,
         width) or any (n, …); float32 or float64. 8-bit images become float32 in [0, 1]; whole
@@ -119,7 +118,7 @@ def audit(
         every input is paired with itself without each of its features.
     path
         A reveal path, its kind (``"blend"``, ``"patches"``, ``"removal"``, ``"context"``), or
-        several by a name of your own; these share states. By default: the removal of features
+        several by names that you choose; they share states. By default: the removal of features
         without ``x_minus``, the context channel with ``context``, else the straight line from the
         midpoint, which for images is blurred by 8 px in 224. The baseline 0 of a removal is the
         typical row of a frame: the means of its numbers and its most frequent categories.
@@ -199,28 +198,28 @@ def audit(
     if type(repeats) is not int or repeats < 1:
         raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
-    given = _given(x_plus, x_minus, context)
-    frames = Frames.of(given)
+    named_inputs = _collect_inputs(x_plus, x_minus, context)
+    frames = Frames.of(named_inputs)
     for remark in remark_widths(frames.schema, "drop it") if frames else ():
         warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
         name: as_inputs(frames.schema.encode(values) if frames else values, name)
-        for name, values in given.items()
+        for name, values in named_inputs.items()
     }
     count = len(inputs["x_plus"])
     names = _names(ids, count)
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
     weight = checked_weights(weights, count)
-    asked = asked_for_scores(score, target, count)
+    score_call = asked_for_scores(score, target, count)
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
         rows = to_numpy(inputs["x_plus"])
-        paths = {name: frames.from_typical(one, rows) for name, one in paths.items()}
+        paths = {name: frames.from_typical(audit_path, rows) for name, audit_path in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames).with_sources(labels)
-    call = call_in_order(score, asked.call, frames.feature_names if frames else ())
-    asked = asked._replace(call=call)
+    call = call_in_order(score, score_call.call, frames.feature_names if frames else ())
+    score_call = score_call._replace(call=call)
     queries = Queries(batch_size, repeats, epsilon, is_shown=progress)
-    scores, errors, grids = score_pairs(pairs, paths, grid, asked, frames, queries)
+    scores, errors, grids = score_pairs(pairs, paths, grid, score_call, frames, queries)
     row = pairs.block.source
     audits = Audits(
         {
@@ -236,7 +235,7 @@ def audit(
                 feature=pairs.block.feature,
                 feature_names=pairs.feature_names,
                 path=name,
-                asked=asked.words,
+                asked=score_call.words,
                 forward_rows=scores.forward_rows,
                 naive_rows=scores.naive_rows,
                 response_errors=errors.get(name),
@@ -250,18 +249,18 @@ def audit(
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))
 
 
-def _given(x_plus: Inputs, x_minus: Inputs | None, context: Any) -> dict[str, Inputs]:
+def _collect_inputs(x_plus: Inputs, x_minus: Inputs | None, context: Any) -> dict[str, Inputs]:
     """Inputs by the names that errors call them; without those that are not given."""
-    given = {"x_plus": x_plus}
+    inputs = {"x_plus": x_plus}
     if x_minus is not None:
-        given["x_minus"] = x_minus
+        inputs["x_minus"] = x_minus
     if context is not None:
         if not isinstance(context, tuple | list) or len(context) != 2:
             raise DataError(
                 "context must be two arrays or frames: both inputs under the swapped context"
             )
-        given |= {f"context[{number}]": values for number, values in enumerate(context)}
-    return given
+        inputs |= {f"context[{number}]": values for number, values in enumerate(context)}
+    return inputs
 
 
 def _names(ids: Sequence[str] | None, count: int) -> list[str]:
@@ -282,7 +281,7 @@ def _chosen_paths(
     shape = inputs["x_plus"].shape
     is_image = len(shape) == 4
     blur = BLUR_OF_SIDE * min(shape[2:]) if is_image else 0.0
-    known = {
+    paths_by_kind = {
         Blend.kind: Blend(sigma=blur),
         Patches.kind: Patches(sigma=blur),
         Removal.kind: Removal(side=FEATURES_A_SIDE if is_image and not has_regions else None),
@@ -297,14 +296,14 @@ def _chosen_paths(
     if not path:
         raise ResponseError("path is an empty mapping; expected at least one reveal path")
     chosen = {}
-    for name, one in path.items():
-        if isinstance(one, str) and one not in known:
-            raise UnknownName.among("reveal path", one, known)
-        chosen[name] = known[one] if isinstance(one, str) else one
+    for name, entry in path.items():
+        if isinstance(entry, str) and entry not in paths_by_kind:
+            raise UnknownName.among("reveal path", entry, paths_by_kind)
+        chosen[name] = paths_by_kind[entry] if isinstance(entry, str) else entry
         if not isinstance(chosen[name], RevealPath):
             raise ResponseError(
-                f"path is {one!r}; expected a reveal path such as decaf.Blend(sigma=8), or the "
-                f"name of a kind: {', '.join(known)}"
+                f"path is {entry!r}; expected a reveal path such as decaf.Blend(sigma=8), or the "
+                f"name of a kind: {', '.join(paths_by_kind)}"
             )
         if isinstance(chosen[name].stages, Refinement):
             raise ResponseError(
@@ -344,7 +343,7 @@ def _pairs(
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:
-    """What is to be said about scores that are not finite, if anything."""
+    """Warning about scores that are not finite; None without such scores."""
     for name, audited in audits.items():
         if len(audited.quarantined) == len(audited.ids):
             raise ModelError(

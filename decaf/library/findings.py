@@ -1,4 +1,4 @@
-"""What an audit found: trajectories, their profiles at any threshold, means with intervals."""
+"""Findings of an audit: trajectories, their profiles at any threshold, means with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,9 @@ class PairProfiles(Profiles):
 
     def _replace(self, **changed: Any) -> "PairProfiles":
         """The same with other values of some quantities, of the same pairs."""
-        made: PairProfiles = super()._replace(**changed)
-        made.pairs = self.pairs
-        return made
+        copy: PairProfiles = super()._replace(**changed)
+        copy.pairs = self.pairs
+        return copy
 
     def to_columns(self) -> Columns:
         """One row a pair: the columns of :meth:`Audit.pair_columns`, then every quantity."""
@@ -65,7 +65,7 @@ class Audit(Tabular):
     feature: NDArray[np.int64]
     """(n_pairs,) removed feature, from 1; 0 for none."""
     feature_names: tuple[str, ...]
-    """What the features are called, from the first: columns of a frame, else their numbers."""
+    """Names of the features, from the first: columns of a frame, else their numbers."""
     path: str
     """Name of the reveal path in the call, or its kind."""
     asked: str
@@ -109,17 +109,19 @@ class Audit(Tabular):
 
         Quarantined pairs are NaN, and not active.
         """
-        kept, stages = self.response[self.is_finite], self.grid.size
-        every = profile(kept.reshape(-1, stages), self.grid, self.epsilon)
+        finite_responses, stages = self.response[self.is_finite], self.grid.size
+        every = profile(finite_responses.reshape(-1, stages), self.grid, self.epsilon)
         mean = {
             # The last stage is the clean pair, the same in all repetitions.
             name: values[:, 0] if "endpoint" in name else values.mean(axis=1)
             for name, values in zip(
-                every._fields, (values.reshape(kept.shape[:2]) for values in every), strict=True
+                every._fields,
+                (values.reshape(finite_responses.shape[:2]) for values in every),
+                strict=True,
             )
         }
         mean["abs_response"] = mean["evidence"] + mean["contradiction"] + mean["fragility"]
-        profiles = PairProfiles(**{name: self._in_place(one) for name, one in mean.items()})
+        profiles = PairProfiles(**{name: self._in_place(column) for name, column in mean.items()})
         profiles.pairs = self.pair_columns()
         return profiles
 
@@ -221,12 +223,12 @@ class Audit(Tabular):
         The model is not asked again. Intervals draw whole clusters, as those of :meth:`summary`;
         quarantined pairs count in nothing.
         """
-        kept = self.is_finite
+        is_finite = self.is_finite
         return trust_of(
-            self.response[kept],
+            self.response[is_finite],
             self.grid,
-            self.clusters[kept],
-            self.weights[kept],
+            self.clusters[is_finite],
+            self.weights[is_finite],
             epsilon=self.epsilon,
             path=self.path,
             replicates=replicates,
@@ -234,7 +236,7 @@ class Audit(Tabular):
         )
 
     def plot(self, pair: int | str) -> "alt.LayerChart":
-        """Trajectory of a pair, by position or name: what is drawn is what was integrated.
+        """Plot the trajectory of a pair, by position or name, as it was integrated.
 
         Needs altair.
 
@@ -259,20 +261,24 @@ class Audit(Tabular):
         """Mean evidence, contradiction and fragility at every stage, stacked. Needs altair."""
         from decaf.library.plots import mean_chart
 
-        kept = self.is_finite
-        return mean_chart(self.grid, self.response[kept], self.weights[kept], self.epsilon)
+        is_finite = self.is_finite
+        return mean_chart(
+            self.grid, self.response[is_finite], self.weights[is_finite], self.epsilon
+        )
 
     def __repr__(self) -> str:
-        kept = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"
-        asked = f", {self.asked}" if self.asked else ""
-        return f"<Audit of {kept}, {self.forward_rows} of {self.naive_rows} forward rows{asked}>"
+        size = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"
+        score_words = f", {self.asked}" if self.asked else ""
+        return (
+            f"<Audit of {size}, {self.forward_rows} of {self.naive_rows} forward rows{score_words}>"
+        )
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
 
 class ByPath(dict[str, Part], Tabular):
-    """What several paths came to, by their names; the tables are below each other."""
+    """Results of several paths, by their names; their tables are stacked below each other."""
 
     def to_columns(self) -> Columns:
         """The tables of all paths, whose column ``path`` tells them apart."""
@@ -295,7 +301,7 @@ class Audits(ByPath[Audit]):
         self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
     ) -> ByPath[Summary]:
         """Summary of every path, with the same draws."""
-        return ByPath({name: one.summary(replicates, seed) for name, one in self.items()})
+        return ByPath({name: audit.summary(replicates, seed) for name, audit in self.items()})
 
     def trust(
         self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED

@@ -19,7 +19,7 @@ from decaf.scoring.states import StateBuilder
 
 @dataclass(frozen=True)
 class Frames:
-    """What the frames of an audit have in common, and the labels of the factual rows."""
+    """Schema that the frames of an audit share, and the labels of the factual rows."""
 
     schema: FrameSchema
     labels: Any
@@ -42,7 +42,7 @@ class Frames:
 
     @property
     def has_labels(self) -> bool:
-        """Whether rows are labelled by anything but their numbers: a model may look at that."""
+        """True if rows have labels other than their numbers; a model may use labels."""
         labels = self.labels
         is_numbers = type(labels).__name__ == "RangeIndex" and (labels.start, labels.step) == (0, 1)
         return labels is not None and not is_numbers
@@ -52,13 +52,13 @@ class Frames:
         columns = self.schema.regions
         if of_columns is None:
             return columns
-        given, count = np.asarray(of_columns), len(self.schema.columns)
-        if given.shape[-1:] != (count,):
+        column_regions, count = np.asarray(of_columns), len(self.schema.columns)
+        if column_regions.shape[-1:] != (count,):
             raise DataError(
-                f"regions have shape {given.shape}; expected {count} on the last axis, one for "
-                "each column of the frame"
+                f"regions have shape {column_regions.shape}; expected {count} on the last axis, "
+                "one for each column of the frame"
             )
-        return given[..., columns - 1]
+        return column_regions[..., columns - 1]
 
     def from_typical(self, path: RevealPath, encoded: NDArray[Any]) -> RevealPath:
         """The path, removing features from the typical row if it has no baseline of its own.
@@ -86,9 +86,9 @@ class FrameBuilder(StateBuilder):
     def build(self, states: NDArray[np.int64]) -> Any:
         """(n,) numbers of states → a frame of n rows."""
         frame = self._frames.schema.decode(super().build(states))
-        return self._labelled(frame, states)
+        return self._add_labels(frame, states)
 
-    def _labelled(self, frame: Frame, states: NDArray[np.int64]) -> Frame:
+    def _add_labels(self, frame: Frame, states: NDArray[np.int64]) -> Frame:
         if self._frames.labels is not None:
             frame.index = self._frames.labels[self._plan.source[states]]
         return frame
@@ -113,4 +113,4 @@ class DistinctFrameBuilder(FrameBuilder):
         values = StateBuilder.build(self, states)
         labels = None if self._frames.labels is None else self._plan.source[states]
         frame, places = self._frames.schema.decode_distinct(values, labels)
-        return FrameBatch(self._labelled(frame, states[places.first]), places.inverse)
+        return FrameBatch(self._add_labels(frame, states[places.first]), places.inverse)

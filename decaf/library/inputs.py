@@ -39,7 +39,7 @@ class PairedInputs(NamedTuple):
     clean: Array
     """(n_inputs, …) as the score takes them, where they came from."""
     feature_names: tuple[str, ...] = ()
-    """What removed features are called, from the first."""
+    """Names of removed features, from the first."""
 
     def with_sources(self, labels: NDArray[Any]) -> "PairedInputs":
         """Name the source of each factual input: paths draw one start for each name."""
@@ -109,14 +109,16 @@ def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
     (n_pairs,) names of the pairs. Raises DataError when the arrays differ in library, device, type
     or shape.
     """
-    (first_name, first), *others = inputs.items()
-    for name, other in others:
-        _check_alike(first_name, first, name, other)
+    (first_name, first), *further_inputs = inputs.items()
+    for name, further in further_inputs:
+        _check_alike(first_name, first, name, further)
     count, xp = len(first), namespace(first)
     join = xp.cat if is_tensor(first) else xp.concatenate
     joined = join(list(inputs.values()))
     rows = np.arange(count)
-    context = np.stack([rows + 2 * count, rows + 3 * count], axis=1) if len(others) > 1 else None
+    context = (
+        np.stack([rows + 2 * count, rows + 3 * count], axis=1) if len(further_inputs) > 1 else None
+    )
     block = _block(ids, rows, rows + count, len(joined), context=context)
     return PairedInputs(block, to_numpy(joined), as_taken(joined))
 
@@ -206,15 +208,15 @@ def _words_of_masks(
 
 
 def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None:
-    for what, found, expected in (
+    for what, actual, expected in (
         ("library", namespace(other).__name__, namespace(first).__name__),
         ("device", str(getattr(other, "device", "")), str(getattr(first, "device", ""))),
         ("shape", tuple(other.shape), tuple(first.shape)),
         ("type", type_name(other), type_name(first)),
     ):
-        if found != expected:
+        if actual != expected:
             raise DataError(
-                f"{name} has {what} {found}; expected {expected}, as {first_name} has it"
+                f"{name} has {what} {actual}; expected {expected}, as {first_name} has it"
             )
 
 

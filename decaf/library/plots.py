@@ -29,7 +29,7 @@ COLOURS = {
 ROLES = ("evidence", "contradiction", "fragility")
 INK, MUTED = "#1c2430", "#5b6472"
 WIDTH, HEIGHT = 420, 240
-"""Of a plot, CSS pixels."""
+"""Size of a plot, CSS pixels."""
 PAGE = "html"
 
 
@@ -177,7 +177,7 @@ def _signed_areas(
 
 
 def _role_colours() -> alt.Color:
-    """The same colours whatever roles occur."""
+    """The same colours for every set of roles."""
     scale = alt.Scale(domain=list(ROLES), range=[COLOURS[role] for role in ROLES])
     return alt.Color("role:N", title=None, scale=scale)
 

@@ -19,23 +19,25 @@ def progress_line(total: int, is_shown: bool) -> Iterator[Callable[[int], None]]
     if not is_shown:
         yield lambda rows: None
         return
-    # Jupyter's standard error is no terminal, and obeys carriage returns all the same.
+    # Jupyter's standard error is not a terminal, but obeys carriage returns.
     end = "\r" if sys.stderr.isatty() or "ipykernel" in sys.modules else "\n"
-    started = said = time.monotonic()
+    started = last_time = time.monotonic()
     done = 0
 
     def say(last: str) -> None:
         seconds = time.monotonic() - started
-        left = f", {seconds * (total - done) / done:.0f} s left" if 0 < done < total else ""
-        line = f"{done:,} of {total:,} forward rows ({done / total:.0%}), {seconds:.0f} s{left}"
+        time_left = f", {seconds * (total - done) / done:.0f} s left" if 0 < done < total else ""
+        line = (
+            f"{done:,} of {total:,} forward rows ({done / total:.0%}), {seconds:.0f} s{time_left}"
+        )
         sys.stderr.write(line.ljust(WIDTH) + last)
         sys.stderr.flush()
 
     def count(rows: int) -> None:
-        nonlocal done, said
+        nonlocal done, last_time
         done += rows
-        if time.monotonic() - said >= SECONDS_BETWEEN[end]:
-            said = time.monotonic()
+        if time.monotonic() - last_time >= SECONDS_BETWEEN[end]:
+            last_time = time.monotonic()
             say(end)
 
     try:

@@ -1,4 +1,4 @@
-"""What `import decaf` gives."""
+"""Names of `import decaf`."""
 
 from decaf.errors import DecafError
 from decaf.library.auditing import DataWarning, QuarantineWarning, audit

@@ -37,7 +37,7 @@ class Queries(NamedTuple):
     epsilon: float
     """Endpoint threshold; a share of it counts as rounding."""
     is_shown: bool
-    """Whether forward rows are counted in a line on standard error."""
+    """True to count forward rows in a line on standard error."""
 
 
 class Scored(NamedTuple):

@@ -21,7 +21,7 @@ METRICS = {
     "net_response": ("Net", "E - C"),
     "active_frac": ("", "active pairs, share"),
 }
-"""What a summary shows: symbol and words."""
+"""Statistics of a summary: symbol and words."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Summary(Tabular):
 
     def _heading(self) -> str:
         withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""
-        asked = f"{self.asked}: " if self.asked else ""
+        label = f"{self.asked}: " if self.asked else ""
         return (
-            f"{asked}{self.pair_count} pairs{withheld} in {self.evidence.cluster_count} clusters, "
+            f"{label}{self.pair_count} pairs{withheld} in {self.evidence.cluster_count} clusters, "
             f"epsilon {self.epsilon:g}; means with 95% bootstrap intervals"
         )
 

@@ -1,4 +1,4 @@
-"""What is called for scores, and which column of its output is the score ``q`` of each pair."""
+"""Find the callable that scores, and the column of its output that is ``q`` of each pair."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
@@ -27,7 +27,7 @@ Score = Callable[[Any], Array | ArrayLike]
 
 
 class Asked(NamedTuple):
-    """What is called for scores, and where each input finds its own among the columns."""
+    """Callable that scores, and the column of its output for each input."""
 
     call: Score
     targets: NDArray[np.int64] | None
@@ -39,8 +39,8 @@ class Asked(NamedTuple):
 def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
     """Find what to call: a classifier's ``predict_proba``, a callable itself, else ``predict``.
 
-    A classifier is what has ``predict_proba`` and ``classes_``. Its ``target`` is a label of
-    ``classes_``, that of other scores the number of a column: one for all inputs or one for each.
+    A classifier has ``predict_proba`` and ``classes_``; its ``target`` is a label of ``classes_``.
+    For other scores the target is the number of a column. It is one for all inputs or one for each.
     Raises ModelError when nothing can be called, a network is in training mode, or a classifier has
     no probabilities or several outputs, ResponseError for impossible targets, and DataError for
     another number of targets than inputs.
@@ -108,7 +108,7 @@ class NetworkScore:
         import torch
 
         weights = (*self._network.parameters(), *self._network.buffers())
-        floats = next((one for one in weights if one.is_floating_point()), torch.empty(0))
+        floats = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
         tensor = torch.tensor(inputs, dtype=floats.dtype, device=floats.device)
         with torch.inference_mode():
             outputs = self._network(tensor)
@@ -120,32 +120,40 @@ class NetworkScore:
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:
     """(n_inputs,) columns of the classes that are the targets, and the class in words."""
     labels = np.asarray(classes).tolist()
-    known = listed([repr(label) for label in labels], MOST_KNOWN)
+    labels_text = listed([repr(label) for label in labels], MOST_KNOWN)
     if target is None:
         raise ResponseError(
             f"the score is a classifier and 'target' does not say of which class; expected one of "
-            f"{known}, or one for each input"
+            f"{labels_text}, or one for each input"
         )
-    given = to_numpy(target)
-    wanted = [given.item()] if given.ndim == 0 else one_each(given, count, "target").tolist()
+    target_values = to_numpy(target)
+    target_labels = (
+        [target_values.item()]
+        if target_values.ndim == 0
+        else one_each(target_values, count, "target").tolist()
+    )
     # A truth value equals 0 or 1 in Python, and is another label.
     column = {(isinstance(label, bool), label): number for number, label in enumerate(labels)}
     try:
-        columns = [column[isinstance(label, bool), label] for label in wanted]
+        columns = [column[isinstance(label, bool), label] for label in target_labels]
     except KeyError as unknown:
         raise ResponseError(
-            f"target {unknown.args[0][1]!r} is no class of the score; expected one of {known}"
+            f"target {unknown.args[0][1]!r} is no class of the score; expected one of {labels_text}"
         ) from unknown
-    words = f"class {wanted[0]!r}" if given.ndim == 0 else "the class of each input"
-    return np.full(count, columns) if given.ndim == 0 else np.array(columns), words
+    words = f"class {target_labels[0]!r}" if target_values.ndim == 0 else "the class of each input"
+    return np.full(count, columns) if target_values.ndim == 0 else np.array(columns), words
 
 
 def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
     """(n_inputs,) column of each input, from one for all or one for each; None stays."""
     if target is None:
         return None
-    given = to_numpy(target)
-    targets = np.full(count, given) if given.ndim == 0 else one_each(given, count, "target")
+    target_values = to_numpy(target)
+    targets = (
+        np.full(count, target_values)
+        if target_values.ndim == 0
+        else one_each(target_values, count, "target")
+    )
     if targets.dtype.kind not in "iu" or targets.min() < 0:
         raise ResponseError(
             f"target is {target!r}; expected column numbers of the score, whole and from 0"
@@ -154,7 +162,7 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
 
 
 class TargetScorer:
-    """Makes (n, columns) scores of what the callable returns: only columns that are some ``q``."""
+    """Select the columns that are some ``q`` from the callable's output: (n, columns) scores."""
 
     def __init__(self, score: Score, targets: NDArray[np.int64] | None) -> None:
         self._score = score

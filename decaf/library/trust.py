@@ -1,4 +1,4 @@
-"""How far the means of an audit hold: threshold, number of stages, sample."""
+"""Checks of the means of an audit: threshold, number of stages, sample."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
 
 @dataclass(frozen=True)
 class Trust(Tabular):
-    """What could change the means of an audit; prints as sentences."""
+    """Sensitivity of the means of an audit; prints as sentences."""
 
     path: str
     epsilon: float
