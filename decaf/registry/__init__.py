@@ -1,1 +1,1 @@
-"""Registries of models: what they list, the gates of a re-audit, and its alerts."""
+"""Registries of models: their entries, the gates of a re-audit, and its alerts."""

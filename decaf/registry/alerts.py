@@ -71,30 +71,30 @@ class Webhook(Settings):
 
     @property
     def shown(self) -> str:
-        """What messages call it: who knows the whole address of a chat may write there."""
+        """Shortened address for messages: anybody with the whole address may write there."""
         parts = urlsplit(self.url)
         whole = self.format == "decaf"
         return f"webhook {self.url if whole else f'{parts.scheme}://{parts.netloc}/…'}"
 
     @property
     def secret(self) -> str:
-        """What bodies are signed with; empty where they are not.
+        """Key that signs bodies; empty for unsigned bodies.
 
         Raises ConfigError when the variable is not set.
         """
         if self.format != "decaf":
             return ""
-        found = os.environ.get(self.secret_variable)
-        if not found:
+        key = os.environ.get(self.secret_variable)
+        if not key:
             raise ConfigError(
                 f"'alerts.webhook': environment variable {self.secret_variable} is not set; set it "
                 "to the secret that the receiver checks signatures with"
             )
-        return found
+        return key
 
 
 class Alerts(Settings):
-    """Who is told when a gate fails or an entry cannot be audited."""
+    """Receivers of alerts: a gate failed or an entry cannot be audited."""
 
     webhook: tuple[Webhook, ...] = Field(
         (), description="address that is sent the alerts, or a list of several"
@@ -129,19 +129,19 @@ class Alerts(Settings):
 
     @property
     def has_receivers(self) -> bool:
-        """Whether anybody is told."""
+        """True if there is a receiver."""
         return bool(self.webhook or self.file or self.command or self.events)
 
     @property
     def reminder(self) -> timedelta | None:
-        """Time after which a verdict that stands is told again."""
+        """Time after which decaf sends the alert of a standing verdict again."""
         if not self.remind:
             return None
         return timedelta(**{UNITS[self.remind[-1]]: int(self.remind[:-1])})
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """HMAC-SHA256 of ``timestamp.body``: what a receiver compares with the header.
+    """HMAC-SHA256 of ``timestamp.body``, for a receiver to compare with the header.
 
     >>> signature("key", "1", b"{}")[:15]
     'sha256=1ba6b817'
@@ -155,8 +155,8 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when no attempt was answered with 2xx.
     """
-    given = BODIES[webhook.format](content) if webhook.format in BODIES else content
-    body = json.dumps(given, allow_nan=False).encode()
+    alert = BODIES[webhook.format](content) if webhook.format in BODIES else content
+    body = json.dumps(alert, allow_nan=False).encode()
     caller = Caller(webhook.timeout_seconds)
 
     def attempt(seconds: float) -> Answer:

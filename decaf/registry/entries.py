@@ -1,4 +1,4 @@
-"""What a registry of models is: a list of entries, each a model as ``models:`` takes it."""
+"""Base class of registries: a registry lists entries, each a model in the form of ``models:``."""
 
 import re
 from abc import ABC, abstractmethod
@@ -19,11 +19,11 @@ from decaf.models.card import ModelCard
 CARD_FILE = "decaf.yaml"
 """Name of the file with an entry's model card, where entries are folders of files."""
 LATEST = "latest"
-"""What ``follow:`` calls the newest version of a model."""
+"""Name of the newest version of a model in ``follow:``."""
 
 LAST_PASSED, PREVIOUS = "last_passed", "previous"
 COMPARISONS = (LAST_PASSED, PREVIOUS)
-"""What `compare_with:` may be but for an alias."""
+"""Values of `compare_with:`, besides an alias."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Entry:
     digest: str
     """Changes when the entry may have; equal digests are the same entry."""
     place: str
-    """Where the registry keeps it, for messages and for :meth:`Registry.fetch`."""
+    """Place in the registry, for messages and for :meth:`Registry.fetch`."""
     alias: str = ""
     """Alias under which the version was found; empty for the newest."""
     problem: str = ""
@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """What the entry is called from one audit to the next: ``name``, or ``name@alias``."""
+        """Name of the entry across audits: ``name``, or ``name@alias``."""
         return f"{self.name}@{self.alias}" if self.alias else self.name
 
 
@@ -55,7 +55,7 @@ class Fetched(NamedTuple):
     model: ModelCard | dict[str, Any]
     """The model as an entry of ``models:``, without ``id``."""
     folder: Path | None = None
-    """Where relative paths of the card start, and what they cannot leave; None where the card is
+    """Folder that relative paths of the card start from and cannot leave; None where the card is
     the owner's own configuration."""
     trusted: tuple[str, ...] | None = ()
     """Modules whose functions and types the card may name; None where the card is the owner's own,
@@ -63,7 +63,7 @@ class Fetched(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What an entry says of itself beside a card."""
+    """Description of an entry without a card."""
 
     folder: Path
     """With its `MLmodel`, if it has one."""
@@ -71,16 +71,16 @@ class Described(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of one version of an entry."""
+    """Outcome of one version of an entry."""
 
     verdict: str = ""
     """`accepted` of a failed one that somebody accepted; empty where no gate was asked."""
     accepted: str = ""
-    """Of a version that failed, by whom, when and why it was accepted, or `no`."""
+    """For a failed version: who accepted it, when and why, or `no`."""
 
 
 class Finding(NamedTuple):
-    """What a re-audit found of one version of an entry, for a registry that keeps it."""
+    """Result of a re-audit of one version of an entry, for a registry that stores it."""
 
     name: str
     version: str
@@ -97,25 +97,25 @@ class Registry(Settings, ABC):
 
     @abstractmethod
     def entries(self) -> list[Entry]:
-        """List what is followed now, in a fixed order; imports no torch.
+        """List the followed entries, in a fixed order; imports no torch.
 
         Raises RegistryError when the registry cannot be reached, refuses, or lists something else.
         """
 
     @abstractmethod
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
-        """Bring one entry to this machine; what is downloaded goes into the workspace of the study.
+        """Bring one entry to this machine; downloads go into the workspace of the study.
 
-        Raises BadInput when the entry has no card, or is not what was listed any more.
+        Raises BadInput when the entry has no card, or has changed since it was listed.
         """
 
     @property
     def keeps_findings(self) -> bool:
-        """Whether :meth:`keep` and :meth:`keep_answers` are to be called."""
+        """True if decaf shall call :meth:`keep` and :meth:`keep_answers`."""
         return False
 
     def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
-        """Write back what a re-audit found, however often it is called with the same.
+        """Write back the findings of a re-audit; repeated calls have the same effect.
 
         ``report`` is an address. Raises RegistryError when that cannot be done now.
         """
@@ -162,21 +162,21 @@ class CardRegistry(Registry, ABC):
         raise RegistryError(f"a registry of this kind has no versions to ask for, as {version!r}")
 
     def described(self, entry: Entry, workspace: Path) -> Described:
-        """What a card of an entry can be proposed from.
+        """Description of an entry from which a card can be proposed.
 
         Raises RegistryError when the entry cannot be read.
         """
         raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
 
     def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """What to know of a listing: names under `cards:` and `trust:` that no entry has."""
-        known = sorted({entry.name for entry in entries})
+        """Remarks on a listing: names under `cards:` and `trust:` that no entry has."""
+        entry_names = sorted({entry.name for entry in entries})
         for key, names in {"cards": self.cards, "trust": self.trust}.items():
             for name in names:
-                if name not in known:
+                if name not in entry_names:
                     yield (
                         f"{key!r} of the registry names {name!r}, which is none of the entries "
-                        f"that are followed{suggestion(name, known)}"
+                        f"that are followed{suggestion(name, entry_names)}"
                     )
 
     def card_in(self, folder: Path, name: str) -> Fetched:
@@ -206,12 +206,12 @@ def check_comparison(registry: Registry | None, compare_with: str) -> None:
     """
     if compare_with in COMPARISONS:
         return
-    known = [name for name in getattr(registry, "follow", ()) if name != LATEST]
-    if compare_with not in known:
+    aliases = [name for name in getattr(registry, "follow", ()) if name != LATEST]
+    if compare_with not in aliases:
         raise fault(
             f"'compare_with': {compare_with!r} is neither {' nor '.join(COMPARISONS)} nor an "
             "alias that the registry follows"
-            f"{suggestion(compare_with, [*COMPARISONS, *known])}; an alias has to "
+            f"{suggestion(compare_with, [*COMPARISONS, *aliases])}; an alias has to "
             "be in its 'follow:', and only registries of versions have aliases",
             "compare_with",
         )

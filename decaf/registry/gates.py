@@ -1,4 +1,4 @@
-"""Gates: what a changed model may not do, and what the evidence says of it."""
+"""Gates: limits on a changed model, and their verdicts on the evidence."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
@@ -26,7 +26,7 @@ METRICS = (
 Verdict = Literal["not applicable", "pass", "not enough evidence", "fail"]
 NOTHING = "nothing was measured of it"
 NOT_APPLICABLE: Verdict = "not applicable"
-"""Of a limit on a change, where there is no version that it could be a change from."""
+"""Verdict on a limit of a change without an earlier version."""
 VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "not enough evidence", "fail")
 """From the best to the worst."""
 
@@ -74,8 +74,8 @@ Gates = Annotated[tuple[Gate, ...], BeforeValidator(_as_list)]
 class DriftRow(NamedTuple):
     """One column of one entry on one pair type and path, or on one kind of clean image.
 
-    ``pair_type`` and ``path`` are None of accuracy, ``variant`` of the others. What has no version
-    before it has no change; what cannot be known is None, and ``reason`` says why.
+    For accuracy, ``pair_type`` and ``path`` are None; for all other columns ``variant`` is None.
+    Without an earlier version there is no change. Unknown values are None, and ``reason`` says why.
     """
 
     entry: str
@@ -97,7 +97,7 @@ class DriftRow(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What one rule of one gate says of one row."""
+    """Verdict of one rule of one gate on one row."""
 
     entry: str
     metric: str
@@ -115,7 +115,7 @@ class Judged(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """How a limit is read: a change or a value, and which side of it is forbidden."""
+    """Meaning of a limit: on a change or a value, and its forbidden side."""
 
     is_change: bool
     sign: int
@@ -132,10 +132,10 @@ RULES = {
 def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     """Hold every row against the gates of its column.
 
-    A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
-    has not enough evidence otherwise, or where there is no interval. So has a gate of which an
-    entry has no row at all. What several gates say alike is said once. A limit on a
-    change is not applicable where there is no value before.
+    A rule fails if the whole interval lies beyond its limit, and passes if no part of it does.
+    Otherwise, and without an interval, there is not enough evidence; the same holds for a gate
+    without any row of an entry. Equal verdicts of several gates are listed once. A limit on a
+    change is not applicable without an earlier value.
 
     Examples
     --------
@@ -148,11 +148,11 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     for row in rows:
         by_entry.setdefault(row.entry, []).append(row)
     judged = (
-        _judged(row, gate, name)
-        for entry, own in by_entry.items()
+        _judge_row(row, gate, name)
+        for entry, entry_rows in by_entry.items()
         for metric, own_gates in gates.items()
         for gate in own_gates
-        for row in _concerned(entry, metric, gate, own)
+        for row in _rows_of_gate(entry, metric, gate, entry_rows)
         for name in RULES
         if getattr(gate, name) is not None
     )
@@ -160,7 +160,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
 
 
 def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
-    """What a rule says of an interval: it fails beyond the limit, and passes where none of it is.
+    """Verdict of a rule on an interval: fail if it is all beyond the limit, pass if none of it is.
 
     Limits of a change are distances, in either direction; limits of a value are values.
     """
@@ -179,7 +179,7 @@ def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict
     for metric, own_gates in gates.items():
         meant[metric] = ()
         for gate in own_gates:
-            types = [name for name, said in expect.items() if said == gate.expect]
+            types = [name for name, expected_role in expect.items() if expected_role == gate.expect]
             if gate.expect and not types:
                 raise ConfigError(
                     f"'gates.{metric}.expect': no pair type {gate.expect}; say under 'expect:' "
@@ -205,14 +205,14 @@ def check_places(
         )
     for metric, own_gates in gates.items():
         for gate, (key, names) in product(own_gates, known.items()):
-            asked = getattr(gate, key)
-            if asked is not None and asked not in names:
+            place = getattr(gate, key)
+            if place is not None and place not in names:
                 raise ConfigError(
-                    f"'gates.{metric}.{key}': there is no {asked!r}{suggestion(asked, names)}"
+                    f"'gates.{metric}.{key}': there is no {place!r}{suggestion(place, names)}"
                 )
 
 
-def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
+def _rows_of_gate(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
     """Rows that a gate is about; an empty one where nothing of it was measured."""
     place = (gate.pair_type, gate.path, gate.variant)
     concerned = [
@@ -220,8 +220,8 @@ def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) ->
         for row in rows
         if (row.metric, row.level) == (metric, gate.confidence)
         and all(
-            wanted in (None, of)
-            for wanted, of in zip(place, (row.pair_type, row.path, row.variant), strict=True)
+            gate_place in (None, of)
+            for gate_place, of in zip(place, (row.pair_type, row.path, row.variant), strict=True)
         )
     ]
     return concerned or [
@@ -229,17 +229,17 @@ def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) ->
     ]
 
 
-def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
+def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     rule, limit = RULES[name], getattr(gate, name)
     if rule.is_change:
-        found = (row.change, row.change_lower, row.change_upper)
+        measured = (row.change, row.change_lower, row.change_upper)
     else:
-        found = (row.value, row.lower_limit, row.upper_limit)
+        measured = (row.value, row.lower_limit, row.upper_limit)
     verdict: Verdict = "not enough evidence"
     reason: str | None = row.reason or "it has no interval"
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"
-    elif found[1] is not None and found[2] is not None:
-        verdict, reason = verdict_of(name, limit, found[1], found[2]), None
+    elif measured[1] is not None and measured[2] is not None:
+        verdict, reason = verdict_of(name, limit, measured[1], measured[2]), None
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
-    return Judged(*place, limit, gate.confidence, *found, verdict, reason)
+    return Judged(*place, limit, gate.confidence, *measured, verdict, reason)

@@ -1,11 +1,11 @@
-"""What people are told of a re-audit: sentences, and the bodies that Slack and Teams take."""
+"""Messages about a re-audit: sentences, and the bodies that Slack and Teams take."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
-"""Of one message; Slack takes 3,000 letters of a section, Teams 28 kB of a card."""
+"""Most letters of one message; Slack takes 3,000 in a section, Teams 28 kB in a card."""
 TITLE_LETTERS = 150
 FOUND_AND_ALLOWED = {
     "increase": ("a change of ", "at most +"),
@@ -13,30 +13,30 @@ FOUND_AND_ALLOWED = {
     "at_most": ("", "at most "),
     "at_least": ("", "at least "),
 }
-"""What is said before what a rule found, and before its limit."""
+"""Words before the finding of a rule, and before its limit."""
 CARD = "application/vnd.microsoft.card.adaptive"
 CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 
 
 def place_of(row: Mapping[str, Any]) -> str:
-    """What a row of drift or a verdict was measured on."""
+    """Words for the place where a row of drift or a verdict was measured."""
     kind = row["variant"]
     place = ", ".join(name for name in (row["pair_type"], row["path"]) if name)
     return f"{kind!r} inputs" if kind else place or "all pairs"
 
 
 def finding(row: Mapping[str, Any]) -> str:
-    """State what a gate found and what it allows, or why it found nothing.
+    """State the finding and the limit of a gate, or the reason for no finding.
 
     Changes and their limits have signs.
     """
     if row["lower_limit"] is None:
         return f"{row['metric']} on {place_of(row)}: {row['reason']}"
-    found, allowed = FOUND_AND_ALLOWED[row["rule"]]
-    seen, planned = row["source_count"], row["planned_source_count"]
-    decided = f"; decided after {seen:,} of {planned:,} sources" if seen else ""
+    found_words, allowed = FOUND_AND_ALLOWED[row["rule"]]
+    scored_count, planned = row["source_count"], row["planned_source_count"]
+    decided = f"; decided after {scored_count:,} of {planned:,} sources" if scored_count else ""
     return (
-        f"{row['metric']} on {place_of(row)}: found {found}{row['found']:+.4f} "
+        f"{row['metric']} on {place_of(row)}: found {found_words}{row['found']:+.4f} "
         f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}] at {row['level']:.0%}, "
         f"{allowed}{row['gate_limit']:g} is allowed{decided}"
     )
@@ -53,7 +53,7 @@ def judged(verdict: str | None, state: str) -> str:
 
 
 def returned(entry: str, version: str, version_judged: str, moment: str, verdict: str) -> str:
-    """Why a version is not judged anew: its content was judged, under this or another number.
+    """Explain that a version is not judged again, since its content was judged before.
 
     >>> returned("net", "4", "2", "2026-03-01T08:00:59", "pass")
     'net 4 has the content of version 2, which passed on 2026-03-01 08:00 UTC: its verdict stands'
@@ -85,10 +85,10 @@ def standing(verdict: Mapping[str, Any], config: str) -> str:
 
 def _since(verdict: Mapping[str, Any]) -> str:
     """Since when this content has failed, and the entry, where versions before it failed too."""
-    said = f"since {minute(verdict['failed_since'])}"
+    words = f"since {minute(verdict['failed_since'])}"
     if verdict["failing_since"] < verdict["failed_since"]:
-        said += f" (no version has passed since {minute(verdict['failing_since'])})"
-    return said
+        words += f" (no version has passed since {minute(verdict['failing_since'])})"
+    return words
 
 
 def describe_open_verdict(verdict: Mapping[str, Any], config: str) -> str:
@@ -103,7 +103,7 @@ def describe_open_verdict(verdict: Mapping[str, Any], config: str) -> str:
 
 
 def message(alert: Mapping[str, Any], report: str, config: str) -> str:
-    """An alert in sentences: what happened, what was found, where to read on, how to answer."""
+    """Alert in sentences: event, findings, report, and how to answer."""
     if alert["kind"] == "registry.failed":
         return f"The registry cannot be read, so nothing was audited: {alert['problem']}"
     subject = f"{alert['entry']} version {alert['version']}"
@@ -157,11 +157,11 @@ def teams(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(content: Mapping[str, Any]) -> Sequence[str]:
     alerts = content["alerts"]
-    texts = [_shortened(alert["message"]) for alert in alerts[:MOST_ALERTS]]
+    texts = [_shorten(alert["message"]) for alert in alerts[:MOST_ALERTS]]
     return texts + [f"and {len(alerts) - MOST_ALERTS} more"] * (len(alerts) > MOST_ALERTS)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """A message that fits, with its last line, which says how to answer."""
     if len(text) <= MOST_LETTERS:
         return text

@@ -1,7 +1,6 @@
 """Ask an MLflow tracking server, over its REST interface, for registered models and artefacts.
 
-MLflow's own package is not needed: what is asked here are a few requests of its documented
-interface.
+MLflow's package is not needed: this module makes a few requests of the documented interface.
 """
 
 import os
@@ -23,7 +22,7 @@ API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
 PAGE = 200
 SLOWEST_BYTES_PER_SECOND = 1e6
-"""With which a file may arrive, beside the time for an answer."""
+"""Lowest rate at which a file may arrive, besides the time for an answer."""
 SHOWN = 3
 """Wrong places of an answer that a message names."""
 READY = "READY"
@@ -34,15 +33,15 @@ TOKEN, USER, PASSWORD = (
     "MLFLOW_TRACKING_USERNAME",
     "MLFLOW_TRACKING_PASSWORD",
 )
-"""Where MLflow itself looks for credentials."""
+"""Variables that MLflow reads credentials from."""
 
 
 class Unfit(RegistryError):
-    """What the server says of one thing cannot be used; of others it may."""
+    """The server's answer about one thing cannot be used; answers about other things may be."""
 
 
 class Said(BaseModel):
-    """What is read of an answer; it may hold more."""
+    """Fields read from an answer, which may hold more."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -93,7 +92,7 @@ class ModelVersions(Said):
 
 
 class OneVersion(Said):
-    """What ``model-versions/get`` answers."""
+    """Answer of ``model-versions/get``."""
 
     model_version: ModelVersion
 
@@ -113,7 +112,7 @@ class Artefacts(Said):
 
 
 class Place(Said):
-    """Where the files of a version are, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
+    """Place of a version's files, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
 
     artifact_uri: str
 
@@ -152,14 +151,14 @@ class MlflowServer:
 
     def artefacts_of(self, name: str, version: str) -> str:
         """Address of the files of a version, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
-        asked = {"name": name, "version": version}
-        return self._get(f"{API}/model-versions/get-download-uri", asked, Place).artifact_uri
+        query = {"name": name, "version": version}
+        return self._get(f"{API}/model-versions/get-download-uri", query, Place).artifact_uri
 
     def tags(self, name: str, version: str) -> dict[str, str]:
         """Tags of a version."""
-        asked = {"name": name, "version": version}
-        found = self._get(f"{API}/model-versions/get", asked, OneVersion).model_version
-        return {tag.key: tag.value for tag in found.tags}
+        query = {"name": name, "version": version}
+        version_answer = self._get(f"{API}/model-versions/get", query, OneVersion).model_version
+        return {tag.key: tag.value for tag in version_answer.tags}
 
     def ask(
         self,
@@ -170,9 +169,9 @@ class MlflowServer:
         backoff: float,
         method: str = "POST",
     ) -> Read:
-        """What the server answers to something that it is to write, to find, or (DELETE) to delete.
+        """Send a request that writes, finds or (DELETE) deletes; return the answer.
 
-        Asked again up to so many times, after a pause of so many seconds, while it may be answered.
+        Transient failures are retried up to so many times, after a pause of so many seconds.
         """
 
         def send_to(url: str, left: float) -> Answer:
@@ -197,13 +196,13 @@ class MlflowServer:
                     for path in sorted(place.iterdir())
                 }
         path = str(PurePosixPath(self._path(artefacts)) / folder)
-        found = {}
+        sizes = {}
         for file in self._get(ARTEFACTS, {"path": path}, Artefacts).files:
             name = PurePosixPath(file.path).name
             if name in ("", "..") or file.path.startswith(("/", "..")):
                 raise Unfit(f"{self._uri} lists {file.path!r}, which is no name")
-            found[name] = None if file.is_dir else file.file_size or 0
-        return found
+            sizes[name] = None if file.is_dir else file.file_size or 0
+        return sizes
 
     def download(self, artefacts: str, name: str, size: int, target: Path) -> None:
         """Write one artefact, of as many bytes as are listed, to a file.
@@ -233,8 +232,8 @@ class MlflowServer:
     def _pages(self, what: str, kind: Any) -> Iterator[Any]:
         token: str | None = ""
         while token is not None:
-            asked = {"max_results": PAGE} | ({"page_token": token} if token else {})
-            page = self._get(f"{API}/{what}", asked, kind)
+            query = {"max_results": PAGE} | ({"page_token": token} if token else {})
+            page = self._get(f"{API}/{what}", query, kind)
             yield from page.items
             token = page.next_page_token or None
 
@@ -245,7 +244,7 @@ class MlflowServer:
         return self._read(path, kind, get)
 
     def _read(self, path: str, kind: type[Read], call: Callable[[str, float], Answer]) -> Read:
-        """What a path answers to a call in the time that is left."""
+        """Answer of a path to a call, within the remaining time."""
         answer = self._answer(path, lambda url: call(url, self._deadline - time.monotonic()))
         try:
             return kind.model_validate_json(answer.content)

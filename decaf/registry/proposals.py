@@ -11,7 +11,7 @@ from decaf.models.training.estimator import SKOPS
 from decaf.registry.entries import CARD_FILE, Described
 
 LABELS = ("integer", "long", "string", "boolean", "int32", "int64", "str", "object", "bool")
-"""MLflow's types of what a classifier predicts."""
+"""MLflow's types of a classifier's predictions."""
 TAG = "decaf."
 """Begins a tag that holds a key of the card, as `decaf.family`."""
 KEYS = ("family", "output", "method")
@@ -111,16 +111,18 @@ def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
         )
         remarks.append(MISSING)
     elif pyfunc is not None:
-        card, remarks = _served(model, pyfunc)
+        card, remarks = _server_card(model, pyfunc)
     else:
         raise ModelError(
             f"the model has the flavours {', '.join(sorted(model.flavours)) or 'none'}; expected "
             f"sklearn as skops, xgboost, or {PYFUNC}"
         )
-    given = {key: tags[TAG + key] for key in KEYS if TAG + key in tags}
-    taken = ", ".join(f"{column.name or 'tensor'} {column.type}" for column in model.inputs[:40])
-    remarks.append(f"inputs: {taken or 'the signature says nothing of them'}")
-    return Proposal(card | given, remarks)
+    tagged_keys = {key: tags[TAG + key] for key in KEYS if TAG + key in tags}
+    input_words = ", ".join(
+        f"{column.name or 'tensor'} {column.type}" for column in model.inputs[:40]
+    )
+    remarks.append(f"inputs: {input_words or 'the signature says nothing of them'}")
+    return Proposal(card | tagged_keys, remarks)
 
 
 def _estimator(file: str, is_classifier: bool) -> tuple[dict[str, Any], list[str]]:
@@ -131,7 +133,7 @@ def _estimator(file: str, is_classifier: bool) -> tuple[dict[str, Any], list[str
     return card, [CLASSES]
 
 
-def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _server_card(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     kind = next((name for name in NETWORKS if name in model.flavours), pyfunc.get("predict_fn"))
     output = OUTPUTS.get(str(kind), "value")
     card = {"source": "mlflow_server", "model": ".", "python": PYTHON, "output": output}
@@ -154,5 +156,5 @@ def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any],
 
 
 def _is_classifier(model: MlflowModel) -> bool:
-    """Whether the signature says labels, or nothing."""
+    """True if the signature has labels or is absent."""
     return all(column.type in LABELS for column in model.outputs)

@@ -1,4 +1,4 @@
-"""Write what a re-audit found to an MLflow server: tags of versions, and runs with metrics."""
+"""Write findings of a re-audit to an MLflow server: tags of versions, and runs with metrics."""
 
 import re
 import time
@@ -14,7 +14,7 @@ from decaf.registry.entries import Finding
 from decaf.registry.mlflow_client import MlflowServer, Read, Said
 
 NOT_OF_A_KEY = re.compile(r"[^A-Za-z0-9_. :/-]")
-"""What MLflow takes in no name of a tag or a metric."""
+"""Letters that MLflow refuses in names of tags and metrics."""
 LONGEST_KEY = 200
 LONGEST_VALUE = 5000
 METRICS_AT_ONCE = 1000
@@ -23,7 +23,7 @@ REAUDIT, ENTRY = "decaf.reaudit", "decaf.entry"
 
 
 class Nothing(Said):
-    """An answer that says nothing but that it is done."""
+    """An empty answer: the request succeeded."""
 
 
 class Experiment(Said):
@@ -33,7 +33,7 @@ class Experiment(Said):
 
 
 class Experiments(Said):
-    """What ``experiments/search`` answers."""
+    """Answer of ``experiments/search``."""
 
     experiments: list[Experiment] = []
 
@@ -51,13 +51,13 @@ class Run(Said):
 
 
 class OneRun(Said):
-    """What ``runs/create`` answers."""
+    """Answer of ``runs/create``."""
 
     run: Run
 
 
 class Runs(Said):
-    """What ``runs/search`` answers."""
+    """Answer of ``runs/search``."""
 
     runs: list[Run] = []
 
@@ -85,7 +85,7 @@ class WriteBack(Settings):
     def write(
         self, server: MlflowServer, reaudit_id: str, report: str, findings: Sequence[Finding]
     ) -> None:
-        """Write all findings; what is there already from an earlier try is replaced by itself.
+        """Write all findings; findings of an earlier try are overwritten with equal values.
 
         Raises RegistryError when the server does not take it.
         """
@@ -93,9 +93,11 @@ class WriteBack(Settings):
             return
         experiment = self._experiment(server)
         for finding in findings:
-            said = {"reaudit": reaudit_id, "report": self.report or report}
-            said |= {column: _shown(*found) for column, found in finding.values.items()}
-            self._tag(server, finding, said | finding.answer._asdict())
+            tags = {"reaudit": reaudit_id, "report": self.report or report}
+            tags |= {
+                column: _format_interval(*interval) for column, interval in finding.values.items()
+            }
+            self._tag(server, finding, tags | finding.answer._asdict())
             self._log(server, experiment, finding, reaudit_id)
 
     def write_answers(self, server: MlflowServer, findings: Sequence[Finding]) -> None:
@@ -123,15 +125,15 @@ class WriteBack(Settings):
     ) -> None:
         """Log metrics to the run of this re-audit and version, which is made unless it is there."""
         tags = {REAUDIT: reaudit_id, ENTRY: json_sha256([finding.name, finding.version])[:32]}
-        given = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
-        asked = {"experiment_ids": [experiment], "filter": given, "max_results": 1}
-        found, now = self._ask(server, "runs/search", Runs, **asked).runs, int(time.time() * 1000)
-        if not found:
-            made = {"experiment_id": experiment, "start_time": now}
-            made["run_name"] = f"{finding.name} version {finding.version}"
-            made["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
-            found = [self._ask(server, "runs/create", OneRun, **made).run]
-        run = {"run_id": found[0].info.run_id}
+        filter_text = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
+        query = {"experiment_ids": [experiment], "filter": filter_text, "max_results": 1}
+        runs, now = self._ask(server, "runs/search", Runs, **query).runs, int(time.time() * 1000)
+        if not runs:
+            run_fields = {"experiment_id": experiment, "start_time": now}
+            run_fields["run_name"] = f"{finding.name} version {finding.version}"
+            run_fields["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
+            runs = [self._ask(server, "runs/create", OneRun, **run_fields).run]
+        run = {"run_id": runs[0].info.run_id}
         # Equal metrics of one moment are one: a batch that is sent again changes nothing.
         at = {"timestamp": 0, "step": 0}
         metrics = [{"key": key, "value": value, **at} for key, value in _numbers(finding)]
@@ -142,11 +144,13 @@ class WriteBack(Settings):
 
     def _experiment(self, server: MlflowServer) -> str:
         quoted = self.experiment.replace("'", "\\'")
-        asked = {"filter": f"name = '{quoted}'", "max_results": 1}
-        found = self._ask(server, "experiments/search", Experiments, **asked).experiments
-        if not found:
-            found = [self._ask(server, "experiments/create", Experiment, name=self.experiment)]
-        return found[0].experiment_id
+        query = {"filter": f"name = '{quoted}'", "max_results": 1}
+        experiments = self._ask(server, "experiments/search", Experiments, **query).experiments
+        if not experiments:
+            experiments = [
+                self._ask(server, "experiments/create", Experiment, name=self.experiment)
+            ]
+        return experiments[0].experiment_id
 
     def _ask(self, server: MlflowServer, what: str, kind: type[Read], **asked: Any) -> Read:
         return server.ask(what, kind, asked, self.retries, self.backoff_seconds)
@@ -160,7 +164,7 @@ def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:
                 yield _key(f"{column}.{side}"), limit
 
 
-def _shown(value: float, lower: float | None, upper: float | None) -> str:
+def _format_interval(value: float, lower: float | None, upper: float | None) -> str:
     """As `0.123 [0.110, 0.135]`."""
     interval = "" if lower is None or upper is None else f" [{lower:.3f}, {upper:.3f}]"
     return f"{value:.3f}{interval}"

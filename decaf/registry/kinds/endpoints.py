@@ -77,6 +77,6 @@ class Endpoints(Registry):
         return listed
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
-        """The card with the version that was told; answers of another one are refused later."""
+        """Card with the listed version; scoring refuses answers of another version."""
         card = next(card for card in self.endpoints if card.id == entry.name)
         return Fetched(card.model_copy(update={"version": entry.version}))

@@ -45,7 +45,7 @@ class Folder(CardRegistry):
             entry
             for folder in folders
             for followed in self.follow
-            for entry in self._followed(folder, "" if followed == LATEST else followed)
+            for entry in self._entries_of_alias(folder, "" if followed == LATEST else followed)
         ]
 
     def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
@@ -75,20 +75,20 @@ class Folder(CardRegistry):
         return Entry(name, version, digest, str(place), version, is_followed=False)
 
     def described(self, entry: Entry, workspace: Path) -> Described:
-        """Where the entry is; a folder has no tags."""
+        """Description with the entry's folder; a folder has no tags."""
         return Described(Path(entry.place), {})
 
-    def _followed(self, folder: Path, alias: str) -> list[Entry]:
+    def _entries_of_alias(self, folder: Path, alias: str) -> list[Entry]:
         """The entry under an alias, or the newest one; none where a model has no such alias."""
         name = os.fsencode(folder.name).decode(errors="backslashreplace")
         try:
             if name != folder.name:
                 raise RegistryError(f"{name} is not UTF-8; give the folder another name")
-            return list(self._found(folder, alias))
+            return list(self._resolve_alias(folder, alias))
         except BadInput as error:  # of this entry; the others go on
             return [Entry(name, UNKNOWN, "", name, alias, str(error))]
 
-    def _found(self, folder: Path, alias: str) -> Iterator[Entry]:
+    def _resolve_alias(self, folder: Path, alias: str) -> Iterator[Entry]:
         versions = _versions(folder)
         if not versions:
             # Without folders of versions there is one, which has no number and no alias.
@@ -102,28 +102,34 @@ class Folder(CardRegistry):
             digest = folder_sha256(place, RegistryError)
             yield Entry(folder.name, version, digest, str(place), alias)
         elif version is not None:
-            known = ", ".join(sorted(versions, key=version_order))
-            problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
+            known_versions = ", ".join(sorted(versions, key=version_order))
+            problem = (
+                f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known_versions}"
+            )
             yield Entry(folder.name, version, "", str(folder), alias, problem)
 
     def _latest(self, versions: dict[str, Path]) -> str:
         """The newest version that is whole, or the newest of all where none is."""
         newest_first = sorted(versions, key=version_order, reverse=True)
-        whole = (one for one in newest_first if not self._lacking(versions[one]))
+        whole = (version for version in newest_first if not self._lacking(versions[version]))
         return next(whole, newest_first[0])
 
     def _lacking(self, place: Path) -> str:
-        """What a folder of a version lacks, where it may be under way; empty if nothing."""
+        """Names that an unfinished folder of a version lacks; empty if it is complete."""
         file, card = place / CARD_FILE, self.cards.get(place.parent.name)
         try:
             if card is None and file.exists():
                 card = plain_mapping(file, "settings")
-        except BadInput:  # it is there, and the audit says what is wrong with it
+        except BadInput:  # the card exists, and the audit reports its fault
             return ""
         if card is None:
             return f"it has no {CARD_FILE}"
         named = (card.get(key) for key in ("weights", "file"))
-        absent = [one for one in named if isinstance(one, str) and not (place / one).exists()]
+        absent = [
+            file_name
+            for file_name in named
+            if isinstance(file_name, str) and not (place / file_name).exists()
+        ]
         return f"{absent[0]} is not there, which its card names" if absent else ""
 
 

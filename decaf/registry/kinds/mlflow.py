@@ -72,19 +72,21 @@ class Mlflow(CardRegistry):
                     problem = f"MLflow at {self.uri} has no registered model {name!r}"
                     entries.append(Entry(name, "none", "", self.uri, problem=problem))
                     continue
-                aliases = {given.alias: given.version for given in models[name].aliases}
-                entries += self._followed(server, name, versions.get(name, {}), aliases)
+                aliases = {alias.alias: alias.version for alias in models[name].aliases}
+                entries += self._entries_of_model(server, name, versions.get(name, {}), aliases)
         return entries
 
     def version_of(self, name: str, version: str) -> Entry | None:
         """The version as it is listed, or why it cannot be audited."""
         with closing(self._server()) as server:
-            versions = {one.version: one for one in server.versions() if one.name == name}
+            versions = {
+                listed.version: listed for listed in server.versions() if listed.name == name
+            }
             if version not in versions:
                 return None
             digest, place, problem = "", self.uri, ""
             try:
-                digest, place = self._found(server, name, version, versions)
+                digest, place = self._digest_and_place(server, name, version, versions)
             except Unfit as unfit:
                 problem = str(unfit)
             return Entry(name, version, digest, place, version, problem, is_followed=False)
@@ -112,7 +114,7 @@ class Mlflow(CardRegistry):
 
     @property
     def keeps_findings(self) -> bool:
-        """Whether the configuration has a `write_back:`."""
+        """True if the configuration has a `write_back:`."""
         return self.write_back is not None
 
     def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
@@ -128,7 +130,7 @@ class Mlflow(CardRegistry):
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)
 
-    def _followed(
+    def _entries_of_model(
         self,
         server: MlflowServer,
         name: str,
@@ -141,26 +143,26 @@ class Mlflow(CardRegistry):
             if not version:
                 continue
             try:
-                digest, place = self._found(server, name, version, versions)
+                digest, place = self._digest_and_place(server, name, version, versions)
                 yield Entry(name, version, digest, place, alias)
             except Unfit as problem:
                 yield Entry(name, version, "", self.uri, alias, str(problem))
 
-    def _found(
+    def _digest_and_place(
         self, server: MlflowServer, name: str, version: str, versions: dict[str, ModelVersion]
     ) -> tuple[str, str]:
         """Digest and place of a version; Unfit where it cannot be audited."""
-        known = versions.get(version)
-        if known is None:
+        listed_version = versions.get(version)
+        if listed_version is None:
             raise Unfit(
                 f"MLflow at {self.uri} has no version {version!r} of {name}; it lists "
                 f"{listed(sorted(versions, key=version_order)) or 'none'}: set the alias again"
             )
-        if known.status != READY:
-            raise Unfit(f"version {version} of {name} is {known.status}, not {READY}")
+        if listed_version.status != READY:
+            raise Unfit(f"version {version} of {name} is {listed_version.status}, not {READY}")
         place = server.artefacts_of(name, version)
-        said = [name, version, known.creation_timestamp, place, server.listed(place)]
-        return json_sha256(said), place
+        parts = [name, version, listed_version.creation_timestamp, place, server.listed(place)]
+        return json_sha256(parts), place
 
     def _download(self, server: MlflowServer, entry: Entry, folder: Path) -> None:
         card = self.cards.get(entry.name)
@@ -184,7 +186,7 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[st
     A folder that it names, as `.`, means everything in it.
     """
     words = set(texts_in(card))
-    found, folders = {}, [""]
+    sizes, folders = {}, [""]
     while folders:
         folder = folders.pop()
         for name, size in server.listed(place, folder).items():
@@ -194,5 +196,5 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[st
                 if is_named or any(word.startswith(f"{path}/") for word in words):
                     folders.append(str(path))
             elif is_named and str(path) != CARD_FILE:
-                found[str(path)] = size
-    return found
+                sizes[str(path)] = size
+    return sizes
