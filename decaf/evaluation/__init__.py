@@ -1,1 +1,1 @@
-"""What DECAF is compared with, and what it is judged by."""
+"""Methods that DECAF is compared with, and labels that judge it."""

@@ -1,4 +1,4 @@
-"""Where images differ, and where they show a background (paper, appendix F)."""
+"""Masks of pixels where images differ, and where they show a background (paper, appendix F)."""
 
 from decaf.foundation.arrays import Tensor
 
@@ -28,20 +28,20 @@ def difference_region(
     (n, height, width) bool
         Nothing where the images are equal.
     """
-    return _dilated((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
+    return _dilate((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
 
 
 def background_mask(foreground: Tensor, threshold: float = VISIBLE, radius: int = 2) -> Tensor:
-    """(n, height, width) bool: pixels that are no foreground, nor near it.
+    """(n, height, width) bool: pixels outside of the foreground and not near it.
 
     The foregrounds are (n, channels, height, width) images in [0, 1] of the foreground alone, on
     black. A pixel is foreground where a channel is above the threshold; the foreground grows by
     ``radius`` pixels along both axes: a square.
     """
-    return ~_dilated(foreground.amax(dim=1) > threshold + ROUNDING, radius)
+    return ~_dilate(foreground.amax(dim=1) > threshold + ROUNDING, radius)
 
 
-def _dilated(mask: Tensor, radius: int) -> Tensor:
+def _dilate(mask: Tensor, radius: int) -> Tensor:
     """(n, height, width) bool → the same, where any pixel of the square around is set."""
     from torch.nn import functional
 

@@ -1,7 +1,7 @@
 """Probes: behaviours learnt from features, judged on a family of models that was held out.
 
-Every representation is evaluated under the same protocol, so that what is compared is what the
-features hold (paper, appendix F).
+Every representation is evaluated under the same protocol, so that only the content of the features
+differs (paper, appendix F).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ SEED = 91701
 
 
 class HeldOutProbabilities(NamedTuple):
-    """What probes say of every unit of a group that they did not see."""
+    """Probabilities of every unit, from probes that did not see the unit's group."""
 
     probability: NDArray[np.float64]
     """(n_units, n_classes); NaN where the fold of the unit's group is undefined."""
@@ -69,7 +69,7 @@ def logistic_regression() -> "ClassifierMixin":
 
 
 def gradient_boosting() -> "ClassifierMixin":
-    """Boosted trees on histograms, 200 of them whatever the number of units, learning rate 0.05."""
+    """Boosted trees on histograms: always 200, at a learning rate of 0.05."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -101,7 +101,7 @@ def leave_one_group_out(
     groups: ArrayLike,
     probe: "Callable[[], ClassifierMixin]" = logistic_regression,
 ) -> ProbeResult:
-    """Fit a probe for every label to all groups but one, and judge it on that one.
+    """Fit a probe for every label to all groups but one, and judge it on the held-out group.
 
     Everything that is fitted, the standardisation too, sees the training groups alone.
 
@@ -142,20 +142,20 @@ def leave_one_group_out(
             "(n, features), (n, labels) and (n,)"
         )
     names = _groups(family)
-    found = np.full((names.size, y.shape[1]), np.nan)
+    scores = np.full((names.size, y.shape[1]), np.nan)
     probability = np.full(y.shape, np.nan)
     reasons = {}
     for row, name in enumerate(names):
         held_out = family == name
         for label in range(y.shape[1]):
-            reason = _undefined(y[held_out, label], y[~held_out, label])
+            reason = _reason_undefined(y[held_out, label], y[~held_out, label])
             if reason:
                 reasons[str(name), label] = reason
                 continue
             fitted = probe().fit(x[~held_out], y[~held_out, label])
             probability[held_out, label] = fitted.predict_proba(x[held_out])[:, 1]
-            found[row, label] = auroc(y[held_out, label], probability[held_out, label])
-    return ProbeResult(tuple(map(str, names)), found, probability, reasons)
+            scores[row, label] = auroc(y[held_out, label], probability[held_out, label])
+    return ProbeResult(tuple(map(str, names)), scores, probability, reasons)
 
 
 def held_out_probabilities(
@@ -165,7 +165,7 @@ def held_out_probabilities(
     groups: ArrayLike,
     probe: "Callable[[], ClassifierMixin]" = imputed_logistic_regression,
 ) -> HeldOutProbabilities:
-    """Fit one probe of all classes to all groups but one, and ask it about that one.
+    """Fit one probe of all classes to all groups but one; predict the held-out group.
 
     Everything that is fitted, medians and the standardisation too, sees the training groups alone.
     A feature without any value among them is left out of the fold.
@@ -222,7 +222,7 @@ def _groups(groups: NDArray[Any]) -> NDArray[Any]:
     return names
 
 
-def _undefined(held_out: NDArray[np.bool_], training: NDArray[np.bool_]) -> str | None:
+def _reason_undefined(held_out: NDArray[np.bool_], training: NDArray[np.bool_]) -> str | None:
     for units, which in ((held_out, "held-out"), (training, "training")):
         if units.all():
             return f"every {which} unit carries the label"

@@ -35,52 +35,52 @@ class RescaleRule(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Call a function, keeping what it is given for references, or rescaling its gradient."""
-        given = kwargs or {}
+        """Call a function; record its reference inputs, or rescale its gradient."""
+        call_options = kwargs or {}
         rule = RULES.get(function)
         if rule is None:
-            return function(*args, **given)
-        if "inplace" in given:
-            given = given | {"inplace": False}
+            return function(*args, **call_options)
+        if "inplace" in call_options:
+            call_options = call_options | {"inplace": False}
 
-        def called(x: Tensor, **options: Any) -> Any:
-            return function(x, *args[1:], **given | options)
+        def call(x: Tensor, **options: Any) -> Any:
+            return function(x, *args[1:], **call_options | options)
 
         if not torch.is_grad_enabled():
             self._references.append(args[0])
-            return called(args[0])
+            return call(args[0])
         if not self._references or self._references[0].shape != args[0].shape:
             raise ModelError(
                 "DeepLIFT follows an image and its reference through the same activations, and the "
                 "network takes another way for each; choose another attribution method"
             )
-        return rule(called, args[0], self._references.pop(0))
+        return rule(call, args[0], self._references.pop(0))
 
 
-def _activated(called: Callable[..., Tensor], x: Tensor, reference: Tensor) -> Tensor:
+def _rescale_activation(call: Callable[..., Tensor], x: Tensor, reference: Tensor) -> Tensor:
     now, difference, is_small = _differences(x, reference)
     with torch.no_grad():
-        slope = (called(now) - called(reference)) / difference
+        slope = (call(now) - call(reference)) / difference
     # The sum of the value, with the gradient where inputs hardly differ, and of zeros with a slope.
-    return called(torch.where(is_small, x, now)) + slope * (x - now).masked_fill(is_small, 0)
+    return call(torch.where(is_small, x, now)) + slope * (x - now).masked_fill(is_small, 0)
 
 
-def _pooled(called: Callable[..., Any], x: Tensor, reference: Tensor) -> Tensor:
+def _rescale_pooling(call: Callable[..., Any], x: Tensor, reference: Tensor) -> Tensor:
     now, difference, is_small = _differences(x, reference)
     with torch.no_grad():
-        largest, place = called(now, return_indices=True)
-        of_reference, other_place = called(reference, return_indices=True)
+        largest, place = call(now, return_indices=True)
+        of_reference, other_place = call(reference, return_indices=True)
     top = torch.maximum(largest, of_reference)
     step = (x - now).masked_fill(is_small, 0)
 
-    def taken(values: Tensor, at: Tensor) -> Tensor:
+    def take(values: Tensor, at: Tensor) -> Tensor:
         return values.flatten(2).gather(2, at.flatten(2)).view_as(at)
 
-    def passed(part: Tensor, at: Tensor) -> Tensor:
-        return part / taken(difference, at) * taken(step, at)
+    def pass_back(part: Tensor, at: Tensor) -> Tensor:
+        return part / take(difference, at) * take(step, at)
 
-    pooled: Tensor = called(torch.where(is_small, x, now))
-    return pooled + passed(top - of_reference, place) + passed(largest - top, other_place)
+    pooled: Tensor = call(torch.where(is_small, x, now))
+    return pooled + pass_back(top - of_reference, place) + pass_back(largest - top, other_place)
 
 
 def _differences(x: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -92,9 +92,13 @@ def _differences(x: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 RULES: dict[Callable[..., Any], Callable[..., Tensor]] = {
-    **dict.fromkeys([functional.max_pool1d, functional.max_pool2d, functional.max_pool3d], _pooled),
-    **dict.fromkeys([functional.relu, functional.relu6, functional.hardtanh], _activated),
-    **dict.fromkeys([functional.elu, functional.leaky_relu, functional.softplus], _activated),
-    **dict.fromkeys([torch.relu, torch.sigmoid, torch.tanh], _activated),
-    **dict.fromkeys([Tensor.relu, Tensor.sigmoid, Tensor.tanh], _activated),
+    **dict.fromkeys(
+        [functional.max_pool1d, functional.max_pool2d, functional.max_pool3d], _rescale_pooling
+    ),
+    **dict.fromkeys([functional.relu, functional.relu6, functional.hardtanh], _rescale_activation),
+    **dict.fromkeys(
+        [functional.elu, functional.leaky_relu, functional.softplus], _rescale_activation
+    ),
+    **dict.fromkeys([torch.relu, torch.sigmoid, torch.tanh], _rescale_activation),
+    **dict.fromkeys([Tensor.relu, Tensor.sigmoid, Tensor.tanh], _rescale_activation),
 }

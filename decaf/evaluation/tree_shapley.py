@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 LEAF = -1
-"""What scikit-learn's trees have as children of a leaf."""
+"""Child of a leaf in scikit-learn's trees."""
 
 
 def forest_shapley(
@@ -42,7 +42,7 @@ def forest_shapley(
     """
     pair = (feature, feature if other is None else other)
     inputs = np.ascontiguousarray(rows, np.float32)
-    found = np.zeros(len(rows))
+    shapley_values = np.zeros(len(rows))
     for fitted in forest.estimators_:
         tree = fitted.tree_
         left, right = tree.children_left.astype(np.int64), tree.children_right.astype(np.int64)
@@ -51,22 +51,24 @@ def forest_shapley(
         parent, depth, most = _shape(left, right, tested, inputs.shape[1])
         value = tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1)
         share = np.where(parent < 0, 1.0, cover / cover[parent])
-        below = np.stack([_tested_below(left, right, parent, tested == one) for one in pair])
+        below = np.stack(
+            [_tested_below(left, right, parent, tested == feature_id) for feature_id in pair]
+        )
         # n nodes are exact up to degree 2 n - 1; the degree is at most that of the longest path.
         nodes, weights = np.polynomial.legendre.leggauss(most // 2 + 1)
-        found += _explain(
+        shapley_values += _explain(
             *(left, right, parent, depth, tested, threshold, value, share, below),
             *(inputs, np.array(pair), (nodes + 1) / 2, weights / 2),
         )
-    return found / len(forest.estimators_) / (1 if other is None else 2)
+    return shapley_values / len(forest.estimators_) / (1 if other is None else 2)
 
 
 @numba.njit("Tuple((i8[::1], i8[::1], i8))(i8[::1], i8[::1], i8[::1], i8)")
 def _shape(left: Ints, right: Ints, tested: Ints, feature_count: int) -> tuple[Ints, Ints, int]:
-    """Parent and depth of every node, and the most features that one path tests."""
+    """Parent and depth of every node, and the most features on any path."""
     parent, depth = np.full(left.size, -1), np.zeros(left.size, np.int64)
     distinct, most = np.zeros(left.size, np.int64), 0
-    # Children have larger numbers than their parent, whatever order a tree was grown in.
+    # Children have larger numbers than their parent in every tree.
     for node in range(left.size):
         if left[node] == LEAF:
             most = max(most, distinct[node])
@@ -85,11 +87,11 @@ def _shape(left: Ints, right: Ints, tested: Ints, feature_count: int) -> tuple[I
 
 @numba.njit("b1[::1](i8[::1], i8[::1], i8[::1], b1[::1])")
 def _tested_below(left: Ints, right: Ints, parent: Ints, is_tested: Bools) -> Bools:
-    """Whether a node or one below it tests a feature."""
-    found = is_tested & (left != LEAF)
+    """True where a node or a node below it tests a feature."""
+    is_below = is_tested & (left != LEAF)
     for node in range(left.size - 1, 0, -1):
-        found[parent[node]] |= found[node]
-    return found
+        is_below[parent[node]] |= is_below[node]
+    return is_below
 
 
 @numba.njit(
@@ -120,7 +122,7 @@ def _explain(
     kept_feature = np.zeros(deepest + 1, np.int64)
     kept_agrees, kept_weight = np.zeros(deepest + 1), np.zeros(deepest + 1)
     stack = np.zeros(2 * deepest + 2, np.int64)
-    found = np.zeros(len(rows))
+    shapley_values = np.zeros(len(rows))
     for row in range(len(rows)):
         agrees[:], weight[:] = 1.0, 1.0
         reached, waiting, stack[0] = 0, 1, 0
@@ -153,8 +155,8 @@ def _explain(
                 gain = agrees[first] - weight[first]
                 if second != first:
                     gain *= agrees[second] - weight[second]
-                found[row] += value[node] * gain * np.dot(weights, product[level])
+                shapley_values[row] += value[node] * gain * np.dot(weights, product[level])
             elif (below[0, node] or weight[first] < 1) and (below[1, node] or weight[second] < 1):
                 stack[waiting], stack[waiting + 1] = right[node], left[node]
                 waiting += 2
-    return found
+    return shapley_values

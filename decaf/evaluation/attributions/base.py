@@ -38,7 +38,7 @@ class Batch(NamedTuple):
 
 
 class AttributionMethod(Settings, ABC):
-    """What all methods have in common."""
+    """Base class of all attribution methods."""
 
     place: ClassVar[Place] = Place("attribution", room="decaf.evaluation.attributions", tag="kind")
 
@@ -46,9 +46,9 @@ class AttributionMethod(Settings, ABC):
         kind: str  # which every member says in its own annotation
 
     access: ClassVar[Access]
-    """What a method asks of the model."""
+    """Calls of the model that a method makes."""
     libraries: ClassVar[tuple[str, ...]] = ()
-    """Modules that it imports where it uses them, beside torch: planning looks for them."""
+    """Modules that it imports on use, besides torch: planning looks for them."""
 
     own_score: Annotated[ScoreDefinition, OneOf(ScoreDefinition)] | None = Field(
         None, description="what is attributed instead of the study's q: a section as `score:`"
@@ -56,7 +56,7 @@ class AttributionMethod(Settings, ABC):
 
     @property
     def needs_gradients(self) -> bool:
-        """Whether the score is differentiated; the others ask it for values alone."""
+        """True if the method differentiates the score; False if it only needs values."""
         return self.access == "backward"
 
     @abstractmethod
@@ -65,7 +65,7 @@ class AttributionMethod(Settings, ABC):
 
 
 class MapMethod(AttributionMethod):
-    """A method that attributes the score to pixels, whatever the features are."""
+    """A method that attributes the score to pixels, for any features."""
 
     access: ClassVar[Access] = "backward"
 
@@ -96,7 +96,7 @@ class MapMethod(AttributionMethod):
         Parameters
         ----------
         score
-            What is attributed.
+            Score to attribute.
         images
             (n, channels, height, width) float32 in [0, 1], where the score wants them.
         columns
@@ -115,7 +115,7 @@ class MapMethod(AttributionMethod):
         Raises
         ------
         ResponseError
-            For images that are not such a batch, or columns that are no numbers of columns.
+            For images that are not such a batch, or columns that are not column numbers.
         DataError
             For another number of columns or names than images.
         ModelError
@@ -123,14 +123,16 @@ class MapMethod(AttributionMethod):
         """
         import torch
 
-        given, names = asked(images, columns, source_ids, batch_size)
-        made = []
+        column_numbers, names = asked(images, columns, source_ids, batch_size)
+        batch_maps = []
         with torch.inference_mode(not self.needs_gradients):
             for start in range(0, len(images), batch_size):
                 some = slice(start, start + batch_size)
-                batch = Batch(images[some].detach().clone(), given[some], names[some], batch_size)
-                made.append(self._maps(score, batch).detach())
-        return torch.cat(made)
+                batch = Batch(
+                    images[some].detach().clone(), column_numbers[some], names[some], batch_size
+                )
+                batch_maps.append(self._maps(score, batch).detach())
+        return torch.cat(batch_maps)
 
     @abstractmethod
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
@@ -138,7 +140,7 @@ class MapMethod(AttributionMethod):
 
 
 class RandomMethod(MapMethod):
-    """A method that draws: the same for a source, whatever the batch and the model."""
+    """A method that draws: the same for a source in every batch and for every model."""
 
     seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="of the random draws")
 
@@ -169,11 +171,11 @@ def asked(
         )
     if batch_size < 1:
         raise ResponseError(f"batch_size is {batch_size}; expected at least 1")
-    wanted = one_each(columns, len(images), "columns")
-    if wanted.dtype.kind not in "iu" or wanted.min() < 0:
-        raise ResponseError(f"columns are {wanted!r}; expected whole numbers from 0")
+    numbers = one_each(columns, len(images), "columns")
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0:
+        raise ResponseError(f"columns are {numbers!r}; expected whole numbers from 0")
     names = one_each(np.asarray(source_ids), len(images), "source_ids").tolist()
-    return torch.from_numpy(wanted.astype(np.int64)), names
+    return torch.from_numpy(numbers.astype(np.int64)), names
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:

@@ -1,10 +1,10 @@
-"""Coalition methods: what features are worth, by scores of the image that shows some of them alone.
+"""Coalition methods: worths of features, by scores of the image that shows only some of them.
 
 In the game of an image its features are the players. A coalition ``z`` is a set of them, and
-``v(z)`` is q of the image without the others: the state in which the path `removal` ends, where a
-pixel is that of the reference if a feature lies there that is not in ``z``, whatever else lies
-there. Pixels without a feature are always shown. A feature that lies nowhere is no player, and
-worth 0. Methods of one reference and score play one game, which scores each coalition once.
+``v(z)`` is q of the image without all other features: the state in which the path `removal` ends,
+where a pixel is that of the reference if any feature outside of ``z`` lies there. Pixels without a
+feature are always shown. A feature that lies nowhere does not play and is worth 0. Methods of one
+reference and score play one game, which scores each coalition once.
 """
 
 from abc import abstractmethod
@@ -40,12 +40,12 @@ class CoalitionMethod(Referred, AttributionMethod):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the scores of all features add up to the value of all minus that of none."""
+        """True if the scores of all features sum to the value of all minus that of none."""
         return False
 
     @property
     def game(self) -> dict[str, Any]:
-        """What methods of one game have in common, as JSON."""
+        """Settings that methods of one game share, as JSON."""
         return self.model_dump(mode="json", include={*Referred.model_fields, "own_score"})
 
     def check(self, players: int) -> None:
@@ -73,7 +73,7 @@ class CoalitionMethod(Referred, AttributionMethod):
 
 
 class Features(NamedTuple):
-    """Where the features of images lie."""
+    """Places of the features of images."""
 
     regions: NDArray[np.unsignedinteger]
     """(n, height, width) words, with bit k - 1 where feature k lies."""
@@ -81,21 +81,21 @@ class Features(NamedTuple):
     """(n,) words of the features that are asked for; pixels of others are as those of none."""
 
     def players(self) -> list[NDArray[np.int64]]:
-        """Of each image the features that are asked for and lie somewhere, from 1."""
+        """Requested features of each image that lie somewhere, from 1."""
         present = np.bitwise_or.reduce(self.regions, axis=(1, 2)) & self.named
         return [np.flatnonzero(bits) + 1 for bits in unpack(present[:, None], WORD_BITS)]
 
 
 class Game(NamedTuple):
-    """What methods ask of one image."""
+    """Coalitions that the methods need of one image."""
 
     players: NDArray[np.int64]
     coalitions: list[NDArray[np.bool_]]
-    """Of each method."""
+    """Coalitions of each method."""
     hidden: list[NDArray[np.uint64]]
-    """Of each method, and each of its coalitions: bits of the features that are not shown."""
+    """Bits of the hidden features, for each method and each of its coalitions."""
     states: NDArray[np.uint64]
-    """What of that is scored, once."""
+    """Distinct hidden sets, each scored once."""
 
 
 def game_of(methods: Sequence[CoalitionMethod], players: NDArray[np.int64], source_id: str) -> Game:
@@ -104,16 +104,16 @@ def game_of(methods: Sequence[CoalitionMethod], players: NDArray[np.int64], sour
         method.check(players.size)
     used = methods if players.size else ()
     coalitions = [method.coalitions(players.size, source_id) for method in used]
-    hidden = [~one @ feature_words(players) for one in coalitions]
+    hidden = [~members @ feature_words(players) for members in coalitions]
     states = np.unique(np.concatenate([np.zeros(0, np.uint64), *hidden]))
     return Game(players, coalitions, hidden, states)
 
 
 class Played(NamedTuple):
-    """What came of the games of images."""
+    """Outcome of the games of images."""
 
     scores: NDArray[np.float64]
-    """(n_methods, n, 64): in column k - 1 the score of feature k, 0 for what is no player."""
+    """(n_methods, n, 64): in column k - 1 the score of feature k, 0 if it does not play."""
     asked_rows: int
     """Coalitions that the methods ask for, each by itself."""
 
@@ -129,12 +129,12 @@ def play(
 ) -> Played:
     """Score the features of images by several methods of one game; batches go across images.
 
-    Other arguments, and what is raised for them, are those of :meth:`MapMethod.maps`; raises
-    DataError for more features than a method can play with.
+    All other arguments, and their errors, are those of :meth:`MapMethod.maps`; raises DataError for
+    more features than a method can play with.
     """
     import torch
 
-    given, names = asked(images, columns, source_ids, batch_size)
+    column_numbers, names = asked(images, columns, source_ids, batch_size)
     each = zip(features.players(), names, strict=True)
     games = [game_of(methods, players, name) for players, name in each]
     image = np.repeat(np.arange(len(games)), [game.states.size for game in games])
@@ -152,15 +152,17 @@ def play(
             states: Any = FADE.states(reference[at], clean, content, regions[at])
             whole = places_like(images, np.flatnonzero(hidden[some] == 0))
             states[whole] = clean[whole]
-            scored[some] = score(states, given[shown])
+            scored[some] = score(states, column_numbers[shown])
     values = scored.cpu().numpy()
     scores = np.zeros((len(methods), len(games), WORD_BITS))
     for row, game in enumerate(games):
-        own = values[image == row]
+        image_values = values[image == row]
         for place, coalitions in enumerate(game.coalitions):
-            found = own[np.searchsorted(game.states, game.hidden[place])]
-            scores[place, row, game.players - 1] = methods[place].worth(coalitions, found)
-    return Played(scores, sum(one.size for game in games for one in game.hidden))
+            coalition_values = image_values[np.searchsorted(game.states, game.hidden[place])]
+            scores[place, row, game.players - 1] = methods[place].worth(
+                coalitions, coalition_values
+            )
+    return Played(scores, sum(hidden_sets.size for game in games for hidden_sets in game.hidden))
 
 
 def every_coalition(players: int) -> NDArray[np.bool_]:
@@ -168,13 +170,13 @@ def every_coalition(players: int) -> NDArray[np.bool_]:
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
 
 
-def fitted(
+def fit_slopes(
     coalitions: NDArray[np.bool_],
     values: NDArray[np.float64],
     weights: NDArray[np.float64],
     ridge: float,
 ) -> NDArray[np.floating]:
-    """(players,) slopes of values (n,) over coalitions (n, players), beside a free intercept.
+    """(players,) slopes of values (n,) over coalitions (n, players), with a free intercept.
 
     Least squares with weights (n,), and ``ridge`` times the sum of the squared slopes, in float64.
     """

@@ -9,7 +9,7 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class DeepLift(Referred, MapMethod):
-    """What each pixel adds to the difference from the reference, by the rescale rule.
+    """Contribution of each pixel to the difference from the reference, by the rescale rule.
 
     Every activation passes on its difference over that of its input instead of its gradient
     (:class:`~decaf.evaluation.rescale.RescaleRule`). Where nothing else is curved, the map adds up

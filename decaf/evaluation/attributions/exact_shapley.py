@@ -40,6 +40,6 @@ class ExactShapley(CoalitionMethod):
         """The sum over S without k of ``(v(S + k) - v(S)) / (K binomial(K - 1, |S|))``."""
         players = coalitions.shape[1]
         weight = np.array([1 / (players * comb(players - 1, size)) for size in range(players)])
-        others = coalitions.sum(axis=1)[:, None] - coalitions
-        signed = np.where(coalitions, 1, -1) * weight[np.minimum(others, players - 1)]
+        other_count = coalitions.sum(axis=1)[:, None] - coalitions
+        signed = np.where(coalitions, 1, -1) * weight[np.minimum(other_count, players - 1)]
         return values @ signed

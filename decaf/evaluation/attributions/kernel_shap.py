@@ -12,7 +12,7 @@ from pydantic import Field
 from decaf.evaluation.attributions.coalitions import (
     CoalitionMethod,
     every_coalition,
-    fitted,
+    fit_slopes,
     image_draws,
 )
 from decaf.foundation.settings import LARGEST_SEED
@@ -25,10 +25,10 @@ class KernelShap(CoalitionMethod):
     """Slopes of the score over coalitions, by the weights under which these are Shapley values.
 
     The two forms are those of the paper's code. `layers`: no feature and all, then the smallest
-    coalitions with their complements, size by size; of the size that does not fit any more, as many
-    as do, drawn by the seed, the same for all images of so many features; what is missing to
+    coalitions with their complements, size by size. Of the first size that does not fit, the seed
+    draws as many as fit, the same for all images with so many features. The difference to
     ``v(all) - v(none)`` is divided evenly. `repeats`: all coalitions once, then draws of them for
-    every image, and nothing is divided.
+    every image, without a division.
     """
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"form": "repeats"})
@@ -41,7 +41,7 @@ class KernelShap(CoalitionMethod):
 
     @property
     def most_players(self) -> int:
-        """Up to which what is not drawn fits into the samples."""
+        """Most players whose undrawn coalitions fit into the samples."""
         return int(log2(self.samples)) if self.form == "repeats" else self.samples // 2 - 1
 
     @property
@@ -67,7 +67,7 @@ class KernelShap(CoalitionMethod):
             (players - 1) / (comb(players, k) * k * (players - k)) if 0 < k < players else ENDS
             for k in range(players + 1)
         ]
-        slopes = fitted(coalitions, values, np.array(kernel)[size], RIDGE)
+        slopes = fit_slopes(coalitions, values, np.array(kernel)[size], RIDGE)
         if self.is_complete:
             slopes += (values[1] - values[0] - slopes.sum()) / players
         return slopes
@@ -79,14 +79,14 @@ def layers(players: int, samples: int, seed: int) -> NDArray[np.bool_]:
     rows = [np.zeros(players, bool)]
     draws = np.random.RandomState(seed)
     for size in range(1, players // 2 + 1):
-        # Of half the players, every other coalition is the complement of one that is there.
+        # At half the players, every second coalition is the complement of a listed one.
         count = comb(players, size) // (2 if 2 * size == players else 1)
         free = samples // 2 - len(rows)
         members = np.array(list(islice(combinations(range(players), size), count)))
         if count > free:
             members = members[draws.permutation(count)[:free]]
-        for own in members:
-            rows.append(np.isin(np.arange(players), own))
+        for coalition in members:
+            rows.append(np.isin(np.arange(players), coalition))
         if count >= free:
             break
     return np.stack([half for row in rows for half in (row, ~row)])

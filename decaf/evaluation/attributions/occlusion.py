@@ -13,7 +13,7 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class Occlusion(Referred, MapMethod):
-    """How much the score drops when the reference covers a cell; captum's feature ablation.
+    """Drop of the score when the reference covers a cell; captum's feature ablation.
 
     Every pixel has the drop of its cell. Cells lie side by side and are counted as those of the
     patch path: edges at ``floor(i side / cells)``.
@@ -37,7 +37,7 @@ class Occlusion(Referred, MapMethod):
 
         images = batch.images
         cells = torch.from_numpy(cell_map(images.shape[2:], self.grid)).to(images.device)
-        found = attr.FeatureAblation(score).attribute(
+        drops = attr.FeatureAblation(score).attribute(
             images,
             baselines=self.reference(images, score),
             additional_forward_args=(batch.columns,),
@@ -45,4 +45,4 @@ class Occlusion(Referred, MapMethod):
             perturbations_per_eval=max(1, batch.size // len(images)),
         )
         # captum repeats the drop in every channel.
-        return found[:, :1]
+        return drops[:, :1]

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.evaluation.attributions.coalitions import CoalitionMethod, fitted, image_draws
+from decaf.evaluation.attributions.coalitions import CoalitionMethod, fit_slopes, image_draws
 from decaf.foundation.settings import LARGEST_SEED
 
 WIDTH, RIDGE = 0.25, 1.0
-"""Of the kernel, in cosine distance; and the weight of the squared slopes."""
+"""Width of the kernel, in cosine distance; and the weight of the squared slopes."""
 
 
 class PartLime(CoalitionMethod):
@@ -39,4 +39,4 @@ class PartLime(CoalitionMethod):
         if np.linalg.matrix_rank(design.T @ design) <= players:
             return np.full(players, np.nan)
         cosine = np.sqrt(coalitions.mean(axis=1))
-        return fitted(coalitions, values, np.exp(-(((1 - cosine) / WIDTH) ** 2)), RIDGE)
+        return fit_slopes(coalitions, values, np.exp(-(((1 - cosine) / WIDTH) ** 2)), RIDGE)

@@ -10,7 +10,7 @@ from decaf.evaluation.attributions.coalitions import CoalitionMethod
 
 
 class PartOcclusion(CoalitionMethod):
-    """How much the score drops when a feature is hidden behind the reference."""
+    """Drop of the score when the reference hides a feature."""
 
     access: ClassVar[Access] = "forward"
     kind: Literal["part_occlusion"] = "part_occlusion"

@@ -1,4 +1,4 @@
-"""What an image is compared with: the state without information that attributions start from."""
+"""Reference of an image: the state without information that attributions start from."""
 
 from typing import Literal
 

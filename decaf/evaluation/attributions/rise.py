@@ -37,7 +37,7 @@ class Rise(Referred, BankMethod):
         """One for each mask."""
         return self.masks
 
-    def drawn(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    def draw_cells(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """(n or 1, masks, grid, grid) cells that are kept, (n or 1, masks, 2) px of each shift."""
         sides = [-(-side // self.grid) if self.shift else 1 for side in batch.images.shape[2:]]
         cells, shifts = [], []
@@ -50,20 +50,20 @@ class Rise(Referred, BankMethod):
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
 
-        images, (cells, shifts) = batch.images, self.drawn(batch)
+        images, (cells, shifts) = batch.images, self.draw_cells(batch)
         reference = self.reference(images, score)
         total = torch.zeros_like(images[:, :1], dtype=torch.float64)
         for some in passes(self.masks, batch):
             part = slice(some.start, some.stop)
-            made = self.enlarged(cells[:, part], shifts[:, part], tuple(images.shape[2:]))
-            masks = torch.from_numpy(made).to(images)
+            enlarged_masks = self.enlarge(cells[:, part], shifts[:, part], tuple(images.shape[2:]))
+            masks = torch.from_numpy(enlarged_masks).to(images)
             states = reference[:, None] + masks[:, :, None] * (images - reference)[:, None]
             columns = batch.columns.repeat_interleave(len(some))
             q = score(states.flatten(0, 1), columns).view(len(images), len(some), 1, 1)
             total += (q * masks).sum(dim=1, keepdim=True)
         return total / (self.masks * self.probability)
 
-    def enlarged(
+    def enlarge(
         self, cells: NDArray[np.bool_], shifts: NDArray[np.int64], size: tuple[int, ...]
     ) -> NDArray[np.float32]:
         """(…, grid, grid) cells and (…, 2) shifts in px → (…, height, width) masks in [0, 1].

@@ -62,6 +62,8 @@ class SmoothGrad(BankMethod):
             if self.bank == "shared":
                 drawn = shared.standard_normal((1, *shape))
             else:
-                own = self.generators(batch.source_ids, stream=copy)
-                drawn = np.stack([one.standard_normal(shape, np.float32) for one in own])
+                generators = self.generators(batch.source_ids, stream=copy)
+                drawn = np.stack(
+                    [generator.standard_normal(shape, np.float32) for generator in generators]
+                )
             yield torch.from_numpy(drawn).to(batch.images)

@@ -63,14 +63,14 @@ class CountedProbability:
         Raises Undefined when a probability is not finite: a comparison would take it for a small
         one.
         """
-        given = np.asarray(rows, np.float32)
-        self.rows += len(given)
+        inputs = np.asarray(rows, np.float32)
+        self.rows += len(inputs)
         size = self.batch_size
-        parts = [self._answer(given[n : n + size]) for n in range(0, len(given), size)]
-        found = np.concatenate([np.asarray(part, np.float64) for part in parts])
-        if wrong := np.count_nonzero(~np.isfinite(found)):
-            raise Undefined(f"P(y = 1) is not finite in {wrong} of {len(found)} rows")
-        return found
+        parts = [self._answer(inputs[n : n + size]) for n in range(0, len(inputs), size)]
+        probabilities = np.concatenate([np.asarray(part, np.float64) for part in parts])
+        if wrong := np.count_nonzero(~np.isfinite(probabilities)):
+            raise Undefined(f"P(y = 1) is not finite in {wrong} of {len(probabilities)} rows")
+        return probabilities
 
     def accuracy(self, rows: ArrayLike, label: NDArray[np.int64]) -> float:
         """Share of rows whose prediction, P(y = 1) >= 0.5, is their label."""
@@ -90,7 +90,7 @@ class Subject:
 
 
 class Baseline(Settings, ABC):
-    """What all methods have in common."""
+    """Base class of all baselines."""
 
     place: ClassVar[Place] = Place("baseline", room="decaf.evaluation.baselines", tag="kind")
 
@@ -113,13 +113,15 @@ class Baseline(Settings, ABC):
     seed: int = Field(7601, ge=0, le=LARGEST_SEED, description="of every draw")
 
     def applies_to(self, card: ModelCard) -> bool:
-        """Whether a model is among those that are explained."""
-        is_named = self.models is None or any(fnmatchcase(card.id, one) for one in self.models)
+        """True if the baseline explains the model."""
+        is_named = self.models is None or any(
+            fnmatchcase(card.id, pattern) for pattern in self.models
+        )
         return is_named and (self.families is None or card.family in self.families)
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What its numbers depend on: all fields but those that say for which models."""
+        """Parts that its numbers depend on: all fields except the choice of models."""
         return self.model_dump(mode="json", exclude={"models", "families"})
 
     def prepare(self) -> None:
@@ -134,10 +136,10 @@ class Baseline(Settings, ABC):
         says why. Raises ModelError when the model cannot answer.
         """
         try:
-            found = self._measure(subject)
+            components = self._measure(subject)
         except (Undefined, np.linalg.LinAlgError) as error:
             return dict.fromkeys(self.components, Component(None, 0, str(error)))
-        return {name: _finite(found[name]) for name in self.components}
+        return {name: _finite(components[name]) for name in self.components}
 
     @abstractmethod
     def _measure(self, subject: Subject) -> dict[str, Component]:
@@ -156,7 +158,7 @@ def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
 
 
 def quiet_import(name: str) -> ModuleType:
-    """Import a module of a library; what it warns of is its own to mend."""
+    """Import a module of a library without its warnings, which only its authors can mend."""
     with warnings.catch_warnings(), optional():
         warnings.simplefilter("ignore")
         module = importlib.import_module(name)

@@ -47,11 +47,11 @@ class Lime(Baseline):
         )
         weights = []
         for row in explained.astype(np.float64):
-            found = explainer.explain_instance(
+            explanation = explainer.explain_instance(
                 row,
                 subject.probability,
                 num_features=inputs.shape[1],
                 num_samples=self.samples,
             )
-            weights.append(dict(found.local_exp[ONLY])[rows.factor])
+            weights.append(dict(explanation.local_exp[ONLY])[rows.factor])
         return mean_magnitude(np.array(weights))

@@ -9,7 +9,7 @@ from decaf.evaluation.baselines.base import Baseline, Component, Subject
 
 
 class PdpAle(Baseline):
-    """How much more the factor raises P(y = 1) in the endpoint's context than in the other.
+    """Effect of the factor on P(y = 1) in the endpoint's context less that in the other context.
 
     Partial dependence sets both channels of every row: the double difference of the means of P at
     the four corners, 4 n predicted rows. Local effects leave each row its own context: the mean
@@ -29,12 +29,12 @@ class PdpAle(Baseline):
             return float(probability(rows.at(context, factor)).mean())
 
         pdp = (corner(1, 1) - corner(1, -1)) - (corner(-1, 1) - corner(-1, -1))
-        found = {"pdp": Component(pdp, count)}
+        components = {"pdp": Component(pdp, count)}
         effect = probability(rows.at(None, 1)) - probability(rows.at(None, -1))
         plus = rows.in_context(1)
         if plus.all() or not plus.any():
             reason = "all rows have one context"
-            return found | dict.fromkeys(("ale", "mean"), Component(None, count, reason))
+            return components | dict.fromkeys(("ale", "mean"), Component(None, count, reason))
         ale = float(effect[plus].mean() - effect[~plus].mean())
         mean = float(np.mean(np.abs([pdp, ale])))
-        return found | {"ale": Component(ale, count), "mean": Component(mean, count)}
+        return components | {"ale": Component(ale, count), "mean": Component(mean, count)}

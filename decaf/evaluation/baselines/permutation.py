@@ -38,18 +38,18 @@ class ContextPermutation(Baseline):
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
-        found = {}
+        components = {}
         for name, context in zip(self.components, (-1, 1), strict=True):
             inside = subject.rows.in_context(context)
             some = subject.rows._replace(
                 inputs=subject.rows.inputs[inside], label=subject.rows.label[inside]
             )
             if not inside.any():
-                found[name] = Component(None, 0, f"no row has the context {context:+d}")
+                components[name] = Component(None, 0, f"no row has the context {context:+d}")
                 continue
             drop = accuracy_drop(subject.probability, some, self.repeats, rng)
-            found[name] = Component(drop, len(some.label))
-        return found
+            components[name] = Component(drop, len(some.label))
+        return components
 
 
 def accuracy_drop(

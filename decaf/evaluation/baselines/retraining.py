@@ -1,4 +1,4 @@
-"""What a model loses when it is fitted without the factor: the refit is itself the cost."""
+"""Accuracy that a model loses when fitted without the factor; the cost is the refit."""
 
 from typing import Literal
 
@@ -30,7 +30,7 @@ class Retraining(Baseline):
         without = CountedProbability(
             lambda some: refitted.predict_proba(some)[:, 1], probability.batch_size
         )
-        left = without.accuracy(np.delete(rows.inputs, rows.factor, axis=1), rows.label)
-        drop = probability.accuracy(rows.inputs, rows.label) - left
+        refit_accuracy = without.accuracy(np.delete(rows.inputs, rows.factor, axis=1), rows.label)
+        drop = probability.accuracy(rows.inputs, rows.label) - refit_accuracy
         probability.rows += without.rows
         return {"score": Component(drop, len(rows.label))}

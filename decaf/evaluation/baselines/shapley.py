@@ -59,8 +59,8 @@ class NativeShap(Baseline):
         masker = shap.maskers.Independent(background, max_samples=len(background))
         with _seeded_globally(self.seed):
             explainer = shap.PermutationExplainer(subject.probability, masker, seed=self.seed)
-            asked = self.permutations * (2 * explained.shape[1] + 1)
-            values = explainer(explained, max_evals=asked, silent=True).values
+            evaluations = self.permutations * (2 * explained.shape[1] + 1)
+            values = explainer(explained, max_evals=evaluations, silent=True).values
         return values[:, subject.rows.factor]
 
 
@@ -119,7 +119,7 @@ class ShapInteraction(Baseline):
 def _tree_values(
     estimator: Any, explained: NDArray[np.float32], factor: int
 ) -> NDArray[np.floating] | None:
-    """(n,) path-dependent TreeSHAP of the factor; None for what is no ensemble of trees."""
+    """(n,) path-dependent TreeSHAP of the factor; None unless it is an ensemble of trees."""
     if _is_xgboost(estimator):
         return _xgboost_values(estimator, explained, "pred_contribs")[:, factor]
     if _is_forest(estimator):
@@ -147,12 +147,12 @@ def _linear_values(
 
 
 def _is_xgboost(estimator: Any) -> bool:
-    """Whether it is what the card of an estimator opens an XGBoost file as."""
+    """True for the type that an estimator's card opens an XGBoost file as."""
     return isinstance(estimator, quiet_import("xgboost").Booster)
 
 
 def _is_forest(estimator: Any) -> bool:
-    """Whether its answer is the mean of the shares of labels in the leaves of trees."""
+    """True if its answer is the mean of the shares of labels in the leaves of trees."""
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
     return isinstance(estimator, ExtraTreesClassifier | RandomForestClassifier)
@@ -170,7 +170,7 @@ def _xgboost_values(
 
 @contextmanager
 def _seeded_globally(seed: int) -> Iterator[None]:
-    """Seed NumPy's global state; what was there before is there again when the block ends."""
+    """Seed NumPy's global state; restore the earlier state when the block ends."""
     before = np.random.get_state()  # noqa: NPY002 - the libraries know no other generator
     np.random.seed(seed)  # noqa: NPY002
     try:

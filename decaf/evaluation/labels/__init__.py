@@ -1,1 +1,1 @@
-"""What units of a study show: labels that E, C and F are judged by."""
+"""Labels of the units of a study, which judge E, C and F."""

@@ -1,4 +1,4 @@
-"""What a source of labels is: what units show, what is measured for it, what is computed of it."""
+"""Base class of sources of labels: labels of units, measurements and analyses for them."""
 
 from abc import ABC
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,11 @@ from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
 
 UnitKind = Literal["source", "model"]
-"""What is labelled: a model on a source of pairs, or a whole model."""
+"""Unit of a label: a model on a source of pairs, or a whole model."""
 
 
 class Judged(NamedTuple):
-    """What of a study a source of labels looks at."""
+    """Parts of a study that a source of labels uses."""
 
     data: Adapter
     models: tuple[ModelCard, ...]
@@ -60,7 +60,7 @@ class Variants(NamedTuple):
 
 
 class LabelSource(Settings, ABC):
-    """What the units of a study show (``labels:``); the views hold E, C and F against it."""
+    """Labels of the units of a study (``labels:``); the views compare E, C and F with them."""
 
     place: ClassVar[Place] = Place("labels", room="decaf.evaluation.labels", tag="kind")
     unit_kind: ClassVar[UnitKind]
@@ -78,7 +78,7 @@ class LabelSource(Settings, ABC):
         return None
 
     def measured(self) -> dict[str, Any]:
-        """What :meth:`measure` depends on beside model, block, score and epsilon."""
+        """Parts that :meth:`measure` depends on, besides model, block, score and epsilon."""
         return {}
 
     def measure(self, subject: Subject) -> Variants:
@@ -86,7 +86,7 @@ class LabelSource(Settings, ABC):
         raise NotImplementedError(f"{type(self).__name__} measures nothing")
 
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
-        """Parameters of what is computed over all models at the end, by the table it fills.
+        """Parameters of the analyses over all models at the end, by the table they fill.
 
         Raises DataError when an attribution method or a baseline has a name that is taken.
         """
