@@ -1,1 +1,1 @@
-"""What is audited: pairs of clean inputs, and the store that keeps them."""
+"""Audited data: pairs of clean inputs, and the store that keeps them."""

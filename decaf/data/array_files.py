@@ -17,7 +17,7 @@ from decaf.foundation.files import open_file, refusals_as
 
 NPY, NPZ, ARROW, ZARR = ".npy", ".npz", ".arrow", ".zarr"
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
-"""Of a file in a zip archive; its name and its extra field follow."""
+"""Header of a file in a zip archive; its name and its extra field follow."""
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -25,7 +25,7 @@ HEADERS = {
 Rows = NDArray[Any] | ChunkedRows
 READERS: dict[str, Callable[[Path, str], Rows]] = {ARROW: arrow_column, ZARR: zarr_rows}
 KINDS = "biufU"
-"""Of numbers, truth values and texts, as NumPy calls them."""
+"""Kinds of numbers, truth values and texts, in NumPy's letters."""
 EXPECTED = "expected .npy, .npz as numpy.savez writes it, .arrow with tensors, or a folder .zarr"
 
 
@@ -42,12 +42,12 @@ def mapped(path: Path, name: str) -> Rows:
     with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
         if path.suffix.lower() != ZARR or not path.is_dir():
             open_file(path).close()
-        return _mapped(path, name, path.stat().st_mtime_ns)
+        return _map_rows(path, name, path.stat().st_mtime_ns)
 
 
 def opened_again(path: Path, name: str) -> Rows:
-    """The same, as it is by now: chunks of a store may change while its folder does not."""
-    _mapped.cache_clear()
+    """Open the rows again, in their present state: chunks may change while the folder does not."""
+    _map_rows.cache_clear()
     return mapped(path, name)
 
 
@@ -58,7 +58,7 @@ def modified_at(path: Path) -> int:
 
 
 @lru_cache(maxsize=16)
-def _mapped(path: Path, name: str, modified: int) -> Rows:
+def _map_rows(path: Path, name: str, modified: int) -> Rows:
     suffix = path.suffix.lower()
     if suffix in READERS:
         array, where = READERS[suffix](path, name), f"array {name!r} of {path}"
@@ -94,9 +94,9 @@ def _check_kind(dtype: np.dtype[Any], shape: tuple[int, ...], where: str) -> Non
 
 
 def _place(path: Path, name: str) -> int:
-    """Where an array begins in an archive, bytes."""
+    """Start of an array in an archive, bytes."""
     with zipfile.ZipFile(path) as archive:
-        names = [one.removesuffix(NPY) for one in archive.namelist()]
+        names = [file_name.removesuffix(NPY) for file_name in archive.namelist()]
         if name not in names:
             raise DataError(f"{path} has no array {name!r}{suggestion(name, names)}")
         entry = archive.infolist()[names.index(name)]

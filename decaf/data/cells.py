@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD_BITS = 64
-"""Of a word; features that one input can have."""
+"""Bits of a word: the most features that one input can have."""
 
 
 def cell_of_pixel(pixels: int, cells: int) -> NDArray[np.int64]:

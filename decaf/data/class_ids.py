@@ -18,12 +18,12 @@ from decaf.foundation.settings import PlacedPath
 
 WHOLE = re.compile(r"(-?\d+)(\.0*)?", re.ASCII)
 MOST_DIGITS = 9
-"""Of the number of a class."""
+"""Most digits of the number of a class."""
 NO_LABELS = "there are no labels: all count as class 0, unless the score has a 'target:'"
 
 
 CLASS_NAMES = "class names: "
-"""What the remark begins with that says which class is called what."""
+"""Start of the remark that lists the names of classes."""
 GUESSED = "guessed from alphabetical order"
 """Words of such a remark where nothing states which output of a model a name is."""
 ClassNames = PlacedPath | tuple[bool | int | str, ...]
@@ -46,10 +46,10 @@ class Classes(NamedTuple):
     ids: NDArray[np.int64]
     """(n,) number of the class of each label, from 0."""
     remarks: tuple[str, ...]
-    """Which name is which class, where the names were sorted, or that there are no labels."""
+    """Remarks: the names of classes, if names were sorted, or the lack of labels."""
     has_labels: bool = True
     names: tuple[str, ...] = ()
-    """Of classes 0, 1, …; none where labels are numbers that nothing names."""
+    """Names of classes 0, 1, …; empty where labels are numbers without names."""
     are_sorted: bool = False
     """True if the names are those of the labels, sorted."""
 
@@ -67,17 +67,17 @@ def class_ids(
     coded = labels if isinstance(labels, Coded) else code_values(labels)
     words = [*coded.values]
 
-    def numbered(numbers: Sequence[int]) -> NDArray[np.int64]:
+    def check_numbers(numbers: Sequence[int]) -> NDArray[np.int64]:
         return np.array(numbers, np.int64)[coded.codes]
 
     if not any(words):
         ids = np.zeros(len(coded), np.int64)
         return Classes(ids, (NO_LABELS,), has_labels=False)
     if not all(words):
-        said = next(filter(None, words))
+        labels_text = next(filter(None, words))
         raise DataError(
             f"{coded.counts()['']} of {len(coded)} inputs have no label, and others have, as "
-            f"{shown(said)}; expected all, or none"
+            f"{shown(labels_text)}; expected all, or none"
         )
     names = names_of(classes)
     repeated = {name for name, count in Counter(names).items() if count > 1}
@@ -87,22 +87,24 @@ def class_ids(
         raise DataError(f"'classes' has a name twice: {several}; expected each once")
     numbers = [] if names else [WHOLE.fullmatch(word) for word in words]
     if numbers and all(numbers):
-        strange = next((one for one in words if one[0] == "-" or len(one) > MOST_DIGITS), None)
+        strange = next(
+            (digits for digits in words if digits[0] == "-" or len(digits) > MOST_DIGITS), None
+        )
         if strange:
             raise DataError(
                 f"label {shown(strange)}; expected class numbers from 0, or names in 'classes'"
             )
-        return Classes(numbered([int(number[1]) for number in numbers if number]), ())
+        return Classes(check_numbers([int(number[1]) for number in numbers if number]), ())
     places = {name: place for place, name in enumerate(names or sorted(words))}
     strange = next((word for word in words if word not in places), None)
     if strange is not None:
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
-    said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    ids = numbered([places[word] for word in words])
+    labels_text = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
+    ids = check_numbers([places[word] for word in words])
     if names:
         return Classes(ids, (), names=tuple(names))
-    return Classes(ids, (CLASS_NAMES + said,), names=tuple(places), are_sorted=True)
+    return Classes(ids, (CLASS_NAMES + labels_text,), names=tuple(places), are_sorted=True)
 
 
 def names_of(classes: ClassNames | Sequence[str]) -> list[str]:

@@ -19,11 +19,11 @@ class ShippedMap(NamedTuple):
     """A map of outputs of ImageNet-1k or the like: ``class_map.json`` in the folder of a study."""
 
     outputs: int
-    """How many outputs it maps."""
+    """Number of outputs that it maps."""
     official_file: str
     """File in which the authors of a data set publish it."""
     photos: str
-    """Folder that the photos of the data set are unpacked to, beside which that file may lie."""
+    """Folder of the unpacked photos; the official file may lie next to it."""
     classes: dict[str, str]
     """Outputs of every superclass, in the order of their numbers, as :func:`outputs_of` reads."""
 
@@ -38,7 +38,7 @@ class ShippedMap(NamedTuple):
 
 
 @cache
-def shipped() -> dict[str, ShippedMap]:
+def read_shipped_maps() -> dict[str, ShippedMap]:
     """Maps that need no file of the user's, by the name of their study."""
     files = sorted(STUDIES.glob("*/class_map.json"))
     return {file.parent.name: ShippedMap(**json.loads(file.read_text())) for file in files}
@@ -57,51 +57,51 @@ def outputs_of(ranges: str) -> list[int]:
 def official_file(name: str, root: Path) -> Path | None:
     """File of a shipped map in the folder of a data set; None when there is none.
 
-    Such a file comes before the map that is shipped, which is then only its copy. Where the folder
-    is that of the photos, the file may also lie beside it.
+    The file takes precedence over the shipped map, which is a copy of it. If the folder is that of
+    the photos, the file may also lie next to it.
     """
-    if name not in shipped():
+    if name not in read_shipped_maps():
         return None
     root = root.absolute()
-    folders = [root, root.parent] if root.name == shipped()[name].photos else [root]
-    files = [folder / shipped()[name].official_file for folder in folders]
+    folders = [root, root.parent] if root.name == read_shipped_maps()[name].photos else [root]
+    files = [folder / read_shipped_maps()[name].official_file for folder in folders]
     return next((file for file in files if file.is_file()), None)
 
 
 def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     """Superclass of every output, in the order of the outputs.
 
-    The name is that of a shipped map, whatever files there are, or a JSON object from output to
-    superclass, -1 for none; superclasses count from 0. Raises DataError when there is neither such
-    a map nor such a file, or it does not map outputs 0, 1, … to -1 or a superclass, each output
-    once and each superclass at least once; or when a file is called as an official one and maps
-    another number of outputs.
+    The name is that of a shipped map, which takes precedence over files, or of a file with a JSON
+    object from output to superclass, -1 for none; superclasses count from 0. Raises DataError when
+    neither exists, or it does not map outputs 0, 1, … to -1 or a superclass, each output once and
+    each superclass at least once; or when a file has the name of an official one and maps another
+    number of outputs.
     """
-    named = shipped().get(str(name_or_file))
+    named = read_shipped_maps().get(str(name_or_file))
     mapping = _read(name_or_file) if named is None else named.mapping
-    for official in shipped().values():
+    for official in read_shipped_maps().values():
         if name_or_file.name == official.official_file and len(mapping) != official.outputs:
             raise DataError(
                 f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is "
                 f"expected to map {official.outputs} outputs: get it again, or give a map of your "
                 "own another name"
             )
-    return _checked(mapping, classes, name_or_file)
+    return _check_map(mapping, classes, name_or_file)
 
 
 def _read(path: Path) -> tuple[int, ...]:
     try:
         with open_file(path) as file:
-            given = json.load(file, object_pairs_hook=list)
+            entries = json.load(file, object_pairs_hook=list)
     except OSError as error:
         raise DataError(
             f"class map {path}: {error.strerror or error}; give a JSON file, or the name of a map "
-            f"that is shipped{suggestion(str(path), shipped())}"
+            f"that is shipped{suggestion(str(path), read_shipped_maps())}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"class map {path} is not JSON: {error}") from error
     mapping: dict[int, int] = {}
-    for output, superclass in _entries(given, path):
+    for output, superclass in _entries(entries, path):
         if output in mapping:
             raise DataError(f"class map {path} maps output {output} twice; expected each once")
         mapping[output] = superclass
@@ -129,17 +129,17 @@ def _entries(given: Any, path: Path) -> Iterator[tuple[int, int]]:
         yield int(output), superclass
 
 
-def _checked(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int, ...]:
+def _check_map(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int, ...]:
     strays = sorted(set(mapping) - set(range(UNMAPPED, classes)))
     missing = sorted(set(range(classes)) - set(mapping))
     if strays or missing:
         raise DataError(
             f"class map {name} must map its {len(mapping)} outputs to -1 or to 0 … {classes - 1}, "
-            f"each superclass at least once (never mapped to: {_listed(missing)}; no superclass: "
-            f"{_listed(strays)}); correct the map, or 'classes:'"
+            f"each superclass at least once (never mapped to: {_list_numbers(missing)}; no "
+            f"superclass: {_list_numbers(strays)}); correct the map, or 'classes:'"
         )
     return mapping
 
 
-def _listed(numbers: list[int]) -> str:
+def _list_numbers(numbers: list[int]) -> str:
     return listed([*map(str, numbers)], 20) or "none"

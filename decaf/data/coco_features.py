@@ -60,9 +60,9 @@ class CocoMasks(AnnotatedFeatures):
         "instead of refusing the file",
     )
     is_disjoint: ClassVar[bool] = False
-    """Whether a pixel is of its last feature in the file alone, instead of all that lie there."""
+    """True if a pixel belongs only to its last feature in the file, False if to all of them."""
     has_keys: ClassVar[bool] = True
-    """Whether a study sets the keys above, so that boxes without segmentation are refused."""
+    """True if a study sets the keys above; boxes without segmentation are then refused."""
 
     def named(self, category: str, supercategory: str) -> str:
         """Name of a feature without a group."""

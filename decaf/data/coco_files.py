@@ -56,58 +56,58 @@ def read_coco(path: Path, *, skip_invalid: bool = False) -> Coco:
     Raises DataError when it cannot be read, two images or categories have one id, or an annotation
     names an image or category that it does not list, unless these are skipped.
     """
-    return read_json(path, "annotations", EXPECTED, lambda given: _parsed(given, skip_invalid))
+    return read_json(path, "annotations", EXPECTED, lambda given: _parse(given, skip_invalid))
 
 
-def _parsed(given: Any, skip_invalid: bool) -> Coco:
+def _parse(given: Any, skip_invalid: bool) -> Coco:
     listed = {key: _objects(given, key) for key in ("images", "annotations", "categories")}
     categories: dict[str, Category] = {}
-    for number, one in enumerate(listed["categories"]):
+    for number, entry in enumerate(listed["categories"]):
         where = f"category {number}"
-        name = _text(one, "name", where)
-        has_parent = one.get("supercategory") is not None
-        named = Category(name, _text(one, "supercategory", where) if has_parent else name)
-        category_id = _id(one, "id", where)
+        name = _text(entry, "name", where)
+        has_parent = entry.get("supercategory") is not None
+        named = Category(name, _text(entry, "supercategory", where) if has_parent else name)
+        category_id = _id(entry, "id", where)
         if categories.setdefault(category_id, named) != named:
             raise ValueError(f"two categories have one id, {shown(category_id)}")
     images: dict[str, Annotated] = {}
     by_id: dict[str, Annotated] = {}
-    for number, one in enumerate(listed["images"]):
+    for number, entry in enumerate(listed["images"]):
         where = f"image {number}"
-        name = _text(one, "file_name", where)
-        size = _whole(one, "width", where), _whole(one, "height", where)
+        name = _text(entry, "file_name", where)
+        size = _whole(entry, "width", where), _whole(entry, "height", where)
         if min(size) < 1:
             raise ValueError(f"{where} has {size[0]} x {size[1]} pixels")
-        image_id = _id(one, "id", where)
+        image_id = _id(entry, "id", where)
         if image_id in by_id or name in images:
             same = f"id, {shown(image_id)}" if image_id in by_id else f"file_name, {shown(name)}"
             raise ValueError(f"two images have one {same}")
         images[name] = by_id[image_id] = Annotated(size, [])
     skipped: list[str] = []
-    for number, one in enumerate(listed["annotations"]):
-        where = f"annotation {str(one.get('id', number))[:LONGEST]}"
-        image, category = (_id(one, key, where) for key in ("image_id", "category_id"))
-        for key, value, known in (
+    for number, entry in enumerate(listed["annotations"]):
+        where = f"annotation {str(entry.get('id', number))[:LONGEST]}"
+        image, category = (_id(entry, key, where) for key in ("image_id", "category_id"))
+        for key, value, known_ids in (
             ("image_id", image, by_id),
             ("category_id", category, categories),
         ):
-            if value not in known:
+            if value not in known_ids:
                 fault = f"{where} has the {key} {value}, which the file does not list"
                 if not skip_invalid:
                     raise ValueError(fault)
                 skipped.append(fault)
                 break
         else:
-            part = Annotation(where, category, one.get("segmentation"), one.get("bbox"))
+            part = Annotation(where, category, entry.get("segmentation"), entry.get("bbox"))
             by_id[image].parts.append(part)
     return Coco(images, categories, tuple(skipped))
 
 
 def _objects(given: Any, key: str) -> list[dict[str, Any]]:
-    found = given.get(key) if isinstance(given, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    entries = given.get(key) if isinstance(given, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"'{key}' is no list of objects")
-    return found
+    return entries
 
 
 def _text(one: dict[str, Any], key: str, where: str) -> str:

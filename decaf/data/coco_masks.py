@@ -1,8 +1,8 @@
 """Segmentations of COCO annotations as masks: polygons, and run lengths, packed or not.
 
-A mask of run lengths goes column by column and begins with what is outside. Packed counts are text:
-groups of five bits from the lowest, each a letter from ``0`` on, with a sixth bit where another one
-follows; from the fourth on, a count is the difference to the one two places before.
+A mask of run lengths goes column by column and begins outside of the object. Packed counts are
+text: groups of five bits from the lowest, each a letter from ``0`` on, with a sixth bit if another
+group follows. From the fourth on, a count is the difference to the count two places before.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ BOX_NUMBERS = 4
 def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
     """(height, width) of a polygon or several, run lengths, or nothing ([] or None).
 
-    Raises ValueError, saying what is wrong, for anything else.
+    Raises ValueError with the fault for anything else.
     """
     if isinstance(segmentation, dict):
         counts = _counts(segmentation, height, width)
@@ -43,7 +43,11 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
 
 def valid_polygons(segmentation: Any) -> list[Any]:
     """Polygons of a segmentation that a mask can be made of; none where it is no list."""
-    return [one for one in segmentation if _is_polygon(one)] if type(segmentation) is list else []
+    return (
+        [polygon for polygon in segmentation if _is_polygon(polygon)]
+        if type(segmentation) is list
+        else []
+    )
 
 
 def encloses_nothing(segmentation: Any) -> bool:
@@ -119,7 +123,7 @@ def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
     if runs.get("size") != [height, width]:
         raise ValueError(f"its run lengths are of {runs.get('size')}; expected {[height, width]}")
     if isinstance(counts, str):
-        counts = _unpacked(counts)
+        counts = _unpack_counts(counts)
     if not isinstance(counts, list) or not all(type(count) is int for count in counts):
         raise ValueError(f"its counts are {type(counts).__name__}; expected whole numbers, or text")
     if min(counts, default=0) < 0 or sum(counts) != height * width:
@@ -130,7 +134,7 @@ def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
     return counts
 
 
-def _unpacked(text: str) -> list[int]:
+def _unpack_counts(text: str) -> list[int]:
     counts: list[int] = []
     value = shift = 0
     for letter in text:

@@ -106,12 +106,12 @@ def recode(codes: NDArray[np.integer], values: Values) -> Coded[Values]:
     used = used[np.argsort(first[used])]
     places = np.zeros(len(values), np.int32)
     places[used] = np.arange(used.size)
-    kept: Any
+    used_values: Any
     if isinstance(values, Texts):
-        kept = values.take(used)
+        used_values = values.take(used)
     else:
-        kept = tuple(values[place] for place in used.tolist())
-    return Coded(places[codes], kept)
+        used_values = tuple(values[place] for place in used.tolist())
+    return Coded(places[codes], used_values)
 
 
 def first_rows(codes: NDArray[np.integer], count: int) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ MOST_EXPECTED = 50
 FEWEST_ROWS, SMALLEST_SHARE = 5, 0.01
 """Rows that hold a mark."""
 FEWEST_VALUES = 5
-"""Different values of a column that are no marks."""
+"""Most different values of a column to look for marks in."""
 USUAL_MARKS = [-1, -7, -8, -9]
 USUAL_MARKS += [int(f"{sign}{digit * n}") for sign in "-+" for digit in "789" for n in range(2, 8)]
 """Numbers that data sets use as marks: -1, -9, 99, -999 …"""

@@ -104,10 +104,10 @@ class Masks(AnnotatedFeatures):
             files = {image: of_table[name] for image, name in matches.of_image.items()}
             remarks = remarks_on_matches(matches.by_stem, self.table)
         number = {name: place for place, name in enumerate(names, 1)}
-        masked = [self._masked(image, files.get(image.name), number) for image in images]
+        masked = [self._make_mask(image, files.get(image.name), number) for image in images]
         return Named(names, masked, remarks)
 
-    def _masked(
+    def _make_mask(
         self, image: Image, files: dict[str, Path] | None, number: dict[str, int]
     ) -> Masked | None:
         if files is None:
@@ -226,7 +226,11 @@ def _remarks_on_files(
         count = f"{number_of(len(different), 'file')} of 'files: {pattern}'"
         remarks.append(f"{count} with a suffix in other capitals: {listed(different)}")
     of_stem = Counter(Path(image.name).with_suffix("") for image in images)
-    shared = [one.name for one in images if of_stem[Path(one.name).with_suffix("")] > 1]
+    shared = [
+        shared_image.name
+        for shared_image in images
+        if of_stem[Path(shared_image.name).with_suffix("")] > 1
+    ]
     if shared:
         remarks.append(f"images that differ in the suffix alone, so share masks: {listed(shared)}")
     return tuple(remarks)

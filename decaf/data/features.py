@@ -31,14 +31,14 @@ class Image(NamedTuple):
     name: str
     """Its path below the folder of the images."""
     size: tuple[int, int] | None
-    """Width and height of what is audited of it, px, where a kind asks for it."""
+    """Width and height of its audited part, px, for kinds that need them."""
 
 
 class Masked(NamedTuple):
     """The features of one image."""
 
     numbers: list[int]
-    """Of its features among those of all images; some may lie nowhere."""
+    """Numbers of its features among those of all images; some may lie nowhere."""
     mask: Input
 
 

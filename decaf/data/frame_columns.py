@@ -29,7 +29,7 @@ class Column:
     categories: tuple[Category, ...] = ()
     is_ordered: bool = False
     missing: Marker | None = None
-    """How a missing value is written; None where the column of a number never has one."""
+    """Marker of a missing value; None for a column of numbers that never lacks one."""
 
     @property
     def width(self) -> int:

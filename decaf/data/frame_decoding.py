@@ -19,7 +19,7 @@ class DistinctRows(NamedTuple):
     frame: Frame
     """In the order of the batch."""
     places: Distinct
-    """Where the frame's rows are in the batch, and the batch's rows in the frame."""
+    """Positions of the frame's rows in the batch, and of the batch's rows in the frame."""
 
 
 class _Plain(NamedTuple):
@@ -59,7 +59,7 @@ class FrameDecoder:
 
     def frame(self, values: NDArray[np.floating]) -> Frame:
         """Decode every row."""
-        return self._built(self._plain(values))
+        return self._build_frame(self._plain(values))
 
     def distinct(
         self, values: NDArray[np.floating], groups: NDArray[np.int64] | None = None
@@ -71,7 +71,7 @@ class FrameDecoder:
         places = find_distinct([_bits(array) for array in arrays])
         if places.first.size < len(values):
             plain = [column.rows(places.first) for column in plain]
-        return DistinctRows(self._built(plain), places)
+        return DistinctRows(self._build_frame(plain), places)
 
     def _plain(self, values: NDArray[np.floating]) -> list[_Plain]:
         places = iter(self._category_places(values))
@@ -82,7 +82,7 @@ class FrameDecoder:
             for column, start in zip(self._columns, self._starts, strict=True)
         ]
 
-    def _built(self, plain: Sequence[_Plain]) -> Frame:
+    def _build_frame(self, plain: Sequence[_Plain]) -> Frame:
         library = self._library
         columns = {}
         for column, levels, (values, is_missing) in zip(

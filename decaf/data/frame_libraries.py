@@ -1,4 +1,4 @@
-"""What pandas and polars call the same things; neither is imported before one of its frames is."""
+"""One interface to pandas and polars; neither is imported before one of its frames arrives."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Frame = Any
 """A ``pandas.DataFrame`` or a ``polars.DataFrame``."""
 Series = Any
 OF_PANDAS = "category["
-"""What the dtype of a pandas Categorical begins with here; the dtype of its categories follows."""
+"""Prefix of the dtype of a pandas Categorical; the dtype of its categories follows."""
 
 
 class Library(ABC):
@@ -28,12 +28,12 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def kind(series: Series) -> Kind | None:
-        """What its values are; None for what no model takes as a number or a category."""
+        """Kind of its values; None for values that are neither numbers nor categories."""
 
     @staticmethod
     @abstractmethod
     def content(series: Series) -> str:
-        """What it holds, for messages."""
+        """Words for its content, for messages."""
 
     @staticmethod
     @abstractmethod
@@ -43,7 +43,7 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def markers(series: Series) -> set[Marker]:
-        """How its missing values are written; none where all are there."""
+        """Markers of its missing values; empty without missing values."""
 
     @staticmethod
     @abstractmethod
@@ -215,8 +215,8 @@ class _Polars(Library):
     @staticmethod
     def markers(series: Series) -> set[Marker]:
         nan = series.dtype.is_float() and bool(series.is_nan().any())
-        found: dict[Marker, bool] = {"null": series.null_count() > 0, "nan": nan}
-        return {marker for marker, is_there in found.items() if is_there}
+        is_present: dict[Marker, bool] = {"null": series.null_count() > 0, "nan": nan}
+        return {marker for marker, is_there in is_present.items() if is_there}
 
     @staticmethod
     def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:

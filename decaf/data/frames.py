@@ -1,4 +1,4 @@
-"""Data frames as plain arrays and back: what paths reveal, and what a fitted model is called with.
+"""Convert data frames to plain arrays, which paths reveal, and back, for fitted models.
 
 Paths and planner work on real numbers (n, width). A model that was fitted on a frame is called with
 frames. :class:`FrameSchema` leads from one to the other, column by column:
@@ -35,7 +35,7 @@ from decaf.errors import DataError, listed
 from decaf.foundation.arrays import EXACT
 
 MOST_CATEGORIES = 1000
-"""Of one column: each is a value of every row."""
+"""Most categories of one column: each is a value of every row."""
 MISSING = -1
 """Number of the category of a packed row without any."""
 
@@ -68,8 +68,8 @@ class FrameSchema:
         names = {library_of(frame) for frame in frames}
         name = names.pop()
         if names or name is None:
-            found = listed(sorted({f"{type(frame).__module__}" for frame in frames}))
-            raise DataError(f"frames are of {found}; expected all of pandas, or all of polars")
+            libraries = listed(sorted({f"{type(frame).__module__}" for frame in frames}))
+            raise DataError(f"frames are of {libraries}; expected all of pandas, or all of polars")
         library = LIBRARIES[name]
         titles = _titles(frames[0])
         for frame in frames[1:]:
@@ -77,7 +77,8 @@ class FrameSchema:
         return cls(
             name,
             tuple(
-                _described(library, title, [frame[title] for frame in frames]) for title in titles
+                _describe_column(library, title, [frame[title] for frame in frames])
+                for title in titles
             ),
         )
 
@@ -95,7 +96,11 @@ class FrameSchema:
     @property
     def mixed(self) -> list[str]:
         """Columns that are not one number each; without any, a model can take the array itself."""
-        return [one.name for one in self.columns if one.categories or one.missing is not None]
+        return [
+            column.name
+            for column in self.columns
+            if column.categories or column.missing is not None
+        ]
 
     @cached_property
     def regions(self) -> NDArray[np.int64]:
@@ -126,7 +131,7 @@ class FrameSchema:
             raise DataError(f"the rows are {type(frame)}; expected a frame of {self.library}")
         library = LIBRARIES[self.library]
         _check_titles([column.name for column in self.columns], _titles(frame))
-        parts = [_packed(library, column, frame[column.name]) for column in self.columns]
+        parts = [_pack_column(library, column, frame[column.name]) for column in self.columns]
         both = zip(self.columns, parts, strict=True)
         return [part if c.categories else part.astype(self.value_type) for c, part in both]
 
@@ -148,7 +153,7 @@ class FrameSchema:
 
         Raises DataError when the values have another shape.
         """
-        return self._decoder.frame(self._checked(values))
+        return self._decoder.frame(self._check_values(values))
 
     def decode_distinct(
         self, values: ArrayLike, groups: NDArray[np.int64] | None = None
@@ -159,13 +164,13 @@ class FrameSchema:
         stay the same. Rows of different ``groups`` (n,) stay apart. Raises DataError when the
         values have another shape.
         """
-        return self._decoder.distinct(self._checked(values), groups)
+        return self._decoder.distinct(self._check_values(values), groups)
 
     @cached_property
     def _decoder(self) -> FrameDecoder:
         return FrameDecoder(LIBRARIES[self.library], self.columns)
 
-    def _checked(self, values: ArrayLike) -> NDArray[Any]:
+    def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         values = np.asarray(values)
         if values.ndim != 2 or values.shape[1] != self.width:
             raise DataError(
@@ -202,7 +207,7 @@ def _check_titles(expected: Iterable[str], found: Iterable[str]) -> None:
         )
 
 
-def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
+def _describe_column(library: type[Library], name: str, parts: list[Any]) -> Column:
     dtypes = list(dict.fromkeys(library.dtype(part) for part in parts))
     if len(dtypes) > 1:
         raise _fault(name, f"is {dtypes[0]} in one frame and {dtypes[1]} in another", "one type")
@@ -239,7 +244,7 @@ def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
     return Column(name, dtypes[0], kind, categories, is_ordered, missing)
 
 
-def _packed(library: type[Library], column: Column, series: Any) -> NDArray[Any]:
+def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray[Any]:
     if library.dtype(series) != column.dtype:
         raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
     if column.categories:

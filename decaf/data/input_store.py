@@ -26,23 +26,23 @@ READERS = min(32, (os.cpu_count() or 1) + 4)
 """Threads that read inputs, each a share of them: a task for each would cost more than a row."""
 REPORTED_FAULTS = 10
 Room = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
-"""What makes an array of a shape and type, whose values are not set."""
+"""Function that makes an array of a shape and type, with unset values."""
 ReadMany = Callable[[InputColumns], NDArray[Any] | None]
 FIRST = np.arange(1)
 """Number of the first input."""
 FOLDER = "inputs"
-"""Of the workspace."""
+"""Folder in the workspace."""
 
 
 def input_file(workspace: Path, inputs: InputSet) -> Path:
-    """Where the clean inputs of a set lie: a pure function of their content."""
+    """File of the clean inputs of a set: a pure function of their content."""
     return workspace / FOLDER / f"{short(inputs.digest)}.npy"
 
 
 def is_stored(workspace: Path, inputs: InputSet) -> bool:
-    """Whether the clean inputs of a set lie in a workspace.
+    """True if the clean inputs of a set lie in a workspace.
 
-    Raises WriteFailed when nobody may look there.
+    Raises WriteFailed when the workspace cannot be read.
     """
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"workspace {workspace} cannot be used", remedy):
@@ -71,18 +71,18 @@ def inputs_at(
     stored = open_inputs(path)
     if shape is None and room is np.empty:
         return stored[places]  # all at once, which is quicker for small rows
-    own, values = (stored.shape[1:], 1) if shape is None else (shape, math.prod(shape))
-    found = room((len(places), *own), stored.dtype)
-    for row, place in zip(found, places, strict=True):
-        row[...] = stored[place : place + values].reshape(own)
-    return found
+    row_shape, values = (stored.shape[1:], 1) if shape is None else (shape, math.prod(shape))
+    inputs = room((len(places), *row_shape), stored.dtype)
+    for row, place in zip(inputs, places, strict=True):
+        row[...] = stored[place : place + values].reshape(row_shape)
+    return inputs
 
 
 def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     """Stored inputs in the order of axes that paths and models take; no copy is made.
 
     8-bit images (n, height, width, channels) become (n, channels, height, width); floats stay,
-    whatever their shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`,
+    in any shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`,
     made where the inputs are used.
     """
     return stored.transpose(0, 3, 1, 2) if stored.dtype == np.uint8 else stored
@@ -133,10 +133,10 @@ def _write_many(
             values = read_many(some)
             expected = first.dtype, (numbers.size, *first.shape[1:])
             if values is None or (values.dtype, values.shape) != expected:
-                found = "nothing" if values is None else f"{values.dtype} {values.shape}"
+                actual = "nothing" if values is None else f"{values.dtype} {values.shape}"
                 raise DataError(
-                    f"read_inputs() gives {found} for {some.image_ids[0]} and the inputs after it; "
-                    f"expected {expected[0]} {expected[1]}, as for the first input"
+                    f"read_inputs() gives {actual} for {some.image_ids[0]} and the inputs after "
+                    f"it; expected {expected[0]} {expected[1]}, as for the first input"
                 )
             file.write(np.ascontiguousarray(values).data)
 
@@ -166,7 +166,7 @@ def _read_all(
 
     every = "inputs", f" of {len(images)}"
     attempts = enumerate(map(attempt, range(len(images))))
-    number, first = next(((n, found) for n, found in attempts if found is not None), (0, None))
+    number, first = next(((n, array) for n, array in attempts if array is not None), (0, None))
     if first is None:
         raise unusable(faults.values(), *every)
     check(images[number], first)
@@ -178,17 +178,17 @@ def _read_all(
 
     def copy(positions: range) -> None:
         for position in positions:
-            found = attempt(position)
-            if found is None:
+            array = attempt(position)
+            if array is None:
                 continue
-            if (found.shape, found.dtype) != (shapes[position], first.dtype):
+            if (array.shape, array.dtype) != (shapes[position], first.dtype):
                 faults[position] = (
-                    f"{images[position].image_id} is {found.dtype} {found.shape}; expected "
+                    f"{images[position].image_id} is {array.dtype} {array.shape}; expected "
                     f"{first.dtype} {shapes[position]}{'' if inputs.shapes else ' as the others'}"
                 )
                 continue
             place = inputs.places[position] * unit
-            values[place : place + found.size] = found.ravel()
+            values[place : place + array.size] = array.ravel()
 
     with ThreadPoolExecutor(READERS) as pool:
         for start in range(0, len(images), INPUTS_AT_ONCE):
@@ -202,7 +202,7 @@ def _read_all(
 def check_kind(image: Input, found: NDArray[Any]) -> None:
     """Check that an input is an image in bytes, or floats of any shape.
 
-    Raises DataError when it is neither; says what it is.
+    Raises DataError, with its type and shape, when it is neither.
     """
     is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] in (1, 3)
     is_float = found.dtype in (np.float32, np.float64) and found.size > 0 and found.ndim > 0
@@ -217,7 +217,7 @@ def check_kind(image: Input, found: NDArray[Any]) -> None:
 def check_mask(mask: Input, found: NDArray[Any]) -> None:
     """Check that a mask has a word for every pixel or column.
 
-    Raises DataError when it has not; says what it is.
+    Raises DataError, with its type and shape, when it has not.
     """
     if found.dtype.kind != "u" or found.ndim not in (1, 2):
         raise DataError(

@@ -106,9 +106,9 @@ class InputSet:
 
     inputs: InputColumns
     geometry: str
-    """How inputs are made from what the digests identify: resize, crop, renderer."""
+    """Steps that make inputs from the digested sources: resize, crop, renderer."""
     remarks: tuple[str, ...] = ()
-    """What of the data is not used, in words; no part of its identity."""
+    """Remarks on unused data; not a part of its identity."""
 
     def __init__(
         self, inputs: Iterable[Input], geometry: str, remarks: tuple[str, ...] = ()
@@ -138,7 +138,12 @@ class InputSet:
                 "expected the shape of every input, or of none where all have the same"
             )
         by_shape = {shape: number for shape, number in first.items() if shape is not None}
-        return {one: by_shape[one] for one in sorted(by_shape, key=lambda one: (prod(one), one))}
+        return {
+            input_shape: by_shape[input_shape]
+            for input_shape in sorted(
+                by_shape, key=lambda input_shape: (prod(input_shape), input_shape)
+            )
+        }
 
     @cached_property
     def extremes(self) -> tuple[int, ...]:

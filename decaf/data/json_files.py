@@ -12,10 +12,10 @@ Read = TypeVar("Read")
 
 
 def read_json(file: Path, what: str, expected: str, taken: Callable[[Any], Read]) -> Read:
-    """What is taken from the content of a file, which may be of any form.
+    """Read a JSON file of any form and return the part that ``taken`` selects.
 
-    Raises DataError when the file cannot be read or is no JSON, and for what ``taken`` raises:
-    ValueError with what is wrong, LookupError or TypeError where something is missing or another.
+    Raises DataError when the file cannot be read or is not JSON, and for errors of ``taken``:
+    ValueError with the fault, LookupError or TypeError for a missing or wrong part.
     """
     with refusals_as(DataError, f"{what} {file} cannot be read", expected), open_file(file) as read:
         content = read.read()

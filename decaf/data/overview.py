@@ -1,4 +1,4 @@
-"""What a data set holds, in counts and a few of its pairs: to be looked at before it is audited."""
+"""Overview of a data set before its audit: counts, and a few of its pairs."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -69,14 +69,14 @@ def some_pairs(
                 f"pair {pair.pair_id}: its inputs are {size_of(plus)} and {size_of(minus)}; "
                 "expected one size and type"
             )
-        removed = _removed(pairs, pair, read_mask)
+        removed = _removed_cells(pairs, pair, read_mask)
         cells = _cells(pairs, plus, minus, removed) if plus.ndim == 1 else []
         has_names = pairs.columns is not None
         shown.append(ShownPair(pair, *both, plus, minus, cells, has_names, removed))
     return shown
 
 
-def _removed(
+def _removed_cells(
     pairs: PairSet, pair: Pair, read_mask: Callable[[Input], NDArray[Any]]
 ) -> NDArray[np.bool_] | None:
     if pair.plus != pair.minus:
@@ -106,7 +106,9 @@ def _cells(
         library = LIBRARIES[pairs.columns.library]
         texts = [(name, *_in_words(library, frame[name])) for name in frame.columns]
         regions = pairs.columns.regions
-    gone, differs = (np.bincount(regions - 1, own) > 0 for own in (is_gone, plus != minus))
+    gone, differs = (
+        np.bincount(regions - 1, cell_weights) > 0 for cell_weights in (is_gone, plus != minus)
+    )
     return [
         Cell(name, a, "removed" if is_removed else b, bool(is_removed or is_other))
         for (name, a, b), is_removed, is_other in zip(texts, gone, differs, strict=True)
@@ -119,7 +121,7 @@ def _in_words(library: type[Library], column: Any) -> list[str]:
 
 
 def change_of(pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]]) -> str:
-    """What a pair changes, in a line: columns, a feature, or the files or kinds of both inputs.
+    """Change of a pair in a line: columns, a feature, or the files or kinds of both inputs.
 
     Reads inputs that are rows with names. Raises DataError when one cannot be read.
     """
@@ -129,8 +131,8 @@ def change_of(pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]])
     if pairs.columns is not None:
         changed = [cell for cell in _cells(pairs, read(plus), read(minus), None) if cell.differs]
         more = ["…"] if len(changed) > SHOWN_VALUES else []
-        said = [f"{cell.column} {cell.plus} → {cell.minus}" for cell in changed[:SHOWN_VALUES]]
-        return ", ".join(said + more)
+        changes = [f"{cell.column} {cell.plus} → {cell.minus}" for cell in changed[:SHOWN_VALUES]]
+        return ", ".join(changes + more)
     if plus.file and minus.file:
         return f"{plus.file} → {minus.file}"
     return f"{plus.variant} → {minus.variant}".replace("_", " ")
@@ -139,10 +141,10 @@ def change_of(pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]])
 def counts(pairs: PairSet, words: Words) -> dict[str, Any]:
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 
-    ``weight`` is the sum of the weights, ``shared`` are inputs that several pairs use, ``contents``
-    how many inputs differ in what they are made from, ``shapes`` how many shapes they have,
-    ``empty_masks`` the pairs by type whose feature lies nowhere in their input, by the words of
-    every mask.
+    ``weight`` is the sum of the weights, ``shared`` the number of inputs that several pairs use,
+    ``contents`` that of inputs from different sources, ``shapes`` that of their shapes.
+    ``empty_masks`` counts the pairs by type whose feature lies nowhere in their input, by the words
+    of every mask.
     """
     rows = pairs.pairs
     classes = zip(*(counted.tolist() for counted in np.unique_counts(rows.class_ids)), strict=True)
@@ -186,7 +188,7 @@ def described(shown: ShownPair) -> dict[str, Any]:
 
 
 def share_of(removed: NDArray[np.bool_]) -> str:
-    """How much of an input a feature covers, in words."""
+    """Words for the share of an input that a feature covers."""
     return f"{removed.mean():.1%} of it" if removed.any() else "nowhere in it"
 
 
@@ -195,9 +197,9 @@ def _in_lines(shown: ShownPair) -> tuple[str, str]:
     if shown.has_names:
         changed = [cell for cell in shown.cells if cell.differs]
         more = ", …" if len(changed) > SHOWN_VALUES else ""
-        own = changed[:SHOWN_VALUES]
-        plus = ", ".join(f"{cell.column} {cell.plus}" for cell in own)
-        return plus + more, ", ".join(f"{cell.column} {cell.minus}" for cell in own) + more
+        shown_cells = changed[:SHOWN_VALUES]
+        plus = ", ".join(f"{cell.column} {cell.plus}" for cell in shown_cells)
+        return plus + more, ", ".join(f"{cell.column} {cell.minus}" for cell in shown_cells) + more
     plus = in_a_line(shown.factual, shown.plus)
     if shown.removed is not None:
         return plus, f"without {shown.pair.pair_type}: {share_of(shown.removed)}"

@@ -1,4 +1,4 @@
-"""A block of pairs as arrays: what a worker scores at once."""
+"""A block of pairs as arrays: the pairs that a worker scores at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from decaf.errors import DataError
 
 @dataclass(frozen=True)
 class PairBlock:
-    """A block of pairs as arrays: what a worker scores at once.
+    """A block of pairs as arrays: the pairs that a worker scores at once.
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
     places of these images in the input store, ``source`` numbers the sources from 0. ``shape`` is

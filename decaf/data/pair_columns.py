@@ -1,4 +1,4 @@
-"""Pairs of a data set as columns: what a study of millions of pairs is planned from."""
+"""Pairs of a data set as columns, to plan studies of millions of pairs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -98,10 +98,14 @@ class PairColumns(Sequence[Pair]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairColumns):
             return NotImplemented
-        columns = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        columns = (
+            (getattr(self, field_.name), getattr(other, field_.name)) for field_ in fields(self)
+        )
         return all(
-            np.array_equal(own, its) if isinstance(own, np.ndarray) else own == its
-            for own, its in columns
+            np.array_equal(own_column, other_column)
+            if isinstance(own_column, np.ndarray)
+            else own_column == other_column
+            for own_column, other_column in columns
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -32,9 +32,9 @@ from decaf.foundation.names import fault_of, shown
 __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
 ALL = "all"
-"""Split of pairs of which nothing says one."""
+"""Default split of pairs."""
 GROUPINGS = ("class", "split", "factual", "counterfactual")
-"""What pairs are divided by in any case; their own groups have other names."""
+"""Columns that always divide pairs; groups of pairs must have other names."""
 MOST_MEMBERS = 200
 """Values of a group: each is bootstrapped."""
 
@@ -43,8 +43,8 @@ MOST_MEMBERS = 200
 class PairSet:
     """All pairs of a study over one list of inputs, both held as columns.
 
-    Geometry and remarks are those of :class:`InputSet`. ``masks`` say what the features of the data
-    are: none, or one for each input, which inputs may share. All inputs of a pair have one shape.
+    Geometry and remarks are those of :class:`InputSet`. ``masks`` hold the features of the data:
+    none, or one for each input, which inputs may share. All inputs of a pair have one shape.
     """
 
     inputs: InputColumns
@@ -52,12 +52,12 @@ class PairSet:
     geometry: str
     remarks: tuple[str, ...] = ()
     columns: FrameSchema | None = field(default=None, kw_only=True)
-    """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
+    """Columns of the frame whose rows are the inputs, or None; part of the geometry."""
     masks: tuple[Input, ...] = field(default=(), kw_only=True)
     has_labels: bool = field(default=True, kw_only=True)
-    """Whether classes are true ones; else they only say of which class q is the score."""
+    """True if classes are true labels; False if they only choose the class that q scores."""
     class_names: tuple[str, ...] = field(default=(), kw_only=True)
-    """Of classes 0, 1, …, for people; none, or fewer than there are, where some have no name."""
+    """Names of classes 0, 1, …, for people; some or all classes may have no name."""
     has_sorted_names: bool = field(default=False, kw_only=True)
     """True if nothing states the numbers of the class names, so that sorting numbers them."""
 
@@ -118,18 +118,20 @@ class PairSet:
         for groups in self.pairs.groups.values:
             for name, member in groups:
                 members.setdefault(name, {})[member] = None
-        for name, own in members.items():
-            for one in (name, *own):
-                if problem := fault_of(one):
-                    raise DataError(f"the name {shown(one)} of a group of pairs {problem}")
+        for name, group_members in members.items():
+            for name_or_member in (name, *group_members):
+                if problem := fault_of(name_or_member):
+                    raise DataError(
+                        f"the name {shown(name_or_member)} of a group of pairs {problem}"
+                    )
             if name in GROUPINGS:
                 raise DataError(
                     f"a group of pairs is called {name!r}, which all pairs are divided by; give it "
                     "another name"
                 )
-            if len(own) > MOST_MEMBERS:
+            if len(group_members) > MOST_MEMBERS:
                 raise DataError(
-                    f"the group {name!r} of the pairs has {len(own)} values; expected "
+                    f"the group {name!r} of the pairs has {len(group_members)} values; expected "
                     f"{MOST_MEMBERS} at most: put values together, such as ages to decades"
                 )
 
@@ -138,10 +140,10 @@ class PairSet:
         differs = (codes[positions] != codes[positions[:, :1]]) & (positions != NOWHERE)
         if differs.any():
             row, place = np.argwhere(differs)[0].tolist()
-            first, other = (self.inputs[positions[row, number]] for number in (0, place))
+            first, second = (self.inputs[positions[row, number]] for number in (0, place))
             raise DataError(
                 f"pair {self.pairs.pair_ids[row]}: {first.image_id} comes out as {first.shape} and "
-                f"{other.image_id} as {other.shape}; expected one shape: bring both to "
+                f"{second.image_id} as {second.shape}; expected one shape: bring both to "
                 "one size"
             )
 
@@ -152,7 +154,7 @@ class PairSet:
 
     @cached_property
     def analysed_by(self) -> list[Any]:
-        """What of the pairs enters no score: weights not all 1, splits, groups, missing labels."""
+        """Properties of pairs that enter no score: weights, splits, groups, missing labels."""
         pairs, columns = self.pairs, list[Any]()
         if (pairs.weights != 1).any():
             columns.append(pairs.weights.tolist())
@@ -169,17 +171,17 @@ class PairSet:
 
     @cached_property
     def input_set(self) -> InputSet:
-        """The inputs, whatever the pairs."""
+        """The inputs, without the pairs."""
         return InputSet(self.inputs, self.geometry)
 
     @cached_property
     def mask_set(self) -> InputSet:
-        """Every mask once, whatever inputs have it; empty where the data have none."""
+        """Every mask once, even if inputs share it; empty for data without masks."""
         return InputSet(dict.fromkeys(self.masks), f"features of {self.geometry}")
 
     @property
     def stored_sets(self) -> tuple[InputSet, ...]:
-        """What a run stores: the inputs, and the masks where the data have some."""
+        """Sets that a run stores: the inputs, and the masks if the data have any."""
         return (self.input_set, *([self.mask_set] if self.masks else []))
 
     @cached_property
@@ -221,7 +223,10 @@ class PairSet:
         """Two more digests, each after a comma, of pairs with a context; nothing of others."""
         is_there = contexts[:, 0] != NOWHERE
         positions = np.where(is_there[:, None], contexts, 0)
-        first, second = (Texts(self.inputs.digests.take(own).json) for own in positions.T)
+        first, second = (
+            Texts(self.inputs.digests.take(context_positions).json)
+            for context_positions in positions.T
+        )
         return keep_where(is_there, join_texts(",", first, ",", second)).arrow
 
     def blocks(self, source_count: int) -> list[Rows]:

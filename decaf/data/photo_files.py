@@ -31,7 +31,7 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
 WHITE_IS_ZERO, YCBCR = 0, 6
-"""What a TIFF says of its numbers."""
+"""Tags of a TIFF that describe its numbers."""
 NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
 """Modes of one number a pixel; formats that may change it."""
 UPRIGHT = {
@@ -43,7 +43,7 @@ UPRIGHT = {
     7: PillowImage.Transpose.TRANSVERSE,
     8: PillowImage.Transpose.ROTATE_90,
 }
-"""What turns each orientation of EXIF upright; from 5 on rows become columns."""
+"""Turn that makes each orientation of EXIF upright; from 5 on rows become columns."""
 SWAPPING = range(5, 9)
 """Orientations whose turn swaps width and height."""
 TIFF_SUFFIXES = (".tif", ".tiff")
@@ -77,7 +77,7 @@ def turn_in_words(header: Header) -> str:
 
 def read_photo(path: Path) -> PillowImage.Image:
     """Decode a photo: RGB, upright. Raises DataError where the rule above refuses it."""
-    with _opened(path) as file:
+    with _open_photo(path) as file:
         image = _upright(file)
         if image.mode in SIXTEEN_BITS:
             image = PillowImage.fromarray((np.asarray(image) >> 8).astype(np.uint8))
@@ -95,7 +95,7 @@ def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
     palette it is the place in the palette. Raises DataError where the rule above refuses the
     file, it has colours, or its format changes numbers.
     """
-    with _opened(path) as file:
+    with _open_photo(path) as file:
         if file.mode not in NUMBERED or file.format in LOSSY:
             raise ValueError(
                 f"it is {file.format} of {file.mode}; a mask or label map has one number a pixel: "
@@ -107,9 +107,9 @@ def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
 def read_header(path: Path) -> Header:
     """Read size and orientation of a photo from its header.
 
-    Raises DataError where the header shows what the rule above refuses.
+    Raises DataError for a header that the rule above refuses.
     """
-    with _opened(path) as file:
+    with _open_photo(path) as file:
         tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that lies
         width = tags.get(ExifTags.Base.ImageWidth, file.width)
         height = tags.get(ExifTags.Base.ImageLength, file.height)
@@ -157,8 +157,8 @@ def central_crop(
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
     if side is None:
         return np.asarray(resized)
-    left, top = (width - side) // 2, (height - side) // 2
-    return np.asarray(resized.crop((left, top, left + side, top + side)))
+    left_edge, top = (width - side) // 2, (height - side) // 2
+    return np.asarray(resized.crop((left_edge, top, left_edge + side, top + side)))
 
 
 def central_crop_of_mask(
@@ -167,8 +167,8 @@ def central_crop_of_mask(
     """(height, width) mask of a photo → that of its :func:`central_crop`: nearest pixels."""
     width, height = fitted_size(mask.shape[::-1], shorter, side)
     rows, columns = (
-        _nearest(found, wanted, side or wanted)
-        for found, wanted in zip(mask.shape, (height, width), strict=True)
+        _nearest(mask_side, photo_side, side or photo_side)
+        for mask_side, photo_side in zip(mask.shape, (height, width), strict=True)
     )
     return mask[np.ix_(rows, columns)]
 
@@ -180,7 +180,7 @@ def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[PillowImage.Image]:
+def _open_photo(path: Path) -> Iterator[PillowImage.Image]:
     """Open a photo of which the header shows nothing to refuse; what goes wrong names the file."""
     try:
         # From a path, Pillow maps an uncompressed TIFF that lies as if it stood, and garbles it.
@@ -196,7 +196,7 @@ def _opened(path: Path) -> Iterator[PillowImage.Image]:
 
 
 def _fault(file: PillowImage.Image) -> str:
-    """What the header shows that the rule refuses; empty where there is nothing."""
+    """Fault of a header under the rule; empty without one."""
     tags = getattr(file, "tag_v2", {})
     bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
     meaning = tags.get(ExifTags.Base.PhotometricInterpretation)

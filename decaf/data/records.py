@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Input:
-    """One clean input of a data set: its name, kind, and the digest of what it is made from.
+    """One clean input of a data set: its name, kind, and the digest of its source.
 
-    ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
-    wherever it lies, or None; ``shape`` is that of the array which is read, said of all inputs of
-    data whose inputs may differ in it, or of none. None of these is part of its identity.
+    ``location`` is the place where the adapter finds it, ``file`` the name of its file in the data
+    set, or None. ``shape`` is the shape of the read array; data whose shapes may differ set it for
+    all inputs, other data for none. Location, file and shape are not part of its identity.
     """
 
     image_id: str
@@ -27,12 +27,12 @@ class Pair:
     ``plus`` and ``minus`` are positions in the inputs of the pair set. Pairs of one ``source_id``
     (a foreground, a scene) share inputs and are resampled together.
 
-    Where the pair is about a feature of the factual input, ``feature`` counts from 1; both
-    positions are the same where a path removes it, others where an input without it is given.
+    ``feature`` is the feature of the factual input that the pair is about, from 1. Both positions
+    are the same if a path removes the feature; they differ if the data have an input without it.
     ``context`` are the positions of the same two inputs under a swapped context, for paths that
-    need them. ``weight`` is how much the pair counts in means over pairs, finite and above 0, and
-    ``groups`` what else is said of the pair, as names and values that a report divides pairs by;
-    nothing that is scored depends on either.
+    need them. ``weight`` is the weight of the pair in means over pairs, finite and above 0.
+    ``groups`` are names and values that a report divides pairs by. Scores depend on neither weight
+    nor groups.
     """
 
     pair_id: str

@@ -17,7 +17,7 @@ class Matches(NamedTuple):
     of_image: dict[str, str]
     """Name in the file, by the name of the image."""
     by_stem: dict[str, str]
-    """Those of them that differ in their suffix."""
+    """Names that differ in their suffix."""
 
 
 def stem_of(name: str) -> str:

@@ -29,7 +29,7 @@ class Permuted(Settings):
 
 
 class Change(Settings):
-    """What is changed in a row, in this order: `set`, `multiply`, `add`, `swap`, `permute`."""
+    """Changes of a row, in this order: `set`, `multiply`, `add`, `swap`, `permute`."""
 
     set: dict[str, bool | int | float | str | None] = Field(
         {}, description="value by column; `null` makes it missing"
@@ -66,16 +66,18 @@ class Change(Settings):
         for name, value in self.set.items():
             with setting("set", name):
                 place = _place(columns, name)
-                packed = _packed(columns.columns[place], value)
+                packed = _pack_value(columns.columns[place], value)
                 changed[place] = np.full_like(changed[place], packed)
         for key, numbers in (("multiply", self.multiply), ("add", self.add)):
             for name, number in numbers.items():
                 with setting(key, name):
                     place = _place(columns, name)
-                    changed[place] = _moved(key, columns.columns[place], changed[place], number)
+                    changed[place] = _move_numbers(
+                        key, columns.columns[place], changed[place], number
+                    )
         if self.swap:
             with setting("swap"):
-                first, second = _exchanged(columns, self.swap)
+                first, second = _columns_to_swap(columns, self.swap)
             changed[first], changed[second] = changed[second], changed[first]
         if self.permute:
             with setting("permute", "column"):
@@ -98,7 +100,7 @@ def _place(columns: FrameSchema, name: str) -> int:
     return names.index(name)
 
 
-def _packed(column: Column, value: Category | None) -> int | list[float]:
+def _pack_value(column: Column, value: Category | None) -> int | list[float]:
     """Part of a packed row that stands for one value of a column."""
     if column.categories:
         if value is not None and value not in column.categories:
@@ -122,7 +124,7 @@ def _packed(column: Column, value: Category | None) -> int | list[float]:
     return [number] if column.missing is None else [number, 1.0]
 
 
-def _moved(
+def _move_numbers(
     key: str, column: Column, part: NDArray[np.floating], number: float
 ) -> NDArray[np.floating]:
     """(n, 1 or 2) numbers of a column, multiplied or added to; 0 where they are missing."""
@@ -142,15 +144,15 @@ def _moved(
     return moved
 
 
-def _exchanged(columns: FrameSchema, names: tuple[str, str]) -> tuple[int, int]:
+def _columns_to_swap(columns: FrameSchema, names: tuple[str, str]) -> tuple[int, int]:
     """Places of two columns of one type; raises DataError for others."""
     first, second = (_place(columns, name) for name in names)
-    one, other = columns.columns[first], columns.columns[second]
-    if replace(one, name="") != replace(other, name=""):
+    first_column, second_column = columns.columns[first], columns.columns[second]
+    if replace(first_column, name="") != replace(second_column, name=""):
         raise DataError(
-            f"'swap' names {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}); expected "
-            "two columns of one type, with the same categories: give them the same 'dtypes:' or "
-            "'categories:'"
+            f"'swap' names {first_column.name!r} ({first_column.dtype}) and "
+            f"{second_column.name!r} ({second_column.dtype}); expected two columns of one type, "
+            "with the same categories: give them the same 'dtypes:' or 'categories:'"
         )
     return first, second
 
@@ -172,7 +174,7 @@ def _permutation(permuted: Permuted, count: int, groups: Groups) -> NDArray[np.i
     """(n,) row that each row takes the value of."""
     group = np.zeros(count, int) if permuted.within is None else groups(permuted.within)
     order = np.argsort(group, kind="stable")
-    rng, taken = np.random.default_rng(permuted.seed), np.empty(count, np.int64)
+    rng, permutation = np.random.default_rng(permuted.seed), np.empty(count, np.int64)
     for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        taken[members] = rng.permutation(members)
-    return taken
+        permutation[members] = rng.permutation(members)
+    return permutation

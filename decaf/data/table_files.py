@@ -51,7 +51,9 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
         raise DataError(f"table {path} has no rows; {EXPECTED}")
     if path.suffix.lower() == ".csv" and typed:
         return {name: _numbers(values) for name, values in columns.items()}
-    return columns if typed else {name: list(map(as_text, own)) for name, own in columns.items()}
+    return (
+        columns if typed else {name: list(map(as_text, cells)) for name, cells in columns.items()}
+    )
 
 
 def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[str, ...]:
@@ -109,7 +111,7 @@ def _dense(chunks: Any, name: str) -> NDArray[Any]:
 
 
 def _csv(content: bytes) -> Columns:
-    rows = csv.reader(io.StringIO(_decoded(content), newline=""), strict=True)
+    rows = csv.reader(io.StringIO(_decode(content), newline=""), strict=True)
     try:
         _check_names(names := next(rows, []))
         check_separator(names)
@@ -128,7 +130,7 @@ def _json_lines(content: bytes) -> Columns:
         raise ValueError(f"{word} is no number of JSON")
 
     table: list[dict[str, Any]] = []
-    for number, line in enumerate(filter(str.strip, _decoded(content).splitlines()), 1):
+    for number, line in enumerate(filter(str.strip, _decode(content).splitlines()), 1):
         try:
             row = json.loads(line, parse_constant=constant)
         except (ValueError, RecursionError) as error:
@@ -160,7 +162,7 @@ READERS: dict[str, Callable[[bytes], Columns]] = {
 }
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -180,19 +182,21 @@ def _check_names(names: Sequence[str]) -> None:
 
 def check_separator(header: Sequence[str]) -> None:
     """Refuse, by ValueError, a CSV that something else than commas separates."""
-    seen = next((mark for mark in ";\t|" if mark in header[0]), None) if len(header) == 1 else None
-    if seen is not None:
+    separator = (
+        next((mark for mark in ";\t|" if mark in header[0]), None) if len(header) == 1 else None
+    )
+    if separator is not None:
         raise ValueError(
             f"its header is one column, {shown(header[0])}: the file seems to be separated by "
-            f"{seen!r}; expected commas, and points in numbers"
+            f"{separator!r}; expected commas, and points in numbers"
         )
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:
     """Cells of a CSV as numbers, if all that are there are numbers; else as they are."""
-    given = [cell for cell in cells if cell is not None]
+    filled_cells = [cell for cell in cells if cell is not None]
     for pattern, kind in ((WHOLE, int), (NUMBER, float)):
-        if given and all(map(pattern.fullmatch, given)):
+        if filled_cells and all(map(pattern.fullmatch, filled_cells)):
             return [None if cell is None else kind(cell) for cell in cells]
     return cells
 

@@ -137,10 +137,15 @@ def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> Paired
 
     The pairs of an origin come after those of the origins before it.
     """
-    kept = [_differing(factual, own) for own in origins]
-    row = np.concatenate([own.place[some] for own, some in zip(origins, kept, strict=True)])
-    sizes = [some.size for some in kept]
-    feature = np.repeat([own.feature for own in origins], sizes)
+    differing = [_differing(factual, counterfactuals) for counterfactuals in origins]
+    row = np.concatenate(
+        [
+            counterfactuals.place[some]
+            for counterfactuals, some in zip(origins, differing, strict=True)
+        ]
+    )
+    sizes = [some.size for some in differing]
+    feature = np.repeat([counterfactuals.feature for counterfactuals in origins], sizes)
     is_made = feature == 0
     first = first_rows(row, factual.row_count)
     is_new = first[row] == np.arange(row.size)
@@ -151,13 +156,18 @@ def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> Paired
     origin, number = np.full(count, OF_TABLE, np.int16), np.empty(count, np.int64)
     number[plus] = row
     origin[minus[is_made]] = np.repeat(np.arange(len(origins)), sizes)[is_made]
-    number[minus[is_made]] = np.concatenate(kept)[is_made]
-    both = [*zip(origins, kept, strict=True)]
-    types = [texts_of(own.pair_type).take(some) for own, some in both]
-    suffixes = [(own.suffix or Texts.repeat("", own.place.size)).take(some) for own, some in both]
+    number[minus[is_made]] = np.concatenate(differing)[is_made]
+    both = [*zip(origins, differing, strict=True)]
+    types = [texts_of(counterfactuals.pair_type).take(some) for counterfactuals, some in both]
+    suffixes = [
+        (counterfactuals.suffix or Texts.repeat("", counterfactuals.place.size)).take(some)
+        for counterfactuals, some in both
+    ]
     return PairedRows(
         *(factual, origins, row, feature, code_texts(concat_texts(*types))),
-        concat_texts(*suffixes) if any(own.suffix for own in origins) else None,
+        concat_texts(*suffixes)
+        if any(counterfactuals.suffix for counterfactuals in origins)
+        else None,
         *(plus, minus, origin, number),
     )
 

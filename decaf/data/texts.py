@@ -73,15 +73,15 @@ class Texts(Sequence[str]):
 
     def take(self, rows: NDArray[np.integer]) -> "Texts":
         """Texts of some rows, in their order."""
-        taken = Texts(self.arrow.take(pa.array(rows)))
+        texts = Texts(self.arrow.take(pa.array(rows)))
         if self.__dict__.get("is_plain"):
-            taken.__dict__["is_plain"] = True
-        return taken
+            texts.__dict__["is_plain"] = True
+        return texts
 
     def places_of(self, texts: Iterable[str]) -> dict[str, int]:
         """First row of each text; texts that no row has are left out."""
-        wanted = Texts(texts)
-        named = zip(wanted, self.find(wanted).tolist(), strict=True)
+        wanted_texts = Texts(texts)
+        named = zip(wanted_texts, self.find(wanted_texts).tolist(), strict=True)
         return {text: place for text, place in named if place >= 0}
 
     def find(self, texts: "Texts") -> NDArray[np.int64]:
@@ -96,7 +96,7 @@ class Texts(Sequence[str]):
     def count_distinct(self) -> int:
         """Number of different texts.
 
-        Digests are told apart by their first letters, which takes a tenth of the memory.
+        Digests are compared by their first letters, which takes a tenth of the memory.
         """
         sizes = pc.binary_length(self.arrow).to_numpy()
         if not (sizes == HEX_DIGITS).all():
@@ -167,8 +167,8 @@ class Texts(Sequence[str]):
         is_clear = pc.and_(pc.greater(length, 0), pc.less_equal(length, LONGEST))
         if not self.is_plain:
             is_clear = pc.and_(is_clear, pc.ascii_is_printable(self.arrow))
-        left = self.arrow.filter(pc.invert(is_clear))
-        return [name for name in Texts(left) if fault_of(name)][:1]
+        unclear = self.arrow.filter(pc.invert(is_clear))
+        return [name for name in Texts(unclear) if fault_of(name)][:1]
 
 
 def check_names(*columns: Iterable[str]) -> None:
@@ -196,7 +196,7 @@ def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
     rows = np.ascontiguousarray(rows)
     size = rows.dtype.itemsize * rows.shape[1]
     texts = cast("list[bytes]", rows.view(np.dtype((np.void, size))).ravel().tolist())
-    digests = b"".join([one.digest() for one in map(hashlib.sha256, texts)])
+    digests = b"".join([digest.digest() for digest in map(hashlib.sha256, texts)])
     return np.frombuffer(digests, np.uint8).reshape(-1, SHA256_BYTES)
 
 
@@ -243,8 +243,8 @@ def join_texts(*pieces: str | Texts) -> Texts:
 
 def _join(pieces: Iterable[str | pa.Array]) -> pa.Array:
     of = pa.large_string()
-    given = [pa.scalar(piece, of) if isinstance(piece, str) else piece for piece in pieces]
-    return pc.binary_join_element_wise(*given, pa.scalar("", of))
+    arrays = [pa.scalar(piece, of) if isinstance(piece, str) else piece for piece in pieces]
+    return pc.binary_join_element_wise(*arrays, pa.scalar("", of))
 
 
 def keep_where(is_kept: NDArray[np.bool_], texts: Texts) -> Texts:

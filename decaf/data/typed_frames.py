@@ -130,11 +130,11 @@ def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator
     for name in names:
         if library.kind(frame[name]) != "category" or library.declared(frame[name]) is not None:
             continue
-        known = set(library.present(frame[name]))
-        if strange := sorted(set(library.present(other[name])) - known, key=str):
+        known_values = set(library.present(frame[name]))
+        if strange := sorted(set(library.present(other[name])) - known_values, key=str):
             yield (
                 f"column {name!r} has {listed([*map(repr, strange)])}, which no row of the table "
-                f"has{suggestion(str(strange[0]), map(str, known))}"
+                f"has{suggestion(str(strange[0]), map(str, known_values))}"
             )
 
 
@@ -179,11 +179,11 @@ def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarati
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
     from pandas.api.types import is_numeric_dtype
 
-    own = frame[name]
+    column = frame[name]
     try:
-        # 'bool' alone takes text and what is missing for true; 'boolean' refuses both.
-        typed = (own.astype("boolean") if dtype == "bool" else own).astype(dtype)
-        if dtype in WHOLE and is_numeric_dtype(own) and (typed != own)[own.notna()].any():
+        # 'bool' would turn text and missing values into true; 'boolean' refuses both.
+        typed = (column.astype("boolean") if dtype == "bool" else column).astype(dtype)
+        if dtype in WHOLE and is_numeric_dtype(column) and (typed != column)[column.notna()].any():
             raise ValueError("it has fractions")
     except (ValueError, TypeError) as error:
         raise DataError(

@@ -15,7 +15,7 @@ CODECS = {
     *("blosc", "bytes", "bz2", "crc32c", "delta", "gzip", "lz4", "lzma", "sharding_indexed"),
     *("shuffle", "transpose", "zlib", "zstd"),
 }
-"""How chunks may be packed; others (pickle above all) could run what a stranger wrote."""
+"""Allowed codecs of chunks; other codecs (pickle above all) could run a stranger's code."""
 EXPECTED = "expected a folder that zarr wrote, of an array or of a group of arrays"
 
 
@@ -50,10 +50,10 @@ class ChunkedRows:
 
 
 def newest_file(folder: Path) -> int:
-    """When a file of a store was last changed, ns.
+    """Time of the last change of any file of a store, ns.
 
-    Raises DataError where it has a link: a store of somebody else must not show what is elsewhere
-    on this machine.
+    Raises DataError where it has a link: a stranger's store must not show files elsewhere on this
+    machine.
     """
     files = [folder, *folder.rglob("*")]
     if link := next((file for file in files[1:] if file.is_symlink()), None):
@@ -71,13 +71,13 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
         import zarr
     newest_file(folder)
     try:
-        found: Any = zarr.open(zarr.storage.LocalStore(folder, read_only=True), mode="r")
-        if isinstance(found, zarr.Group):
-            names = sorted(key for key, _ in found.arrays())
+        node: Any = zarr.open(zarr.storage.LocalStore(folder, read_only=True), mode="r")
+        if isinstance(node, zarr.Group):
+            names = sorted(key for key, _ in node.arrays())
             if name not in names:
                 raise ValueError(f"it has no array {name!r}{suggestion(name, names)}")
-            found = found[name]
-        described = found.metadata.to_dict()
+            node = node[name]
+        described = node.metadata.to_dict()
     except Exception as error:  # noqa: BLE001 - metadata of strangers
         raise DataError(f"store {folder} cannot be used: {error}; {EXPECTED}") from error
     packed = [described.get(key) for key in ("codecs", "compressor", "filters")]
@@ -86,7 +86,7 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
             f"array {name!r} of {folder} is packed by {listed(strange)}; expected "
             f"{', '.join(sorted(CODECS))}"
         )
-    return ChunkedRows(found, f"array {name!r} of {folder}")
+    return ChunkedRows(node, f"array {name!r} of {folder}")
 
 
 def _names(codecs: Any) -> Iterator[str]:

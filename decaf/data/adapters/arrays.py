@@ -131,7 +131,7 @@ class Arrays(Adapter):
             for role in roles
             for row, (name, digest) in enumerate(zip(rows, self._facts(role).digests, strict=True))
         )
-        said = zip(rows, sources, types, classes.ids, splits, weights, strict=True)
+        row_values = zip(rows, sources, types, classes.ids, splits, weights, strict=True)
         pairs = [
             Pair(
                 pair_id=f"{name}__{k}" if k else name,
@@ -144,7 +144,7 @@ class Arrays(Adapter):
                 feature=k,
                 weight=weight,
             )
-            for row, (name, source, kind, class_id, split, weight) in enumerate(said)
+            for row, (name, source, kind, class_id, split, weight) in enumerate(row_values)
             for k in features or [0]
         ]
         shape = " ".join(map(str, factual.shape[1:]))
@@ -205,10 +205,10 @@ class Arrays(Adapter):
         return list(range(1, factual.shape[1] + 1))
 
     def _check_alike(self, factual: Rows, counterfactual: Rows) -> None:
-        found = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
-        if found[0] != found[1]:
+        kinds = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
+        if kinds[0] != kinds[1]:
             raise DataError(
-                f"{self.counterfactual} is {found[1]}; expected {found[0]}, as {self.factual} has "
+                f"{self.counterfactual} is {kinds[1]}; expected {kinds[0]}, as {self.factual} has "
                 "it: row by row, the same input but for the change"
             )
 
@@ -237,7 +237,7 @@ class Arrays(Adapter):
                 f"{self.factual} is {array.dtype} {array.shape}; expected images (n, height, "
                 "width), or with 1 or 3 channels last or first"
                 + (" as 'channels:' needs them" if self.channels else "")
-                + ": for numbers that are no images, say 'scale: 255' or 'scale: 1' without "
+                + ": for numbers other than images, say 'scale: 255' or 'scale: 1' without "
                 "'channels:'",
                 *(["channels"] if self.channels else []),
             )
@@ -251,8 +251,8 @@ class Arrays(Adapter):
         ranges = [self._facts(role).range for role in roles]
         if is_scaled or array.dtype.kind not in NUMBERS:
             return
-        found = ValueRange(min(low for low, _ in ranges), max(high for _, high in ranges))
-        if remark := remark_on_pixels(shape, array.dtype, found):
+        value_range = ValueRange(min(low for low, _ in ranges), max(high for _, high in ranges))
+        if remark := remark_on_pixels(shape, array.dtype, value_range):
             yield remark
 
     def _array(self, role: Role) -> Rows:

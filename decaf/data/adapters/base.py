@@ -1,4 +1,4 @@
-"""What every data set is: pairs by name, and their clean inputs one at a time."""
+"""Base class of data sets: pairs by name, and their clean inputs one at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from decaf.foundation.settings import Settings
 
 
 class Adapter(Settings, ABC):
-    """A data set as ``data:`` names it; its fields are what the section takes."""
+    """A data set, named by ``data:``; its fields are the keys of that section."""
 
     place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
     shared_with_recipes: ClassVar[Mapping[str, str]] = {}
@@ -29,7 +29,7 @@ class Adapter(Settings, ABC):
 
     @abstractmethod
     def pair_set(self) -> PairSet:
-        """Name the pairs and digest what they are made from, without decoding an image.
+        """Name the pairs and digest their sources, without decoding an image.
 
         Raises BadInput when files are missing or settings do not fit the data.
         """
@@ -59,12 +59,12 @@ class Adapter(Settings, ABC):
         return None
 
     def describe(self, pairs: PairSet, pair: Pair) -> str:
-        """What a pair changes, in a few words for people: ``orange wall → blue wall``.
+        """Describe the change of a pair in a few words for people: ``orange wall → blue wall``.
 
-        A report says it of the strongest pairs of a study; it enters no result. Rows of a frame say
-        which columns change, pairs about a feature which one goes, others the files or kinds of
-        both inputs, after the name of the class where it has one. Raises DataError
-        when an input cannot be read.
+        A report shows it for the strongest pairs of a study; it enters no result. By default it
+        names the changed columns of a row, the removed feature, or else the files or kinds of both
+        inputs, after the name of the class if there is one. Raises DataError when an input cannot
+        be read.
         """
         names = pairs.class_names
         label = f"{names[pair.class_id]}: " if pair.class_id < len(names) else ""

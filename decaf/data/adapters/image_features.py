@@ -36,7 +36,7 @@ LIST = ".txt"
 
 
 class Row(NamedTuple):
-    """What is said of one image."""
+    """Table row of one image."""
 
     image: str
     """Its path below the folder of the images."""
@@ -45,11 +45,11 @@ class Row(NamedTuple):
     source: str
     split: str
     weight: float
-    """Of each of its pairs."""
+    """Weight of each of its pairs."""
 
 
 class FeaturedImages(ImageFiles, ABC):
-    """What data sets of images with features have in common, whatever says which there are."""
+    """Base class of data sets of images with features, from any source of features."""
 
     @abstractmethod
     def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
@@ -73,13 +73,13 @@ class FeaturedImages(ImageFiles, ABC):
         check_count(named.names)
         classes = class_ids([row.label for row in rows], self.classes)
         every = zip(rows, classes.ids, named.of_image, strict=True)
-        found = [(row, own, masked) for row, own, masked in every if masked]
+        featured = [(row, row_class, masked) for row, row_class, masked in every if masked]
         inputs = self.shaped(
-            Input(row.image, "image", *files[row.image], row.image) for row, *_ in found
+            Input(row.image, "image", *files[row.image], row.image) for row, *_ in featured
         )
-        turns = self._turns(inputs, [masked.mask for *_, masked in found])
+        turns = self._turns(inputs, [masked.mask for *_, masked in featured])
         masks, pairs = [], []
-        for place, (row, class_id, masked) in enumerate(found):
+        for place, (row, class_id, masked) in enumerate(featured):
             turn = turns.of_photo.get(row.image, 1)
             shape = (inputs[place].shape or ())[:2] or None
             masks.append(_placed_mask(masked.mask, len(named.names), turn, shape))
@@ -97,7 +97,11 @@ class FeaturedImages(ImageFiles, ABC):
                     weight=row.weight,
                 )
                 pairs.append(pair)
-        bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
+        bare = [
+            row.image
+            for row, masked_image in zip(rows, named.of_image, strict=True)
+            if masked_image is None
+        ]
         remarks = [*unused, *classes.remarks, *self._remarks(rows, bare)]
         remarks += [*named.remarks, *turns.remarks]
         shown_somewhere = {pair.pair_type for pair in pairs}
@@ -115,7 +119,7 @@ class FeaturedImages(ImageFiles, ABC):
         )
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
-        """What is left out, in words; raises DataError where no image is left."""
+        """Remarks on images that are left out; raises DataError where no image is left."""
         root, features = self._places()
         if len(bare) == len(rows):
             raise DataError(f"none of the {len(rows)} images of {root} has {features.needed}")
@@ -130,15 +134,19 @@ class FeaturedImages(ImageFiles, ABC):
         """
         faults: dict[str, None] = {}
         features = self._places()[1]
-        stored = [one for one in zip(pairs.inputs, pairs.masks, strict=True) if one[0].file]
+        stored = [
+            stored_pair
+            for stored_pair in zip(pairs.inputs, pairs.masks, strict=True)
+            if stored_pair[0].file
+        ]
         headers = self.headers((image for image, _ in stored), faults)
         for image, mask in stored:
             header = headers.get(image.location)
             if header is None or not isinstance(features, AnnotatedFeatures):
                 continue
-            _, turn, given = _parse_location(mask)
+            _, turn, entries = _parse_location(mask)
             try:
-                annotations = features.headers(given)
+                annotations = features.headers(entries)
             except DataError as error:
                 faults[str(error)] = None
                 continue
@@ -150,9 +158,9 @@ class FeaturedImages(ImageFiles, ABC):
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """Read the features of an image, resized to nearest pixels and cropped as that is."""
-        count, turn, given = _parse_location(mask)
+        count, turn, entries = _parse_location(mask)
         features = self._places()[1]
-        words = features.words(given, turn)
+        words = features.words(entries, turn)
         if isinstance(features, AnnotatedFeatures):
             words = central_crop_of_mask(words, self.resize, self.crop)
         return words.astype(np.min_scalar_type(2**count - 1))
@@ -174,7 +182,7 @@ class FeaturedImages(ImageFiles, ABC):
         return find_turns(annotated, features.annotations)
 
     def _image(self, name: str, file: str) -> Image:
-        """An image with what is kept of it, where features are made from that."""
+        """Image with the part of it that is kept, if features are made from that part."""
         if isinstance(self._places()[1], AnnotatedFeatures):
             return Image(name, None)
         cropped = (self.crop, self.crop) if self.crop else None
@@ -214,23 +222,23 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     if table is None:
         return [row_of(name) for name in Folder(folder).files()], ()
     is_list = table.suffix.lower() == LIST
-    columns = _listed(table) if is_list else read_table(table, typed=False)
+    columns = _read_columns(table) if is_list else read_table(table, typed=False)
     if "image" not in columns:
         raise DataError(f"table {table} has no column 'image', of paths below the folder")
     every = said_of_rows(columns, table, {name: name for name in Row._fields})
-    weights = weights_of([said.pop("weight", UNSAID) for said in every], f"table {table}")
+    weights = weights_of([values.pop("weight", UNSAID) for values in every], f"table {table}")
     rows: dict[str, Row] = {}
-    for number, (said, weight) in enumerate(zip(every, weights, strict=True), 1):
-        if said["image"] in rows:
+    for number, (values, weight) in enumerate(zip(every, weights, strict=True), 1):
+        if values["image"] in rows:
             raise DataError(
-                f"table {table}, row {number}: {shown(said['image'])} is there twice; "
+                f"table {table}, row {number}: {shown(values['image'])} is there twice; "
                 "expected every image once"
             )
-        rows[said["image"]] = row_of(**said, weight=weight)
+        rows[values["image"]] = row_of(**values, weight=weight)
     return list(rows.values()), unused_columns(columns, Row._fields)
 
 
-def _listed(file: Path) -> dict[str, list[Any]]:
+def _read_columns(file: Path) -> dict[str, list[Any]]:
     remedy = "give a text file with one image a line"
     with refusals_as(DataError, f"list {file} cannot be read", remedy):
         try:
@@ -243,7 +251,7 @@ def _listed(file: Path) -> dict[str, list[Any]]:
 def row_of(
     image: str, label: str = "", source: str = "", split: str = "all", weight: float = 1.0
 ) -> Row:
-    """What is said of an image, or follows from its path."""
+    """Row of an image; values that the table lacks follow from its path."""
     return Row(image, label or label_of(image), source or image, split, weight)
 
 
@@ -257,6 +265,6 @@ def _placed_mask(mask: Input, count: int, turn: int, shape: tuple[int, ...] | No
 
 def _parse_location(mask: Input) -> tuple[int, int, Any]:
     """Number of all features, orientation that the mask is turned by, and its source."""
-    numbers, _, given = mask.location.partition(" ")
+    numbers, _, entries = mask.location.partition(" ")
     count, _, turn = numbers.partition("/")
-    return int(count), int(turn or 1), json.loads(given)
+    return int(count), int(turn or 1), json.loads(entries)

@@ -1,4 +1,4 @@
-"""What data sets of image files have in common: listing, digests, resize, crop, and refusals."""
+"""Base of data sets of image files: listing, digests, resize, crop, and refusals."""
 
 import os
 from abc import ABC
@@ -69,7 +69,7 @@ class ImageFiles(Adapter, ABC):
 
     @property
     def geometry(self) -> str:
-        """How inputs are made from files, as their identity has it."""
+        """Steps that make inputs from files, as a part of their identity."""
         resized = "as stored" if self.resize is None else f"bilinear {self.resize}"
         grey = " grey" if self.channels == 1 else ""
         return f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "") + grey
@@ -112,7 +112,7 @@ class ImageFiles(Adapter, ABC):
     def headers(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, Header]:
         """Size and orientation of every file that can be read, from its header.
 
-        What is refused joins the faults.
+        Refused files join the faults.
         """
         headers: dict[str, Header] = {}
         for image in images:
@@ -142,19 +142,19 @@ class Folder:
         if not self.root.is_dir():
             expected = f"expected one of images{start_of(self.root)}"
             raise DataError(f"{self.root} is no folder; {expected}")
-        found = []
+        names = []
         with refusals_as(DataError, f"{self.root} cannot be read", "make all in it readable"):
             for place, folders, files in os.walk(self.root, onerror=_raise):
                 folders[:] = [name for name in folders if not name.startswith(".")]
                 below = Path(place).relative_to(self.root)
-                found += [(below / name).as_posix() for name in files if not name.startswith(".")]
-        return sorted(found)
+                names += [(below / name).as_posix() for name in files if not name.startswith(".")]
+        return sorted(names)
 
     def file(self, name: str) -> tuple[str, str]:
-        """Digest of a file's content, and where it lies once links are followed.
+        """Digest of a file's content, and its place with links followed.
 
-        Raises DataError when it is missing, no file, or outside of the folder: a table of somebody
-        else must not show what is elsewhere on this machine.
+        Raises DataError when it is missing, not a file, or outside of the folder: a stranger's
+        table must not show files elsewhere on this machine.
         """
         if problem := fault_of(name):
             raise DataError(f"the name {shown(name)} of an image {problem}")
@@ -188,17 +188,17 @@ def _raise(error: OSError) -> None:
 
 
 def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[dict[Any, str]]:
-    """What each row of a table says, by role, of the columns that it has.
+    """Cells of each row of a table, by role, for the columns that the table has.
 
     Raises DataError when a cell of them is empty.
     """
-    own = {role: name for role, name in names.items() if name in table}
-    for name in own.values():
+    column_of_role = {role: name for role, name in names.items() if name in table}
+    for name in column_of_role.values():
         row = next((row for row, value in enumerate(table[name], 1) if not value), None)
         if row is not None:
             raise DataError(
                 f"table {path}, row {row}: column {shown(name)} is empty; expected a value in "
                 "every row, or no such column"
             )
-    columns = zip(*(table[name] for name in own.values()), strict=True)
-    return [dict(zip(own, values, strict=True)) for values in columns]
+    columns = zip(*(table[name] for name in column_of_role.values()), strict=True)
+    return [dict(zip(column_of_role, values, strict=True)) for values in columns]

@@ -36,7 +36,7 @@ OPTIONAL: tuple[Role, ...] = ("label", "pair_type", "source", "split", "weight",
 
 
 class Row(NamedTuple):
-    """What is said of one pair; images are paths below their folders."""
+    """Table row of one pair; images are paths below their folders."""
 
     factual: str
     counterfactual: str
@@ -122,9 +122,9 @@ class ImagePairs(ImageFiles):
         for row in rows:
             for role in NEEDED:
                 file = getattr(row, role)
-                if (known := labels.setdefault((role, file), row.label)) != row.label:
+                if (first_label := labels.setdefault((role, file), row.label)) != row.label:
                     raise DataError(
-                        f"{role} image {shown(file)} has the labels {shown(known)} and "
+                        f"{role} image {shown(file)} has the labels {shown(first_label)} and "
                         f"{shown(row.label)}; expected one label for each image"
                     )
         positions = {key: place for place, key in enumerate(labels)}
@@ -252,22 +252,22 @@ class ImagePairs(ImageFiles):
             if name not in table:
                 message = f"'groups:' names the column {name!r}, which {self.pairs} lacks"
                 raise SettingError(f"{message}{suggestion(name, table)}", "groups")
-        said = said_of_rows(table, path, names)
-        own = dict(zip(self.groups, self.groups, strict=True))
-        groups = said_of_rows(table, path, own) if own else [{}] * len(said)
-        rows = self._distinct(said, groups)
+        cells = said_of_rows(table, path, names)
+        group_columns = dict(zip(self.groups, self.groups, strict=True))
+        groups = said_of_rows(table, path, group_columns) if group_columns else [{}] * len(cells)
+        rows = self._distinct(cells, groups)
         return rows, unused_columns(table, [*names.values(), *self.groups])
 
     def _distinct(self, said: list[dict[Role, str]], groups: list[dict[str, str]]) -> list[Row]:
-        """Rows with what is said when the table does not say it; refuses two of one name."""
+        """Rows, with defaults for columns that the table lacks; refuses two rows of one name."""
         rows: list[Row] = []
         first: dict[str, int] = {}
-        for number, (one, own) in enumerate(zip(said, groups, strict=True), 1):
-            files = {role: Path(one[role]).as_posix() for role in NEEDED}
-            row = _row({**one, **files}, tuple(own.items()))
-            if (other := first.setdefault(row.pair_id, number)) != number:
+        for number, (cells, row_groups) in enumerate(zip(said, groups, strict=True), 1):
+            files = {role: Path(cells[role]).as_posix() for role in NEEDED}
+            row = _row({**cells, **files}, tuple(row_groups.items()))
+            if (first_number := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
-                    f"table {self.pairs}: rows {other} and {number} are one pair, "
+                    f"table {self.pairs}: rows {first_number} and {number} are one pair, "
                     f"{shown(row.pair_id)}; take one out, or give each a 'pair_id' of its own"
                 )
             rows.append(row)
@@ -324,13 +324,13 @@ def _checked_files(
 ) -> dict[tuple[Role, str], tuple[str, str]]:
     """Digest and place of every file, by its role and name; raises DataError, naming faults."""
     folders = {role: Folder(root) for role, root in roots.items()}
-    found: dict[tuple[Role, str], tuple[str, str]] = {}
+    files: dict[tuple[Role, str], tuple[str, str]] = {}
     faults: dict[str, None] = {}
     for role, name in dict.fromkeys((role, getattr(row, role)) for row in rows for role in NEEDED):
         try:
-            found[role, name] = folders[role].file(name)
+            files[role, name] = folders[role].file(name)
         except DataError as error:
             faults[str(error)] = None
     if faults:
         raise unusable(faults, "images")
-    return found
+    return files

@@ -43,7 +43,7 @@ PAIR_TYPE = "pair"
 
 
 class Built(NamedTuple):
-    """What files and settings make: the pairs, and what reads the rows that they use."""
+    """Pairs made from files and settings, and the reader of their rows."""
 
     rows: PairedRows
     pairs: PairSet
@@ -153,8 +153,8 @@ class TablePairs(Adapter):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # Workers read rows from the store.
-        own = {name: value for name, value in state["__dict__"].items() if name != "_built"}
-        return state | {"__dict__": own}
+        kept_state = {name: value for name, value in state["__dict__"].items() if name != "_built"}
+        return state | {"__dict__": kept_state}
 
     @cached_property
     def _built(self) -> Built:
@@ -178,23 +178,30 @@ class TablePairs(Adapter):
                 declarations._replace(of_text=of_text),
                 texts,
             )
-            other = typed_as(second.frame, frame, names)
+            second_frame = typed_as(second.frame, frame, names)
             used = {*names, self.id, self.pair_type}
-            found = (
-                *strange_values(other, frame, names),
-                *unused_columns(other, {*used, *self.drop}),
+            second_remarks = (
+                *strange_values(second_frame, frame, names),
+                *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),
             )
-            remarks += [f"counterfactuals: {remark}" for remark in found]
-            frames.append(other[names])
+            remarks += [f"counterfactuals: {remark}" for remark in second_remarks]
+            frames.append(second_frame[names])
         columns = FrameSchema.of(*frames)
         factual = PackedRows(columns, columns.pack(frames[0]))
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
         remarks += remark_marks(number_columns(columns, factual.parts))
-        every = [*self._removed(factual), *self._changed(factual, frame)]
+        every = [
+            *self._counterfactuals_by_removal(factual),
+            *self._counterfactuals_by_change(factual, frame),
+        ]
         if self.counterfactuals is not None:
-            every.append(self._joined(PackedRows(columns, columns.pack(frames[1])), other, ids))
-        return self._paired(factual, frame, ids, every, remarks)
+            every.append(
+                self._join_counterfactuals(
+                    PackedRows(columns, columns.pack(frames[1])), second_frame, ids
+                )
+            )
+        return self._make_pairs(factual, frame, ids, every, remarks)
 
     def _declarations(self) -> Declarations:
         """Values that settings name, and columns of names: none of them is a missing value."""
@@ -225,13 +232,20 @@ class TablePairs(Adapter):
             for name in names:
                 if name is not None and name not in frame:
                     message = f"'{key}:' names the column {name!r}, which {self.table} lacks"
-                    known = suggestion(name, map(str, frame.columns))
-                    raise SettingError(f"{message}{known}", key)
+                    hint = suggestion(name, map(str, frame.columns))
+                    raise SettingError(f"{message}{hint}", key)
 
     def _input_names(self, frame: Frame) -> list[str]:
-        others = {self.id, self.label, self.source, self.split, self.weight, self.pair_type}
-        others.update(self.drop)
-        names = [*self.inputs] or [name for name in frame.columns if name not in others]
+        special_columns = {
+            self.id,
+            self.label,
+            self.source,
+            self.split,
+            self.weight,
+            self.pair_type,
+        }
+        special_columns.update(self.drop)
+        names = [*self.inputs] or [name for name in frame.columns if name not in special_columns]
         if not names:
             raise DataError(f"{self.table} has no column that is an input; correct 'drop:'")
         return names
@@ -241,7 +255,7 @@ class TablePairs(Adapter):
         refuse_doubled(ids, f"{self.table} has two rows with the {self.id} ", "give each its own")
         return ids
 
-    def _removed(self, factual: PackedRows) -> Iterator[Counterfactuals]:
+    def _counterfactuals_by_removal(self, factual: PackedRows) -> Iterator[Counterfactuals]:
         names, count = [column.name for column in factual.columns.columns], factual.row_count
         for name in self.removed:
             if name not in names:
@@ -251,7 +265,9 @@ class TablePairs(Adapter):
             feature = names.index(name) + 1
             yield Counterfactuals(np.arange(count), factual, types, feature=feature)
 
-    def _changed(self, factual: PackedRows, frame: Frame) -> Iterator[Counterfactuals]:
+    def _counterfactuals_by_change(
+        self, factual: PackedRows, frame: Frame
+    ) -> Iterator[Counterfactuals]:
         def groups(name: str) -> NDArray[np.int64]:
             if name not in frame:
                 raise DataError(f"'within: {name}' is no column of {self.table}")
@@ -264,23 +280,23 @@ class TablePairs(Adapter):
             rows = factual._replace(parts=parts)
             yield Counterfactuals(np.arange(count), rows, repeat_text(pair_type, count))
 
-    def _joined(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
+    def _join_counterfactuals(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
         """The rows of the second table, each with its row of the first one."""
-        own = names_of_rows(other, cast("str", self.id))
-        place = ids.find(own)
+        row_names = names_of_rows(other, cast("str", self.id))
+        place = ids.find(row_names)
         if (place < 0).any():
-            strange = sorted({*own.take(np.flatnonzero(place < 0))})
+            strange = sorted({*row_names.take(np.flatnonzero(place < 0))})
             raise DataError(
                 f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "
                 f"{self.table} lacks; correct the ids, or add the rows"
             )
-        types = Texts.repeat(PAIR_TYPE, len(own))
+        types = Texts.repeat(PAIR_TYPE, len(row_names))
         if self.pair_type is not None:
             if self.pair_type not in other:
                 message = f"{self.counterfactuals} lacks the column {self.pair_type!r}"
                 raise SettingError(f"{message}{suggestion(self.pair_type, other)}", "pair_type")
             types = names_of_rows(other, self.pair_type)
-        keys, suffix = join_texts(own, " (", types, ")"), None
+        keys, suffix = join_texts(row_names, " (", types, ")"), None
         if self.several:
             suffix = join_texts("__", Texts.numbers(1 + code_texts(keys).earlier_rows()))
         else:
@@ -292,7 +308,7 @@ class TablePairs(Adapter):
         """Names that a column gives to the rows; None without a column."""
         return None if column is None else names_of_rows(frame, column)
 
-    def _paired(
+    def _make_pairs(
         self,
         factual: PackedRows,
         frame: Frame,
@@ -311,12 +327,12 @@ class TablePairs(Adapter):
             [(name, code_texts(names_of_rows(frame, name))) for name in self.groups], count
         )
         rows = pair_rows(factual, every)
-        left = [*remark_equal(every, rows)]
+        left_out = [*remark_equal(every, rows)]
         if not rows.row.size:
-            raise DataError("; ".join([*left, "so there are no pairs: change something else"]))
+            raise DataError("; ".join([*left_out, "so there are no pairs: change something else"]))
         used = np.count_nonzero(rows.origin == OF_TABLE)
         if used < count:
-            left.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
+            left_out.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
         pair_ids = rows.pair_ids(ids)
         pairs = PairColumns(
             pair_ids,
@@ -335,7 +351,7 @@ class TablePairs(Adapter):
             rows.inputs(ids, pair_ids),
             pairs,
             f"{ENCODING}: {json_sha256(columns.identity)}",
-            (*left, *remarks, *classes.remarks),
+            (*left_out, *remarks, *classes.remarks),
             columns=columns,
             has_labels=classes.has_labels,
             class_names=classes.names,
