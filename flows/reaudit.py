@@ -34,7 +34,7 @@ def reaudit(
             audit_changes(diff, pairs)
         steps.judge(store, study)
         if has_run(store, study.study):
-            report(store, study)
+            report(store, study, config)
         return steps.notify(store, study, config)
     except UnknownEntry:  # what was asked for is none of the registry's: nothing has failed
         raise

@@ -38,8 +38,11 @@ def show_again(plan: AuditPlan) -> None:
     publish(plan.store, plan.study)
 
 
-def publish(store: Storage, study: Study) -> Path | None:
-    """Write the study's report from the warehouse, unless it has none; no model is needed."""
+def publish(store: Storage, study: Study, config: str = "CONFIG") -> Path | None:
+    """Write the study's report from the warehouse, unless it has none; no model is needed.
+
+    Commands on the page name the study's file ``config``.
+    """
     if study.report_file is None:
         return None
     with connect_whole(store, study.study) as connection:
@@ -49,6 +52,7 @@ def publish(store: Storage, study: Study) -> Path | None:
             study.report_file,
             has_paper=study.report.paper,
             sections=study.report.sections,
+            config=config,
         )
 
 

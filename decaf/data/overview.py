@@ -14,6 +14,7 @@ from decaf.data.input_store import check_kind
 from decaf.data.pair_columns import NOWHERE
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
+from decaf.foundation.number_text import percent_text
 
 SHOWN_VALUES = 4
 """Numbers of an input that has no file, in a line of text."""
@@ -189,7 +190,7 @@ def described(shown: ShownPair) -> dict[str, Any]:
 
 def share_of(removed: NDArray[np.bool_]) -> str:
     """Words for the share of an input that a feature covers."""
-    return f"{removed.mean():.1%} of it" if removed.any() else "nowhere in it"
+    return f"{percent_text(float(removed.mean()))} of it" if removed.any() else "nowhere in it"
 
 
 def _in_lines(shown: ShownPair) -> tuple[str, str]:

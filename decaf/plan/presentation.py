@@ -14,14 +14,14 @@ DisplayName = Annotated[ShownName, Field(max_length=60)]
 Section = Literal[
     "registry",
     "stops",
-    "reading",
-    "pairs",
-    "profiles",
     "breakdowns",
+    "pairs",
+    "paper",
+    "profiles",
     "paths",
     "trajectories",
     "epsilon",
-    "paper",
+    "reading",
     "made",
     "costs",
 ]
@@ -57,18 +57,19 @@ def check_shown(
     names: Mapping[str, str],
     pair_types: Collection[str],
     paths: Iterable[str],
+    models: Iterable[str],
 ) -> None:
-    """Refuse words about pair types and paths that the study does not have.
+    """Refuse words about pair types, paths and models that the study does not have.
 
     Raises SettingError with the keys that lead to the first of them.
     """
     for key, given, known in (
         ("expect", expect, pair_types),
-        ("names", names, (*pair_types, *paths)),
+        ("names", names, (*pair_types, *paths, *models)),
     ):
         for name in given:
             if name not in known:
-                kind = "pair type" if key == "expect" else "pair type or path"
+                kind = "pair type" if key == "expect" else "pair type, path or model"
                 raise SettingError(
                     f"there is no {kind} {name!r}{suggestion(name, known)}", key, name
                 )

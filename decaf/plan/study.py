@@ -147,7 +147,7 @@ class Study(Settings):
     expect: dict[str, Expectation] = Field(
         {}, description="what the change of a pair type should do to the score: a word or a limit"
     )
-    names: dict[str, DisplayName] = Field({}, description="display names of pair types and paths")
+    names: dict[str, DisplayName] = Field({}, description="shown for pair types, paths and models")
     report: Report = Field(
         Report(), description="the HTML page: where it goes, or a section that says more"
     )
@@ -302,7 +302,8 @@ class Study(Settings):
         self._check_classes(pairs)
         types = sorted(pairs.pairs.pair_types.values)
         try:
-            check_shown(self.expect, self.names, types, self.paths)
+            models = [card.id for card in self.models]
+            check_shown(self.expect, self.names, types, self.paths, models)
         except SettingError as error:
             raise self._origin.locate(error) from None
         if self.sources_per_block:

@@ -4,12 +4,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from decaf.foundation.number_text import limit_text, percent_text, score_text, signed_text
+
 MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
 """Most letters of one message; Slack takes 3,000 in a section, Teams 28 kB in a card."""
 TITLE_LETTERS = 150
 FOUND_AND_ALLOWED = {
     "increase": ("a change of ", "at most +"),
-    "decrease": ("a change of ", "at least -"),
+    "decrease": ("a change of ", "at least −"),
     "at_most": ("", "at most "),
     "at_least": ("", "at least "),
 }
@@ -33,12 +35,14 @@ def finding(row: Mapping[str, Any]) -> str:
     if row["lower_limit"] is None:
         return f"{row['metric']} on {place_of(row)}: {row['reason']}"
     found_words, allowed = FOUND_AND_ALLOWED[row["rule"]]
+    number = signed_text if found_words else score_text
     scored_count, planned = row["source_count"], row["planned_source_count"]
     decided = f"; decided after {scored_count:,} of {planned:,} sources" if scored_count else ""
     return (
-        f"{row['metric']} on {place_of(row)}: found {found_words}{row['found']:+.4f} "
-        f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}] at {row['level']:.0%}, "
-        f"{allowed}{row['gate_limit']:g} is allowed{decided}"
+        f"{row['metric']} on {place_of(row)}: found {found_words}{number(row['found'])} "
+        f"[{number(row['lower_limit'])}, {number(row['upper_limit'])}] "
+        f"at {percent_text(row['level'])}, "
+        f"{allowed}{limit_text(row['gate_limit'])} is allowed{decided}"
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.number_text import score_text
 from decaf.foundation.settings import LONGEST_WAIT, Settings, ShownName
 from decaf.registry.entries import Finding
 from decaf.registry.mlflow_client import MlflowServer, Read, Said
@@ -166,8 +167,9 @@ def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:
 
 def _format_interval(value: float, lower: float | None, upper: float | None) -> str:
     """As `0.123 [0.110, 0.135]`."""
-    interval = "" if lower is None or upper is None else f" [{lower:.3f}, {upper:.3f}]"
-    return f"{value:.3f}{interval}"
+    if lower is None or upper is None:
+        return score_text(value)
+    return f"{score_text(value)} [{score_text(lower)}, {score_text(upper)}]"
 
 
 def _key(text: str) -> str:

@@ -40,7 +40,7 @@ def accept(
     if is_undo:
         became = "is not accepted any more: its verdict stands again"
     say(console, f"{entry} {verdict['version']} {became}")
-    publish(store, study)
+    publish(store, study, str(config))
     write_answers(store, study)
 
 

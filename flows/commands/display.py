@@ -13,6 +13,13 @@ from rich.text import Text
 
 from decaf.data.pairs import PairSet
 from decaf.errors import number_of
+from decaf.foundation.number_text import (
+    count_text,
+    limit_text,
+    percent_text,
+    score_text,
+    signed_text,
+)
 from decaf.plan.study import Study
 from flows.commands.sizes import say_sizes, say_stages
 from flows.commands.terminal import say, warn
@@ -58,20 +65,22 @@ def results(console: Console, store: Storage, study: Study) -> None:
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
-        verdicts = _verdicts_of(connection, study.study)
+        verdicts = _verdicts_of(connection, study)
         remarks = [
             *remark_results(connection, study.study),
             *_remark_stops(connection, study.study),
             *_remark_refinements(connection, study.study),
         ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
-    table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
+    table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
     for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
         table.add_section()
-        table.add_row(Text(f"{pair_type}, {path}", style="bold"))
+        title = ", ".join(study.names.get(name, name) for name in (pair_type, path))
+        table.add_row(Text(title, style="bold"))
         for model, _, _, count, active, d, *scores in own:
-            means = (f"{d:+.4f}", *(f"{q:.4f}" for q in scores))
-            table.add_row(model, str(count), f"{active:.2f}", *means)
+            means = (signed_text(d), *map(score_text, scores))
+            name = study.names.get(model, model)
+            table.add_row(name, count_text(count), percent_text(active), *means)
     console.print(table)
     for line in (*remarks, *verdicts):
         say(console, line)
@@ -81,20 +90,19 @@ def results(console: Console, store: Storage, study: Study) -> None:
         say(console, f"Report: {study.report_file}")
 
 
-def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> list[str]:
     """State in one line what each model goes by, the worst first, with its decision if any."""
     rows = connection.sql(
         "SELECT model_id, decision, sentence FROM out_findings WHERE study = $study",
-        params={"study": study},
+        params={"study": study.study},
     ).fetchall()
     lines = [
-        f"{model_id}: {f'{decision}. ' if decision else ''}{sentence}"
+        f"{study.names.get(model_id, model_id)}: {f'{decision}. ' if decision else ''}{sentence}"
         for model_id, decision, sentence in rows[:MOST_VERDICTS]
     ]
     if hidden := len(rows) - len(lines):
-        lines.append(
-            f'and {number_of(hidden, "model")} more: decaf sql "{FINDINGS.format(study=study)}"'
-        )
+        asked = FINDINGS.format(study=study.study)
+        lines.append(f'and {number_of(hidden, "model")} more: decaf sql "{asked}"')
     return lines
 
 
@@ -273,7 +281,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
     def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, dict]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, "
-            "evidence, contradiction, fragility, planned_block_count, is_decided, is_finished "
+            "planned_block_count, is_decided, is_finished "
             "FROM out_progress LEFT JOIN (SELECT study, model_id, planned_block_count, is_decided "
             "FROM out_stops) USING (study, model_id) "
             "WHERE $study IS NULL OR study = $study",
@@ -312,17 +320,16 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         remains = "" if seconds is None else f", about {clock(seconds)} left"
         if early := sum(planned is not None for *_, planned, _, _ in own):
             state += f", {number_of(early, 'model')} stopped early"
-        columns = ("model", "blocks", "rows", "work left", "E", "C", "F")
+        columns = ("model", "blocks", "rows", "work left")
         table = table_of(f"{name}: {state}{remains}", columns)
-        for model, done, total, forwards, e, c, f, planned, is_decided, _ in own:
+        for model, done, total, forwards, planned, is_decided, _ in own:
             of_model = {work: n for work, n in left[name].items() if work.model_id == model}
             needed = estimates[name].seconds(of_model)
             cell = "" if needed is None else clock(needed)
-            means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
             blocks = f"{done}/{planned or total}"
             if planned is not None:
                 blocks += ": decided" if is_decided else ": ended undecided"
-            table.add_row(model, blocks, f"{forwards:,}", cell, *means)
+            table.add_row(model, blocks, f"{forwards:,}", cell)
         console.print(table)
         took = {(kind, what): numbers for of, kind, what, *numbers in spent if of == name}
         _print_beside(console, name, (row[1:] for row in counts if row[0] == name), took)

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.errors import BadInput, UnknownName
+from decaf.foundation.number_text import score_text
 from decaf.registry.messages import judged
 from flows.commands.display import table_of
 from warehouse.query.damage import connect_whole
@@ -43,7 +44,7 @@ def print_history(console: Console, store: Storage, model: str | None, study: st
         if (own, entry) not in means_of:
             continue
         names = ("UTC", "version", "change", "E", "C", "F")
-        table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
+        table = table_of(f"{own}: {entry}, means with 95 % intervals", names, 3)
         for (pair_type, path), points in groupby(means_of[own, entry], lambda row: row[2:4]):
             table.add_section()
             table.add_row(Text(f"{pair_type}, {path}", style="bold"))
@@ -54,8 +55,9 @@ def print_history(console: Console, store: Storage, model: str | None, study: st
 
 
 def _value(value: float | None, limits: list[float] | None) -> Text:
+    """Write a mean, and its interval below it, so that three fit into 80 columns."""
     if value is None:
         return Text("")
     if limits is None or None in limits:
-        return Text(f"{value:.4f}")
-    return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")
+        return Text(score_text(value))
+    return Text(f"{score_text(value)}\n{score_text(limits[0])} to {score_text(limits[1])}")

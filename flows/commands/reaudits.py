@@ -21,6 +21,7 @@ from decaf.errors import (
     UnknownName,
 )
 from decaf.foundation.names import printable
+from decaf.foundation.number_text import score_text, signed_text
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
 from decaf.plan.resolution import listed
@@ -344,14 +345,14 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
         for row in verdict["rows"]:
             say(console, f"  {finding(row)}")
     if drift := sorted(summary["drift"], key=lambda row: -round(abs(row["change"]), 9)):
-        names = ("entry", "of", "column", "before", "now", "change", "95% interval")
-        table = table_of("Drift, 5% of it expected to be none; largest changes first", names, 3)
+        names = ("entry", "of", "column", "before", "now", "change", "95 % interval")
+        table = table_of("Drift, 5 % of it expected to be none; largest changes first", names, 3)
         for row in drift[:MOST_DRIFT]:
-            numbers = (f"{row[name]:.4f}" for name in ("value_before", "value"))
-            interval = f"[{row['change_lower']:+.4f}, {row['change_upper']:+.4f}]"
+            numbers = (score_text(row[name]) for name in ("value_before", "value"))
+            interval = f"[{signed_text(row['change_lower'])}, {signed_text(row['change_upper'])}]"
             versions = f"{row['entry']} {row['version_before']} → {row['version']}"
             place = (Text(versions), Text(place_of(row)), row["metric"])
-            table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
+            table.add_row(*place, *numbers, signed_text(row["change"]), Text(interval))
         console.print(table)
         if len(drift) > MOST_DRIFT:
             say(console, f"and {len(drift) - MOST_DRIFT} more: {asking(study, DRIFT)}")

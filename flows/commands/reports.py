@@ -22,7 +22,7 @@ def write_report(console: Console, config: Path, against: Sequence[str] | None) 
         page = publish_comparison(store, study, study.report_file, against)
         console.print(f"comparison: {page}")
         return
-    page = publish(store, study)
+    page = publish(store, study, str(config))
     with connect_whole(store, study.study) as connection:
         remarks = remark_chance(connection, study.study)
     for remark in remarks:

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from decaf.foundation.number_text import count_text, tick_text
 from flows.view.addresses import FILTER, Address
 from flows.view.crumbs import PLACES, crumbs_of
 from flows.view.declared import BAR, ROLE
@@ -19,7 +20,7 @@ from flows.view.tables import (
 from flows.view.trajectories import Trajectory
 from warehouse.query.pages import PAGE_ROWS
 from warehouse.report.audit.facts import COMPONENTS
-from warehouse.report.cells import HASH_CHARACTERS, count
+from warehouse.report.cells import HASH_CHARACTERS
 
 WORDS = {**{name: name for name in COMPONENTS}, "none": "no reaction"}
 HELP = (
@@ -74,7 +75,7 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
         "link_column": page.link,
         "heads": heads_of(snapshot, rows),
         "lines": lines_of(snapshot, rows, scale),
-        "scale": f"{scale:.3g}",
+        "scale": tick_text(scale),
         "first": before * PAGE_ROWS + 1,
         "total": rows.total,
         "previous": address._replace(number=before).link() if before else "",
@@ -93,10 +94,10 @@ def _role_links(rows: Rows) -> list[RoleLink]:
     if not rows.roles:
         return []
     now = rows.address.about.get(ROLE)
-    every = count(sum(rows.roles.values()))
+    every = count_text(sum(rows.roles.values()))
     links = [RoleLink("", "All", every, _of_role(rows.address, None), now is None)]
     for role, words in WORDS.items():
-        number = count(rows.roles.get(role, 0))
+        number = count_text(rows.roles.get(role, 0))
         links.append(RoleLink(role, words, number, _of_role(rows.address, role), now == role))
     return links
 

@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
+from decaf.foundation.number_text import score_text
 from flows.view.addresses import Address
 from flows.view.snapshot import Record, Snapshot
 from flows.view.tables import bar_of, read_study, scale_of
-from warehouse.report.cells import score
 
-DECIMALS = 3
 PLACES = ("study", "model_id", "pair_type", "path")
 
 
@@ -60,14 +59,14 @@ def _model(snapshot: Snapshot, address: Address) -> Crumb:
         row = sizes.get(name)
         siblings.append(
             Sibling(
-                name,
+                snapshot.display_name(study, "model_id", name),
                 _same_page(address, model_id=name).link(),
                 name == model,
                 bar_of(row, scale) if row else None,
-                score(row["abs_response"], DECIMALS) if row else "",
+                score_text(row["abs_response"]) if row else "",
             )
         )
-    return Crumb(model, up.link, siblings)
+    return Crumb(snapshot.display_name(study, "model_id", model), up.link, siblings)
 
 
 def _sizes(snapshot: Snapshot, address: Address) -> dict[str, Record]:

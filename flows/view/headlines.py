@@ -1,11 +1,10 @@
 """Sentences above a table: its finding, and how to read it."""
 
+from decaf.foundation.number_text import count_text, score_text
 from flows.view.declared import ROLE
 from flows.view.snapshot import Snapshot
 from flows.view.tables import Rows, read_study
-from warehouse.report.cells import count, score
 
-DECIMALS = 3
 UNWANTED = ("decides_by", "leans_on")
 """Rules of models that react to what should not matter."""
 EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}
@@ -31,7 +30,7 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
     if name == "responses" and {"study", "model_id"} <= about.keys():
         return _of_responses(snapshot, rows)
     if name == "pairs":
-        return _of_pairs(rows)
+        return _of_pairs(snapshot, rows)
     return _number(rows.total, name[:-1], name)
 
 
@@ -73,23 +72,29 @@ def _of_responses(snapshot: Snapshot, rows: Rows) -> str:
     top = max(of_model, key=lambda row: row["abs_response"])
     change = snapshot.display_name(study, "pair_type", top["pair_type"])
     path = snapshot.display_name(study, "path", top["path"])
-    size = score(top["abs_response"], DECIMALS)
+    size = score_text(top["abs_response"])
+    model = snapshot.display_name(study, "model_id", model)
     return f"{model} reacts most to {change} on path {path}: by {size} on average"
 
 
-def _of_pairs(rows: Rows) -> str:
+def _of_pairs(snapshot: Snapshot, rows: Rows) -> str:
     total, unmoved = sum(rows.roles.values()), rows.roles.get("none", 0)
     who, reacts, not_at_all = "All models", "react", "do not react"
     if "model_id" in rows.address.about:
-        who, reacts, not_at_all = rows.address.about["model_id"], "reacts", "does not react"
+        about = rows.address.about
+        who = snapshot.display_name(about.get("study", ""), "model_id", about["model_id"])
+        reacts, not_at_all = "reacts", "does not react"
     if ROLE in rows.address.about:
         role = rows.address.about[ROLE]
         words = "no reaction" if role == "none" else role
-        return f"{who}: {words} in {count(rows.total)} of {count(total)} responses"
+        shown = f"{count_text(rows.total)} of {count_text(total)}"
+        return f"{who}: {words} in {shown} responses"
     if not unmoved:
         return f"{who} {reacts} in all {_number(total, 'response', 'responses')}"
-    return f"{who} {not_at_all} in {count(unmoved)} of {_number(total, 'response', 'responses')}"
+    return (
+        f"{who} {not_at_all} in {count_text(unmoved)} of {_number(total, 'response', 'responses')}"
+    )
 
 
 def _number(value: int, one: str, many: str) -> str:
-    return f"{count(value)} {one if value == 1 else many}"
+    return f"{count_text(value)} {one if value == 1 else many}"

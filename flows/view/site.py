@@ -31,7 +31,7 @@ from warehouse.storage import Storage
 
 HOSTS = ("127.0.0.1", "localhost")
 """Names that a browser may ask for. A page of another site that resolves to here has another."""
-SCRIPT = templates.read_text("view/view.js")
+SCRIPT = templates.read_text("card.js") + templates.read_text("view/view.js")
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": f"{templates.policy_of(SCRIPT)}; form-action 'self'; "

@@ -12,11 +12,11 @@ from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import described, left_out, naming_damage
 from warehouse.query.pages import Question
 from warehouse.query.views import query
-from warehouse.report.audit.pairs import is_of_probability
+from warehouse.report.pair_card import is_of_probability
 from warehouse.storage import Storage
 
 MOST_ANSWERS = 200
-NAMED = ("pair_type", "path")
+NAMED = ("pair_type", "path", "model_id")
 """Columns whose values have display names."""
 
 Record = dict[str, Any]
@@ -72,7 +72,7 @@ class Snapshot:
         return self.ask(Question(f"FROM (\n{query(f'view/{page}')}\n) LIMIT 0", {})).schema
 
     def display_name(self, study: str, kind: str, name: str) -> str:
-        """Name for people of a pair type or path; the name itself where it has none."""
+        """Name for people of a pair type, path or model; the name itself where it has none."""
         names = (row for row in self.ask_query("names") if row["name"] == name)
         shown = {(row["study"], row["kind"]): row["display_name"] for row in names}
         return shown.get((study, kind), name)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from decaf.errors import suggestion
+from decaf.foundation.number_text import MISSING, score_text, signed_text
 from flows.view.addresses import Address, BadAddress, restrictions
 from flows.view.declared import BAR, PAGES, ROLE, Page
 from flows.view.filters import is_number, parse_filter
@@ -26,10 +27,9 @@ from warehouse.query.pages import (
 )
 from warehouse.query.views import query
 from warehouse.report.audit.facts import COMPONENTS
-from warehouse.report.audit.pairs import picture, signed
-from warehouse.report.cells import MISSING, Cell, Column, digest, fields_of, score
+from warehouse.report.cells import Cell, Column, digest, fields_of
+from warehouse.report.pair_card import picture
 
-DECIMALS = 3
 NO_PICTURES: Record = {"words": "", "factual": None, "counterfactual": None}
 
 
@@ -163,7 +163,7 @@ def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
 
     special: dict[str, Callable[[Any], Cell]] = {
         **{kind: name_of(kind) for kind in NAMED},
-        "endpoint_delta": lambda row: Cell(signed(row.endpoint_delta)),
+        "endpoint_delta": lambda row: Cell(signed_text(row.endpoint_delta)),
         "finished_at": lambda row: Cell(
             MISSING if row.finished_at is None else f"{row.finished_at:%Y-%m-%d %H:%M}"
         ),
@@ -212,7 +212,7 @@ def lines_of(snapshot: Snapshot, rows: Rows, scale: float) -> list[Line]:
                 Address(rows.page.leads_to, about).link() if rows.page.leads_to else "",
                 {name: fields[name].cell(record_type(**record)) for name in shown},
                 bar_of(record, scale) if BAR in shown else [],
-                score(record["abs_response"], DECIMALS) if BAR in shown else "",
+                score_text(record["abs_response"]) if BAR in shown else "",
                 pictures.get((record["study"], record.get("pair_id")), NO_PICTURES),
             )
         )

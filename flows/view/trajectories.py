@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from decaf.foundation.number_text import score_text, signed_text, tick_text
 from flows.view.addresses import Address, BadAddress, restrictions
 from flows.view.declared import TRAJECTORY
 from flows.view.snapshot import Record, Snapshot
@@ -12,12 +13,9 @@ from flows.view.tables import bar_of
 from warehouse.query.pages import Question, filter_rows
 from warehouse.query.views import query
 from warehouse.report.audit.facts import COMPONENTS
-from warehouse.report.audit.pairs import Card, signed
-from warehouse.report.cells import score
 from warehouse.report.page import score_definition
-from warehouse.report.pair import card_of_pair, scale_of_pair
+from warehouse.report.pair_card import Card, card_of_pair, scale_of_pair
 
-DECIMALS = 3
 PAGE = "trajectory"
 
 
@@ -36,7 +34,7 @@ class Stage(NamedTuple):
 class Elsewhere(NamedTuple):
     """The pair in another model."""
 
-    model_id: str
+    name: str
     link: str
     bar: list[tuple[str, float]]
     value: str
@@ -87,6 +85,8 @@ def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
     about: Record = {**address.about, "repetition": int(address.about["repetition"])}
     study, model_id, pair_id, path, repetition = (about[name] for name in TRAJECTORY)
     pairs = snapshot.ask_query("pair", study=study, model_id=model_id, pair_id=pair_id)
+    shown = {"model_id": snapshot.display_name(study, "model_id", model_id)}
+    pairs = [row | shown for row in pairs]
     place = (path, repetition)
     pair = next((row for row in pairs if (row["path"], row["repetition"]) == place), None)
     if pair is None:
@@ -105,12 +105,12 @@ def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
         address,
         pair,
         card_of_pair(pair, scale),
-        f"{scale:.3g}",
-        {name: score(pair[name], DECIMALS) for name in (*COMPONENTS, "abs_response")},
+        tick_text(scale),
+        {name: score_text(pair[name]) for name in (*COMPONENTS, "abs_response")},
         score_definition(pair["score"]),
         [_stage(row, scale) for row in answer.to_pylist()],
-        [_in_model(address, row, largest) for row in in_models],
-        f"{largest:.3g}",
+        [_in_model(snapshot, address, row, largest) for row in in_models],
+        tick_text(largest),
         [_other_path(address, row, scale) for row in pairs if row is not pair],
         _link(address, neighbours["previous"]),
         _link(address, neighbours["next"]),
@@ -123,22 +123,22 @@ def _stage(row: Record, scale: float) -> Stage:
     role = next((name for name in COMPONENTS if row[name] > 0), "none")
     half = float(np.clip(50 * row["response"] / scale, -50, 50))
     return Stage(
-        f"{row['t']:.4g}",
-        score(row["q_plus"], DECIMALS),
-        score(row["q_minus"], DECIMALS),
-        signed(row["response"]),
+        tick_text(row["t"]),
+        score_text(row["q_plus"]),
+        score_text(row["q_minus"]),
+        signed_text(row["response"]),
         role,
         round(50 + min(half, 0), 2),
         round(abs(half), 2),
     )
 
 
-def _in_model(address: Address, row: Record, scale: float) -> Elsewhere:
+def _in_model(snapshot: Snapshot, address: Address, row: Record, scale: float) -> Elsewhere:
     return Elsewhere(
-        row["model_id"],
+        snapshot.display_name(address.about["study"], "model_id", row["model_id"]),
         address.with_about(model_id=row["model_id"]).link(),
         bar_of(row, scale),
-        score(row["abs_response"], DECIMALS),
+        score_text(row["abs_response"]),
         row["model_id"] == address.about["model_id"],
     )
 
@@ -150,7 +150,7 @@ def _other_path(address: Address, row: Record, scale: float) -> OtherPath:
         row["path_name"] + (f", repetition {repetition}" if is_same else ""),
         address.with_about(path=row["path"], repetition=repetition).link(),
         card_of_pair(row, scale),
-        score(row["abs_response"], DECIMALS),
+        score_text(row["abs_response"]),
     )
 
 

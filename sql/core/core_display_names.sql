@@ -1,12 +1,16 @@
--- purpose: what findings and reports call pair types and paths, and what is expected of pair types
--- grain: one row per study, kind (pair_type or path) and name
--- Names are those of the configuration of the current run; without one, the name with spaces.
+-- purpose: what findings and reports call pair types, paths and models, and what is expected
+-- grain: one row per study, kind (pair_type, path or model_id) and name
+-- Names are those of the configuration of the current run; without one, the name with spaces, or the
+-- id of a model.
 CREATE OR REPLACE VIEW core_display_names AS
 WITH named AS (
     SELECT DISTINCT study, run_id, 'pair_type' AS kind, pair_type AS name, NULL AS position
     FROM core_pairs
     UNION ALL
     SELECT study, run_id, 'path', path, position FROM core_paths
+    UNION ALL
+    SELECT study, run_id, 'model_id', model_id, position
+    FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
 ),
 configured AS (
     SELECT
@@ -30,10 +34,10 @@ SELECT
     study,
     kind,
     name,
-    position, -- of a path: order in the configuration, from 0
-    coalesce(display_name, replace(name, '_', ' ')) AS display_name,
-    CASE -- should_matter, should_not_matter, control or unknown; NULL of a path
-        WHEN kind = 'path' THEN NULL
+    position, -- of a path or model: order in the configuration, from 0
+    coalesce(display_name, if(kind = 'model_id', name, replace(name, '_', ' '))) AS display_name,
+    CASE -- should_matter, should_not_matter, control or unknown; NULL of a path or model
+        WHEN kind <> 'pair_type' THEN NULL
         WHEN safe_limit IS NOT NULL THEN 'should_not_matter'
         WHEN wanted_limit IS NOT NULL THEN 'should_matter'
         ELSE coalesce(word, 'unknown')

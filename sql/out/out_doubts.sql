@@ -17,21 +17,22 @@ WITH found AS (
 doubts AS (
     SELECT *, unnest([
         {doubt: 'threshold', applies: NOT is_firm, sentence: format(
-            'Its main role depends on the threshold: {} at {:g}, {} at {:g}, {} at {:g}.',
-            role_half, epsilon / 2, role, epsilon, role_double, 2 * epsilon)},
+            'Its main role depends on the threshold: {} at {}, {} at {}, {} at {}.',
+            role_half, written_limit(epsilon / 2), role, written_limit(epsilon), role_double,
+            written_limit(2 * epsilon))},
         {doubt: 'near threshold', applies: near_frac >= 0.1, sentence: format(
-            '{:.0f} % of its pairs end near the threshold: |d| from {:g} to {:g}.',
-            100 * near_frac, epsilon / 2, 2 * epsilon)},
+            '{} of its pairs end near the threshold: |d| from {} to {}.',
+            written_percent(near_frac), written_limit(epsilon / 2), written_limit(2 * epsilon))},
         {doubt: 'stages', applies: NOT is_converged, sentence: format(
             'Every second of its {} stages alone moves a mean by up to {}; use more stages.',
-            stage_count, written_score(stage_error, smallest))},
+            stage_count, written_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
             'The paths disagree: {} ({}) on {}, {} ({}) on {}.',
-            written_score(largest_response, smallest), largest_role, largest_path_name,
-            written_score(abs_response, smallest), role, path_name)},
+            written_score(largest_response), largest_role, largest_path_name,
+            written_score(abs_response), role, path_name)},
         {doubt: 'control', applies: reacts_to_any_change, sentence: format(
             'The control change moves the score by {} on the same sources: it reacts to any change.',
-            written_score(control_response, smallest))},
+            written_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
                 'Only {} sources: too few for an interval.'), source_count)}

@@ -15,9 +15,9 @@ WITH rules (severity, rule, begins, ends) AS (
 ),
 found AS (
     SELECT *,
-        list(format('{} by {}', pair_type_name, written_score(abs_response, smallest)))
+        list(format('{} by {}', pair_type_name, written_score(abs_response)))
             FILTER (is_largest_path) OVER on_model AS on_types,
-        list(format('; {}: {}', path_name, written_score(abs_response, smallest)))
+        list(format('; {}: {}', path_name, written_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
     FROM out_responses JOIN rules USING (rule)
@@ -43,15 +43,15 @@ SELECT
     right_on.accuracy, -- on factual inputs; NULL without labels
     right_on.image_count,
     CASE WHEN found.rule IS NULL THEN 'Nothing of it has been scored yet.' ELSE
-        begins || pair_type_name || ends || ' the score by ' || written_score(abs_response, smallest)
+        begins || pair_type_name || ends || ' the score by ' || written_score(abs_response)
         || if(len(ways) > 0, ' on path ' || path_name, '')
-        || written_interval(lower_95, upper_95, smallest, array_to_string(ways, ''))
+        || written_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
-        || '; the final scores differ by ' || written_score(endpoint_magnitude, smallest)
+        || '; the final scores differ by ' || written_score(endpoint_magnitude)
         || if(len(others) = 0, '', '; changing ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
-        || coalesce(format('. Right on {:.1f}% of {} factual inputs', 100 * right_on.accuracy,
-            right_on.image_count), '') || '.'
+        || coalesce(format('. Right on {} of {:,} factual inputs',
+            written_percent(right_on.accuracy), right_on.image_count), '') || '.'
     END AS sentence
 FROM out_models AS model
 LEFT JOIN worded AS found USING (study, model_id)

@@ -1,4 +1,4 @@
--- purpose: how far the current runs have come, model by model, with running means
+-- purpose: how far the current runs have come, model by model
 -- grain: one row per study and planned model
 CREATE OR REPLACE VIEW out_progress AS
 WITH blocks AS (
@@ -10,14 +10,6 @@ WITH blocks AS (
         count(*) FILTER (is_scored AND is_routed) AS done_count
     FROM core_blocks
     GROUP BY study, run_id, model_id
-),
-means AS (
-    SELECT
-        study,
-        model_id,
-        weighted_mean(COLUMNS(['evidence', 'contradiction', 'fragility']), weight)
-    FROM core_profiles
-    GROUP BY study, model_id
 )
 SELECT
     blocks.study,
@@ -28,12 +20,8 @@ SELECT
     blocks.done_count,
     blocks.block_count,
     coalesce(cost.forward_rows, 0) AS forward_rows,
-    cost.wall_seconds / nullif(cost.block_count, 0) AS seconds_per_block,
-    means.evidence, -- over the trajectories so far, all pair types and paths
-    means.contradiction,
-    means.fragility
+    cost.wall_seconds / nullif(cost.block_count, 0) AS seconds_per_block
 FROM blocks
 JOIN core_current_runs AS run USING (study, run_id)
-LEFT JOIN means USING (study, model_id)
 LEFT JOIN out_costs AS cost USING (study, model_id)
 ORDER BY blocks.study, blocks.model_id;

@@ -39,9 +39,9 @@ warnings AS (
     WHERE NOT has_active GROUP BY cells.study, model_id
     UNION ALL
     SELECT study, model_id, 'below_chance', NULL,
-        format('right on {:.1f}% of {:,} factual inputs, no more than a guess ({:.1f}%). Likely '
-            || 'causes: class names in another order than the outputs of the model, wrong '
-            || 'preprocessing, or other weights', 100 * accuracy, image_count, 100 * chance)
+        format('right on {} of {:,} factual inputs, no more than a guess ({}). Likely '
+            || 'causes: class names in another order than the outputs of the model, wrong preprocessing, '
+            || 'or other weights', written_percent(accuracy), image_count, written_percent(chance))
     FROM core_factual_accuracy WHERE is_at_chance
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,

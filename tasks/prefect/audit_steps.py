@@ -159,6 +159,6 @@ def check(plan: AuditPlan) -> None:
 
 
 @step
-def report(store: Storage, study: Study) -> None:
+def report(store: Storage, study: Study, config: str = "CONFIG") -> None:
     """Write the report file, unless there is to be none, and what Prefect's page shows."""
-    leave_artifacts(store, study.study, publish(store, study))
+    leave_artifacts(store, study.study, publish(store, study, config))

@@ -309,4 +309,4 @@ def test_guessed_names_stand_first_in_the_report(base, write, decaf, prefect_ser
     page = Reader((tmp_path / "report.html").read_text()).text
     trust = page[page.index("How far to trust this") :]
     # Names in this order make the model wrong on nine of ten, which is said before.
-    assert trust.index("(50.0%)") < trust.index(words)
+    assert trust.index("(50 %)") < trust.index(words)

@@ -130,10 +130,6 @@ BY_HAND = {
         f"FROM gate_bounds(0.4, 1e-6) {BLEND}",
         [(3, 1, 0.6 / 8, 0.8 / 8)],
     ),
-    "out_progress": (
-        "SELECT evidence, contradiction, fragility FROM out_progress WHERE model_id = 'm'",
-        [(1 / 16, 0.4 / 16, 0.5 / 16)],
-    ),
     "out_path_ratios": (
         "SELECT mean_a, mean_b, ratio FROM out_path_ratios WHERE metric = 'evidence'",
         [((0.6 + 1) / 16, (0.4 + 0.02) / 16, 0.42 / 1.6)],

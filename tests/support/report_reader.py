@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-SECTIONS = ("header", "verdict", "trust", "reading", "profiles", "paths", "trajectories")
-SECTIONS += ("epsilon", "made", "costs")
+SECTIONS = ("header", "verdict", "trust", "profiles", "paths", "trajectories")
+SECTIONS += ("epsilon", "reading", "made", "costs")
 VOID = {"meta", "link", "br", "input", "img"}
 
 

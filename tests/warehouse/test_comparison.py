@@ -27,11 +27,11 @@ def test_the_headline_names_what_moved_most():
     still = Change(0.5, 0.5, (-0.1, 0.1), False)
     fell, rose = Change(0.5, 0.25, (-0.3, -0.2), True), Change(0.125, 0.25, (0.1, 0.15), True)
     unsure = Change(0.1, 0.9, (-0.1, 1.7), False)
-    assert headline([], {}, 3) == "The two runs have nothing in common that could be compared"
-    assert headline([line("a", still, unsure)], {}, 3) == "Nothing moved by more than chance"
+    assert headline([], {}) == "The two runs have nothing in common that could be compared"
+    assert headline([line("a", still, unsure)], {}) == "Nothing moved by more than chance"
     lines = [line("a", rose, unsure), line("b", still, fell), line("c", still)]
     said = "2 of 3 models moved; most, b: fragility on wall colour 0.500 → 0.250"
-    assert headline(lines, {"wall_hue": "wall colour"}, 3) == said
+    assert headline(lines, {"wall_hue": "wall colour"}) == said
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_two_runs_are_paired(here, tmp_path):
     moved = [row for row in reader.rows if len(row) == 7 and "→" in row[-1]]
     assert len(moved) == len(expected) == 8
     assert {row[2] for row in moved} == {"fading in" if p == "blend" else p for *_, p in expected}
-    assert {row[-1].partition(" ")[0] for row in moved} == {"0.000"}, "Abs is not gated"
+    assert {row[-1].partition(" ")[0] for row in moved} == {"0"}, "Abs is not gated"
     assert any(row[3].startswith("+") for row in moved), "less is fragility, more is evidence"
     assert ["route", "epsilon", "2", ", ".join(MODELS)] in reader.rows
     for query in reader.queries:

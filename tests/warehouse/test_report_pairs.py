@@ -12,6 +12,7 @@ from decaf.routing.profiles import profile
 from warehouse.report.audit import pairs
 from warehouse.report.audit.facts import COMPONENTS, read_facts
 from warehouse.report.page import write_report
+from warehouse.report.pair_card import HEIGHT
 
 MODELS = ("one", "two")
 T = [0.0, 0.25, 0.5, 1.0]
@@ -81,25 +82,25 @@ def audited(stub):
 
 def test_what_no_model_reaches_is_said_of_any_model(audited, report):
     text = report(audited([one for one in SHOWN if one.component == "evidence"])).text
-    assert "Contradiction – No pair of any model reaches 0.01." in text
-    assert "No further source of any other model reaches 0.01." in text
+    assert "Contradiction – No pair of any model reaches 0.010." in text
+    assert "No further source of any other model reaches 0.010." in text
 
 
 def test_a_card_says_what_its_pair_does(audited, report):
     text = report(audited()).text
     for words in (
-        "What it looks like",
+        "The strongest pairs",
         "The floor",
         "sea → <land>",
         "Evidence 0.625",
         "final gap +0.875",
         "factual 0.975",
-        "The gap keeps its sign from start to end.",
-        "At t = 0.25 the gap is +0.500; it ends at −0.250, the other way round.",
-        "At t = 0.25 the gap is +0.500; in the end both scores agree to 0, below ε = 0.02.",
+        "The gap keeps its sign from start to end, and ends at +0.875.",
+        "At t = 0.25 the gap is +0.500. It ends at −0.250, on the other side.",
+        "At t = 0.25 the gap is +0.500. It ends at 0, below the threshold of 0.020.",
         "two-fragility-1",
-        "No pair of one reaches 0.01.",
-        "No further source of two reaches 0.01.",
+        "No pair of one reaches 0.010.",
+        "No further source of two reaches 0.010.",
     ):
         assert words in text, words
 
@@ -113,7 +114,7 @@ def test_coloured_areas_are_the_components(audited):
         for component, points in card.curve.areas:
             x, y = np.array([point.split(",") for point in points.split()], float).T
             width = x[-1] - x[0]
-            found[component] += abs(np.trapezoid(y - 50, x)) / width / pairs.HEIGHT
+            found[component] += abs(np.trapezoid(y - 50, x)) / width / HEIGHT
         assert found == pytest.approx(expected, abs=3e-3)
 
 
@@ -123,7 +124,7 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
     browser.get(page.as_uri())
 
     def seen():
-        cards = browser.find_elements("css selector", ".card")
+        cards = browser.find_elements("css selector", ".cards .card")
         return sorted(" ".join(one.text.split()[:3]) for one in cards if one.is_displayed())
 
     def choose(name):
@@ -142,7 +143,7 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     measured = browser.execute_script(
         """const box = e => e.getBoundingClientRect(), root = document.documentElement;
-        const cards = [...document.querySelectorAll('.card')].filter(e => e.offsetParent);
+        const cards = [...document.querySelectorAll('.cards .card')].filter(e => e.offsetParent);
         const out = cards.flatMap(card => [...card.querySelectorAll('*')]
           .filter(e => box(e).right > box(card).right + 0.5).map(e => e.outerHTML.slice(0, 80)));
         const lefts = cards.map(card => box(card).left).sort((a, b) => a - b);

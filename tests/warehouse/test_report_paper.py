@@ -39,8 +39,8 @@ def any_view(monkeypatch):
         (8289.0, "8,289"),
         (2.0, "2"),
         (1.0, "1.000"),
-        (0.00031234, "0.000312"),
-        (-0.5, "-0.500"),
+        (0.00031234, "<0.001"),
+        (-0.5, "−0.500"),
     ],
 )
 def test_whatever_a_row_is_of_can_be_written(value, text):
@@ -59,7 +59,7 @@ def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(st
     label = "Not the official data: not comparable (20 foregrounds, not 1496 to 1744)."
     assert label in reader.text
     row = ["mixed_rand", "abs_response", "blend", "patch_a", "1.740", "[1.700, 1.780]"]
-    assert [*row, "[1.690, 1.790]", "1.737 not comparable", "+0.00300"] in reader.rows
+    assert [*row, "[1.690, 1.790]", "1.737 not comparable", "+0.003"] in reader.rows
     row[1] = "evidence"
     assert [*row, "[1.690, 1.790]", "–", "–"] in reader.rows
     reason = "– all values of one side are equal"
@@ -86,7 +86,7 @@ def test_official_data_carry_no_label(stub, report):
     connection.execute(official)
     reader = report(connection)
     assert "not comparable" not in reader.text
-    assert any(row[-2:] == ["1.737", "+0.00300"] for row in reader.rows)
+    assert any(row[-2:] == ["1.737", "+0.003"] for row in reader.rows)
 
 
 def test_a_view_that_nobody_foresaw_becomes_a_table(stub, report, any_view):
@@ -139,7 +139,7 @@ def test_what_an_estimate_differs_by_has_a_column_of_its_own(stub, report, any_v
     any_view(connection, "method VARCHAR", rows, numbers=f"{NUMBERS}, {published}")
     reader = report(connection)
     shown = ["decaf", "0.500", "[0.250, 0.750]", "0.875 [0.800, 0.900] comparability unknown"]
-    assert [*shown, "-0.375"] in reader.rows
+    assert [*shown, "−0.375"] in reader.rows
 
 
 @pytest.mark.parametrize("is_official", [True, False])
@@ -151,7 +151,7 @@ def test_whatever_view_knows_the_data_says_so(stub, report, is_official):
     insert(connection, "paper_covertype_design", [design])
     reader = report(connection)
     label = "" if is_official else " not comparable"
-    assert ["all", f"3 paper 135, -132{label}"] in reader.rows
+    assert ["all", f"3 paper 135, −132{label}"] in reader.rows
     assert "Fingerprints: pairs abc , training e0 ." in reader.text
 
 

@@ -43,7 +43,7 @@ def test_parts_of_the_pairs_stand_worst_first(stub, report):
         "0.250 [0.150, 0.350]",
         "0.125 [0.025, 0.225]",
         "0.875 [0.775, 0.975]",
-        "0.875 0.000 … 1.750",
+        "0.875 0 … 1.750",
         "40",
     ]
     # What should matter is worst where it does least.
@@ -86,7 +86,7 @@ def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
         for name in get_args(Section)
         if name not in ("pairs", "breakdowns", "registry", "stops", "paper")
     ]
-    assert sections(None) == (usual, 6)
+    assert sections(None) == (usual, 7)
     assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)
 
 
@@ -96,7 +96,7 @@ def test_a_section_that_there_is_not_is_refused():
         Report(sections=("profile",))
 
 
-@pytest.mark.parametrize(("count", "written"), [(4, "–"), (5, "0.500")])
+@pytest.mark.parametrize(("count", "written"), [(4, "–"), (5, "+0.500")])
 def test_ranks_need_five_models(stub, report, count, written):
     reader = report(stub(many_models(count, paths=("blend", "patch_a"))))
     (row,) = [

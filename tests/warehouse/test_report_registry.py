@@ -3,7 +3,6 @@
 import io
 from datetime import UTC, datetime
 
-import pytest
 from PIL import Image
 from stub_audit import Audit
 
@@ -123,7 +122,7 @@ def test_a_study_with_a_registry_shows_its_versions(stub, report):
     section = section[: section.index("</section>")]
     assert "#registry" in text
     shown = ("2026-03-01 08:00", "2026-03-02 08:00 UTC", "&lt;b&gt;", "1 → 2", "pair 4", "<svg")
-    for words in (*shown, "[0.051, 0.091]", "0.004", "15.0%", "0.432"):
+    for words in (*shown, "[0.051, 0.091]", "0.004", "15 %", "0.432"):
         assert words in section, words
     standing = section[: section.index("The newest re-audit")]
     for words in ("2026-03-02 08:00", "no: it stands", "2026-03-02 08:00, ada", "brighter &lt;cam"):
@@ -139,16 +138,19 @@ def test_a_failed_gate_opens_the_page(stub, report):
     connection.execute(f"UPDATE core_display_names SET {named}")
     text = report(connection).text
     said = [
-        "net: version 2 failed its gates",
+        "Do not deploy version 2 of net. Keep version 0.9, which passed.",
         "finished",
-        "✕ Failed: contradiction",
-        "contradiction on a random background, blend is 0.071 (95%: 0.051 to 0.091), at most 0.020 "
-        "is allowed: beyond it by at least 0.031",
-        "Failing since 2026-03-01 08:00 UTC . The last version that passed is 0.9 .",
-        "decaf report CONFIG --against 0.9 shows all that moved",
-        "decaf history net lists",
+        "✕ 1 gate failed, 1 passed",
+        "contradiction on a random background, blend is 0.071 (95 %: 0.051 to 0.091), at most "
+        "0.020 is allowed: beyond it by at least 0.031",
+        "Failing since 2026-03-01 08:00 UTC Last that passed 0.9",
+        "Keep version 0.9 Point the registry at it again",
+        "decaf history net",
+        "decaf report CONFIG --against 0.9",
+        "decaf reaudit CONFIG --to-the-end",
+        "Accept version 2 all the same",
         "decaf accept CONFIG net --why TEXT",
-        "What changed",
+        "What changed <b> 7: not audited",
         "net 1 → 2 (weights): fail; contradiction on a random background, blend 0.021 → 0.071",
         "What each model goes by",
         "<b> 7 is not audited: cut",
@@ -179,7 +181,7 @@ def test_a_version_that_was_asked_for_cannot_be_accepted(stub, report):
     compared = "compared_entry = 'net@champion', version_compared = '1'"
     connection.execute(f"UPDATE out_entries SET {compared} WHERE entry = 'net@2'")
     text = report(connection).text
-    assert "Failed at 2026-03-02 08:00 UTC , compared with net@champion 1 ." in text
+    assert "Failed at 2026-03-02 08:00 UTC Compared with net@champion 1" in text
     assert "no verdict on the version that is followed" in text
     assert "beyond it by at least 0.031" in text
     for absent in ("Failing since", "No version before", "decaf accept", "--against"):
@@ -201,18 +203,18 @@ def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
     fill_changed(connection)
     page = report(connection)
     for words in (
-        "Which pairs changed",
+        "Pairs that changed most",
         "net, version 1 → 2",
-        "Fragility became evidence",
+        "fragility → evidence",
         "lake → <desert>",
         "final gap −0.001 became −0.625",
-        "factual 0.75 → 0.25",
-        "changed 0.75 → 0.88",
-        "version 1 F 0.251",
-        "version 2 E 0.500",
-        "Version 1 moved on the way and came back; version 2 moves and stays.",
-        "E, C and F changed by 0.751 together.",
-        "Evidence became no response",
+        "factual 0.750 → 0.250",
+        "changed 0.751 → 0.875",
+        "version 1 F 0.251 gap −0.001",
+        "version 2 E 0.500 gap −0.625",
+        "Version 1: At t = 0.5 the gap is −0.500. It ends at −0.001, below the threshold",
+        "Version 2: The gap keeps its sign from start to end, and ends at −0.625.",
+        "evidence → no reaction",
     ):
         assert words in page.text, words
     (card, other) = page.page.split('<article class="card change')[1:]
@@ -238,20 +240,24 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
             f"INSERT INTO out_verdicts ({', '.join(columns)}) VALUES ({marks})",
             {name: row[name] for name in columns},
         )
-    below, falls, unsure_of = gauges_of(read_facts(connection, "demo"))
-    assert (below.found, below.limit, below.answer) == (
-        "0.071",
-        "0.020",
-        "beyond it by at least 0.031",
+    below, _, falls, unsure_of, unmeasured_of = gauges_of(read_facts(connection, "demo"))
+    assert (below.found, below.allowed) == ("0.071", "at most 0.020")
+    places = below.drawn
+    assert (places.limit_at, places.lower_at, places.found_at, places.upper_at) == (
+        *(2.0, 5.12, 7.12, 9.12),
     )
-    assert below.limit_at < below.lower_at < below.found_at < below.upper_at < 100
-    assert below.allowed == (0.0, below.limit_at)
-    assert below.zero_at is None
-    assert (falls.found, falls.limit) == ("−0.250", "−0.050")
-    assert falls.lower_at < falls.found_at < falls.upper_at < falls.limit_at < falls.zero_at < 100
-    assert falls.allowed == (falls.limit_at, pytest.approx(100 - falls.limit_at))
-    assert not unsure_of.has_failed
-    assert unsure_of.lower_at < unsure_of.limit_at < unsure_of.upper_at
+    assert places.allowed == (0.0, 2.0)
+    assert (falls.found, falls.allowed) == ("−0.250", "at least −0.050")
+    places = falls.drawn
+    assert (places.lower_at, places.found_at, places.upper_at, places.limit_at) == (
+        *(35.0, 37.5, 40.0, 47.5),
+    )
+    assert places.allowed == (47.5, 52.5)
+    kinds = [gauge.badge[0] for gauge in (below, falls, unsure_of, unmeasured_of)]
+    assert kinds == ["failed", "failed", "undecided", "none"]
+    places = unsure_of.drawn
+    assert places.lower_at < places.limit_at < places.upper_at
+    assert unmeasured_of.drawn is None
     assert "the limit lies inside the interval" in report(connection).text
 
 

@@ -40,7 +40,7 @@ def section(text):
 
 def test_what_each_look_knew_is_drawn_and_listed(stub, report):
     text = section(report(filled(stub(Audit()), [STOP], [*LOOKS, ONCE])).page)
-    for words in ("over all 1,644 sources", "5.8%", "137", "0.031", "[0.019, 0.043] at 97.5%"):
+    for words in ("over all 1,644 sources", "5.8 %", "137", "0.031", "[0.019, 0.043] at 97.5 %"):
         assert words in text, words
     # A rule that was decided by its first look has nothing that closes.
     (panel,) = re.findall(r"<svg.*?</svg>", text, re.DOTALL)

@@ -1,15 +1,19 @@
 """Cells, columns and tables of the report, and how its numbers are written."""
 
 import csv
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-MISSING = "–"
-"""What stands in a cell that has no value."""
+from decaf.foundation.number_text import (
+    MISSING,
+    count_text,
+    limit_text,
+    percent_text,
+    score_text,
+)
 
 HASH_CHARACTERS = 12
 """Length of a digest's prefix, enough to tell weights apart at a glance."""
@@ -53,50 +57,10 @@ class Field(NamedTuple):
     cell: Callable[[Any], Cell]
 
 
-def score_decimals(values: Iterable[float | None]) -> int:
-    """Decimals that write the largest score with three significant digits, three at least.
-
-    Examples
-    --------
-    >>> score_decimals([0.4, None]), score_decimals([12.0]), score_decimals([0.0123])
-    (3, 3, 4)
-    """
-    largest = max((abs(value) for value in values if value), default=1.0)
-    return min(12, max(3, 2 - math.floor(math.log10(largest))))
-
-
-def score(value: float | None, decimals: int) -> str:
-    """Write a score; a value that would be written as zero shows its bound instead.
-
-    Examples
-    --------
-    >>> score(0.12345, 3), score(1e-6, 3), score(0.0, 3), score(None, 3)
-    ('0.123', '<0.001', '0.000', '–')
-    """
-    if value is None:
-        return MISSING
-    bound = 10.0**-decimals
-    if 0 < abs(value) < bound / 2:
-        return f"<{bound:.{decimals}f}" if value > 0 else f">-{bound:.{decimals}f}"
-    return f"{value:.{decimals}f}"
-
-
-def with_interval(
-    value: float | None, lower: float | None, upper: float | None, decimals: int
-) -> Cell:
+def with_interval(value: float | None, lower: float | None, upper: float | None) -> Cell:
     """Show a score with its interval below, if it has one."""
-    limits = (score(lower, decimals), score(upper, decimals))
-    return Cell(score(value, decimals), "" if MISSING in limits else f"[{', '.join(limits)}]")
-
-
-def percent(fraction: float | None) -> str:
-    """Write a fraction as a percentage with one decimal."""
-    return MISSING if fraction is None else f"{100 * fraction:.1f}%"
-
-
-def count(value: int | None) -> str:
-    """Write a count with thousands separators."""
-    return MISSING if value is None else f"{value:,}"
+    limits = (score_text(lower), score_text(upper))
+    return Cell(score_text(value), "" if MISSING in limits else f"[{', '.join(limits)}]")
 
 
 def number(value: float | None, decimals: int = 1) -> str:
@@ -123,13 +87,12 @@ def runnable(query: str, study: str) -> str:
 
 
 NUMBERS: dict[str, Callable[[Any], str]] = {
-    "count": count,
-    "general": "{:g}".format,
+    "count": count_text,
     "gib": lambda size: number(size / GIB, 2),
+    "limit": limit_text,
     "number": number,
-    "percent": percent,
-    "score": score,
-    "three_decimals": "{:.3f}".format,
+    "percent": percent_text,
+    "score": score_text,
 }
 WORDS: dict[str, Callable[[Any], str]] = {
     "": lambda name: MISSING if name is None else name,
@@ -142,12 +105,12 @@ WORDS: dict[str, Callable[[Any], str]] = {
 """How ``columns.csv`` says that a value is written; :data:`NUMBERS` are aligned as such."""
 
 
-def fields_of(table: str, decimals: int = 3, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
+def fields_of(table: str, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
     """Columns of a table of the report by field, as ``columns.csv`` lists them.
 
-    Scores have so many decimals; ``cells`` are what stands in columns that are more than a field.
+    ``cells`` are what stands in columns that are more than a field.
     """
-    writers = WORDS | NUMBERS | {"score": partial(score, decimals=decimals)}
+    writers = WORDS | NUMBERS
     fields = {}
     for name, line in _declared()[table].items():
         column = Column(

@@ -13,20 +13,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from decaf.errors import ConfigError, UnknownName
+from decaf.foundation.number_text import MISSING, score_text, signed_text
 from decaf.library.plots import COLOURS
 from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row, Rows, known_run, rows_of
-from warehouse.report.cells import (
-    MISSING,
-    Cell,
-    Field,
-    Table,
-    fields_of,
-    score,
-    score_decimals,
-    table,
-)
+from warehouse.report.cells import Cell, Field, Table, fields_of, table
 
 METRICS = ("evidence", "contradiction", "fragility", "abs_response")
 
@@ -112,8 +104,6 @@ def write_comparison(
     runs = {"run_a": before.run.run_id, "run_b": now.run.run_id}
     moved = _rows(paired, "changes", **runs) if paired else ()
     lines = _paired(moved) if paired else _beside(before, now)
-    values = [value for line in lines for c in line.changes.values() for value in c[:2]]
-    decimals = score_decimals(values)
     return templates.write(
         target,
         "comparison",
@@ -124,10 +114,10 @@ def write_comparison(
             before=before,
             now=now,
             is_paired=paired is not None,
-            headline=headline(lines, now.names, decimals),
+            headline=headline(lines, now.names),
             clear=sum(change.is_clear for line in lines for change in line.changes.values()),
             count=sum(len(line.changes) for line in lines),
-            changes=_change_table(lines, now.names, decimals, runs if paired else None),
+            changes=_change_table(lines, now.names, runs if paired else None),
             models=sorted({*before.findings, *now.findings}),
             roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
@@ -135,7 +125,7 @@ def write_comparison(
     )
 
 
-def headline(lines: list[Line], names: dict[str, str], decimals: int) -> str:
+def headline(lines: list[Line], names: dict[str, str]) -> str:
     """What moved most, in a sentence."""
     clear = [
         (abs(change.now - change.before), line, metric)
@@ -153,7 +143,7 @@ def headline(lines: list[Line], names: dict[str, str], decimals: int) -> str:
     return (
         f"{moved} of {len({line.model_id for line in lines})} models moved; most, "
         f"{line.model_id}: {what} on {names.get(line.pair_type, line.pair_type)} "
-        f"{score(change.before, decimals)} → {score(change.now, decimals)}"
+        f"{score_text(change.before)} → {score_text(change.now)}"
     )
 
 
@@ -192,9 +182,7 @@ def _ordered(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]
     return sorted((Line(*key, changes) for key, changes in lines.items()), key=size, reverse=True)
 
 
-def _change_table(
-    lines: list[Line], names: dict[str, str], decimals: int, runs: dict[str, str] | None
-) -> Table:
+def _change_table(lines: list[Line], names: dict[str, str], runs: dict[str, str] | None) -> Table:
     def moved(line: Line, metric: str) -> Cell:
         change = line.changes.get(metric)
         if change is None or change.before is None or change.now is None:
@@ -202,11 +190,9 @@ def _change_table(
         by = change.now - change.before
         limits = ""
         if change.limits and None not in change.limits:
-            limits = f" [{', '.join(score(limit, decimals) for limit in change.limits)}]"
-        written = score(by, decimals)
-        sign = "+" if by > 0 and written[0] != "<" else ""
-        went = f"{score(change.before, decimals)} → {score(change.now, decimals)}"
-        return Cell(sign + written + (" *" if change.is_clear else ""), went + limits)
+            limits = f" [{', '.join(signed_text(limit) for limit in change.limits)}]"
+        went = f"{score_text(change.before)} → {score_text(change.now)}"
+        return Cell(signed_text(by) + (" *" if change.is_clear else ""), went + limits)
 
     declared = fields_of("compared")
     fields = [

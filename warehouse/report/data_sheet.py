@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from decaf.data.array_images import picture_of
 from decaf.data.overview import Cell, ShownPair, described, share_of
 from warehouse.report.templates import render, write
 
-THUMBNAIL = 192
-"""Longer side of a picture, px."""
+THUMBNAIL, SMALLEST = 192, 96
+"""Longer side of a picture at most, and at least, px."""
 WIDTH, HEIGHT = 400, 80
 """Of the curve of one channel, px."""
 MOST_CHANNELS, MOST_COLUMNS = 8, 64
-TINT = np.array([170, 0, 0], np.uint8)
-"""Two thirds of red."""
+VEIL = 107
+"""Two thirds of a middle grey."""
 MOST_POINTS = 800
 """Of a curve."""
 
@@ -62,7 +63,7 @@ def _card(shown: ShownPair) -> Card:
     elif shown.removed is not None:
         note = f"{shown.pair.pair_type}: {share_of(shown.removed)}"
     if plus.dtype == np.uint8:
-        pictures = [_picture(plus), _picture(_tinted(minus, shown.removed))]
+        pictures = [_picture(plus), _picture(_veiled(minus, shown.removed))]
     elif plus.ndim == 2:
         curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
     else:
@@ -72,17 +73,22 @@ def _card(shown: ShownPair) -> Card:
     return Card(facts, pictures, curves, cells, note)
 
 
-def _tinted(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
-    """Pixels with the removed feature in red; as they are where none is removed."""
+def _veiled(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    """Lay a grey veil over the removed feature; without one the pixels stay as they are."""
     if removed is None:
         return pixels
-    red = (pixels // 3 + TINT).astype(np.uint8)
-    return np.where(removed[..., None], red, pixels)
+    veiled = (pixels // 3 + VEIL).astype(np.uint8)
+    return np.where(removed[..., None], veiled, pixels)
 
 
 def _picture(pixels: NDArray[np.uint8]) -> str:
     image = picture_of(pixels)
     image.thumbnail((THUMBNAIL, THUMBNAIL))
+    factor = -(-SMALLEST // max(image.size))
+    if factor > 1:
+        image = image.resize(
+            (image.width * factor, image.height * factor), Image.Resampling.NEAREST
+        )
     content = io.BytesIO()
     image.save(content, "PNG")
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"

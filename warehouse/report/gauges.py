@@ -1,80 +1,102 @@
-"""Gates that did not pass as small pictures: what is allowed, what was found, and how surely."""
+"""Gates as small pictures: what is allowed, what was found, and how surely."""
 
 from typing import NamedTuple
 
+from decaf.foundation.number_text import (
+    limit_text,
+    percent_text,
+    score_text,
+    signed_text,
+    tick_text,
+)
 from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.audit.verdict import written
+from warehouse.report.audit.reaudit import badge_of
+from warehouse.report.pair_card import is_of_probability
 
 MOST_GAUGES = 12
 """Those that failed first; the table below has all of them."""
 CHANGES = ("increase", "decrease")
 """Rules on a change from the version before; the others are on the value."""
 UP_TO = ("increase", "at_most")
-"""Rules that allow what lies below their limit; the others what lies above."""
+"""Rules that allow values below their limit; the others allow values above it."""
 MARGIN = 0.15
-"""Of what is drawn, left and right of it."""
+"""Of what is drawn, left and right of it, where scores are no probabilities."""
 
 
-class Gauge(NamedTuple):
-    """One row that a gate was asked about; places are of a hundred, from the left."""
+class Drawn(NamedTuple):
+    """Marks of a gauge; places are of a hundred, from the left."""
 
-    has_failed: bool
-    entry: str
-    metric: str
-    place: str
-    found: str
-    limit: str
-    interval: str
-    answer: str
     allowed: tuple[float, float]
     """Where it begins, and how wide it is."""
     limit_at: float
     found_at: float
     lower_at: float
     upper_at: float
-    zero_at: float | None
-    """None unless a change of 0 is in the picture."""
+    ticks: tuple[tuple[float, str], ...]
+
+
+class Gauge(NamedTuple):
+    """One row that a gate was asked about; ``drawn`` is None where nothing was measured."""
+
+    badge: tuple[str, str]
+    entry: str
+    metric: str
+    place: str
+    answer: str
+    """How far the whole interval lies beyond the limit, or why there is no answer."""
+    allowed: str
+    found: str
+    interval: str
+    drawn: Drawn | None
 
 
 def gauges_of(facts: Facts) -> list[Gauge]:
-    """Gauges of the gates that failed, and of those without enough evidence."""
-    measured = [
-        row for row in facts.verdicts if row.found is not None and row.lower_limit is not None
-    ]
-    return [_gauge(facts, row) for row in measured[:MOST_GAUGES]]
+    """Gauges of the gates of the newest re-audit, the worst first."""
+    return [_gauge(facts, row) for row in facts.verdicts[:MOST_GAUGES]]
 
 
 def _gauge(facts: Facts, row: Row) -> Gauge:
+    is_measured = row.found is not None and row.lower_limit is not None
+    text = signed_text if row.rule in CHANGES else score_text
+    sign = "" if row.rule not in CHANGES else "−" if row.rule == "decrease" else "+"
+    bound = "at most" if row.rule in UP_TO else "at least"
+    answers = {
+        "fail": f"beyond it by at least {score_text(row.beyond_by)}",
+        "not enough evidence": "the limit lies inside the interval",
+    }
+    level = f"{percent_text(row.level)}: " if row.level is not None else ""
+    return Gauge(
+        badge_of(row.verdict),
+        f"{row.entry} {row.version}",
+        row.metric.replace("_", " ") + (f": {row.rule}" if row.rule in CHANGES else ""),
+        place_of(row._asdict()),
+        answers.get(row.verdict, "") if is_measured else row.reason or "nothing was measured",
+        f"{bound} {sign}{limit_text(row.gate_limit)}",
+        text(row.found),
+        f"{level}{text(row.lower_limit)} to {text(row.upper_limit)}" if is_measured else "",
+        _drawn(facts, row) if is_measured else None,
+    )
+
+
+def _drawn(facts: Facts, row: Row) -> Drawn:
     limit = -row.gate_limit if row.rule == "decrease" else row.gate_limit
     shown = (limit, row.found, row.lower_limit, row.upper_limit)
-    shown += (0.0,) if row.rule in CHANGES else ()
-    margin = MARGIN * (max(shown) - min(shown) or 1.0)
-    start, end = min(shown) - margin, max(shown) + margin
+    start, end = (-1.0, 1.0) if row.rule in CHANGES else (0.0, 1.0)
+    if not is_of_probability(facts.run.score) or min(shown) < start or max(shown) > end:
+        margin = MARGIN * (max(shown) - min(shown) or 1.0)
+        start, end = min(shown) - margin, max(shown) + margin
 
     def at(value: float) -> float:
         return round(100 * (value - start) / (end - start), 2)
 
-    def said(value: float) -> str:
-        plus = "+" if value > 0 and row.rule in CHANGES else ""
-        return plus + written(facts, value).replace("-", "−")
-
-    has_failed = row.verdict == "fail"
-    answer = f"beyond it by at least {written(facts, row.beyond_by)}" if has_failed else ""
     allowed = (0.0, at(limit)) if row.rule in UP_TO else (at(limit), round(100 - at(limit), 2))
-    return Gauge(
-        has_failed,
-        f"{row.entry} {row.version}",
-        row.metric.replace("_", " "),
-        place_of(row._asdict()),
-        said(row.found),
-        said(limit),
-        f"{row.level:.0%}: {said(row.lower_limit)} to {said(row.upper_limit)}",
-        answer or "the limit lies inside the interval",
+    middle = (start + end) / 2
+    return Drawn(
         allowed,
         at(limit),
         at(row.found),
         at(row.lower_limit),
         at(row.upper_limit),
-        at(0.0) if row.rule in CHANGES else None,
+        tuple((at(value), tick_text(value)) for value in (start, middle, end)),
     )

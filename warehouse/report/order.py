@@ -6,7 +6,7 @@ folded unless a study chooses its sections.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -23,12 +23,22 @@ class Section(NamedTuple):
     link: str
     title: str
     is_open: bool
+    begins_details: bool
+    """Whether it is the first of those that are folded at the end."""
 
 
-def sections_of(chosen: Sequence[str] | None, empty: Collection[str]) -> list[Section]:
-    """Sections in the order that a study chose, or all of them; not those that are empty."""
+def sections_of(
+    chosen: Sequence[str] | None, empty: Collection[str], titles: Mapping[str, str]
+) -> list[Section]:
+    """Sections in the order that a study chose, or all of them; not those that are empty.
+
+    ``titles`` are headings that state a finding, in place of those of the templates.
+    """
     names = chosen or get_args(presentation.Section)
-    return [_section(name, bool(chosen)) for name in names if name not in empty]
+    shown = [_section(name, bool(chosen)) for name in names if name not in empty]
+    shown = [section._replace(title=titles.get(section.name, section.title)) for section in shown]
+    first = next((section for section in shown if not section.is_open), None)
+    return [section._replace(begins_details=section is first) for section in shown]
 
 
 def _section(name: str, is_chosen: bool) -> Section:
@@ -37,4 +47,4 @@ def _section(name: str, is_chosen: bool) -> Section:
     if header is None:
         raise ValueError(f"sections/{name}.html.j2 does not begin with its link and title")
     link, title, folded = header.groups()
-    return Section(name, link, title, is_chosen or not folded)
+    return Section(name, link, title, is_chosen or not folded, False)

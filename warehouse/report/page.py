@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -13,10 +12,17 @@ from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.changes import changed_pairs
+from warehouse.report.audit.dots import dots_picture
 from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.audit.looks import look_pictures, look_tables
-from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks
-from warehouse.report.audit.verdict import verdict_of, written
+from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks, single_pairs
+from warehouse.report.audit.reaudit import (
+    count_gates,
+    others_of,
+    strip_of,
+    versions_side_by_side,
+)
+from warehouse.report.audit.verdict import verdict_of
 from warehouse.report.gauges import gauges_of
 from warehouse.report.order import sections_of
 from warehouse.report.paper import tables as paper_tables
@@ -38,13 +44,15 @@ def write_report(
     *,
     has_paper: bool = False,
     sections: Sequence[str] | None = None,
+    config: str = "CONFIG",
 ) -> Path:
     """Write the report of a study's newest run, finished or not.
 
     Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
     them. A page that would exceed ``MAX_BYTES`` has fewer pictures of pairs, then its first models
     only, and says so. ``sections`` are those below the verdict, all that have something when None.
-    The file appears whole or not at all, and replaces an existing one.
+    Commands on the page name the study's file ``config``. The file appears whole or not at all,
+    and replaces an existing one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
@@ -55,7 +63,7 @@ def write_report(
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)
     for pictures in (PICTURE_CHARACTERS, PICTURE_CHARACTERS // 4, 0):
-        page = render(facts, paper, shown, pictures, sections)
+        page = render(facts, paper, shown, pictures, sections, config)
         if len(page) <= MAX_BYTES:
             break
     while len(page) > MAX_BYTES:
@@ -65,7 +73,7 @@ def write_report(
                 f"the report of {study} has {len(page):,} bytes without most of its models; at "
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
-        page = render(facts, paper, shown, 0, sections)
+        page = render(facts, paper, shown, 0, sections, config)
     return templates.write(target, "report", page)
 
 
@@ -75,6 +83,7 @@ def render(
     shown_count: int,
     picture_characters: int,
     sections: Sequence[str] | None,
+    config: str,
 ) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models.
 
@@ -94,18 +103,22 @@ def render(
     changed = changed_pairs(facts, picture_characters // 2)
     looks = pair_looks(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]
+    verdict = verdict_of(facts, config)
+    strip = strip_of(facts)
+    titles = {"breakdowns": tables.breakdown_title(shown)}
+    if facts.verdicts:
+        titles["registry"] = count_gates(facts)
     return templates.render(
         "page.html.j2",
         **parts,
-        sections=sections_of(sections, empty),
+        sections=sections_of(sections, empty, titles),
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
         colours=COLOURS,
-        verdict=verdict_of(facts),
-        written=partial(written, facts),
+        verdict=verdict,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
         pair_types=tables.pair_table(facts),
@@ -120,7 +133,12 @@ def render(
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
         looks=looks,
+        single=single_pairs(shown) if looks.looks else (),
+        dots=dots_picture(facts),
         gauges=gauges_of(facts),
+        strip=strip,
+        beside=[versions_side_by_side(facts, failure) for failure in verdict.failures],
+        other_models=others_of(facts, config) if verdict.failures else [],
         changed=changed,
         history=history_pictures(facts),
         looked=look_pictures(facts),

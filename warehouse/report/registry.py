@@ -2,10 +2,11 @@
 
 import altair as alt
 
+from decaf.foundation.number_text import MISSING
 from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
-from warehouse.report.cells import MISSING, Cell, Table, score_decimals, with_interval
+from warehouse.report.cells import Cell, Table, with_interval
 from warehouse.report.svg import Picture, colour_scale, header, svg_element
 
 MAX_PANELS = 12
@@ -16,15 +17,12 @@ HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
 DRIFT = (
     "Paired over the trajectories that both versions have; the same sources are drawn for both "
     "and for all models. Rows are those whose adjusted p is 0.05 at most (Benjamini and "
-    "Hochberg): of all of them, 5% are expected to be no change."
+    "Hochberg): of all of them, 5 % are expected to be no change."
 )
 
 
 def registry_tables(facts: Facts) -> list[Table]:
     """Tables of the newest re-audit that have rows, what stands first."""
-    decimals = score_decimals(
-        value for row in facts.history for value in (row.value, row.upper_limit)
-    )
 
     def verdict(row: Row) -> Cell:
         return Cell(judged(row.verdict, row.state) or MISSING)
@@ -33,29 +31,29 @@ def registry_tables(facts: Facts) -> list[Table]:
         return Cell(place_of(row._asdict()))
 
     def found(row: Row) -> Cell:
-        return with_interval(row.found, row.lower_limit, row.upper_limit, decimals)
+        return with_interval(row.found, row.lower_limit, row.upper_limit)
 
     def versions(row: Row) -> Cell:
         return Cell(row.entry, f"{row.version_before} → {row.version}")
 
     def change(row: Row) -> Cell:
-        return with_interval(row.change, row.change_lower, row.change_upper, decimals)
+        return with_interval(row.change, row.change_lower, row.change_upper)
 
     def value(row: Row) -> Cell:
-        return with_interval(row.value, row.lower_limit, row.upper_limit, decimals)
+        return with_interval(row.value, row.lower_limit, row.upper_limit)
 
     def accepted(row: Row) -> Cell:
         if row.accepted_at is None:
             return Cell("no: it stands")
         return Cell(f"{row.accepted_at:%Y-%m-%d %H:%M}, {row.accepted_by}", row.why)
 
-    failed = "All verdicts but passes"
+    failed = "All verdicts"
     moved = {"entry": versions, "of": of, "change": change}
     tables = [
         facts.table("standing", "Failed verdicts, since when", accepted=accepted),
         facts.table("entries", "The newest re-audit", verdict=verdict),
         facts.table("verdicts", failed, of=of, found=found),
-        facts.table("drift", "What moved", DRIFT, decimals=decimals, **moved),
+        facts.table("drift", "What moved", DRIFT, **moved),
         facts.table("roles", "Pairs whose role changed"),
         facts.metric_table("history", "Versions and dates", HISTORY, value),
     ]

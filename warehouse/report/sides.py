@@ -5,24 +5,13 @@ The runs may lie in different warehouses and have other pairs, so nothing is pai
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
+from decaf.foundation.number_text import MISSING, score_text
 from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row
-from warehouse.report.cells import (
-    MISSING,
-    Cell,
-    Column,
-    Field,
-    Table,
-    fields_of,
-    score,
-    score_decimals,
-    table,
-    with_interval,
-)
+from warehouse.report.cells import Cell, Column, Field, Table, fields_of, table, with_interval
 from warehouse.report.comparison import METRICS, Side
 
 KEYS = ("model_id", "pair_type", "path")
@@ -39,8 +28,6 @@ def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) 
     Raises WriteFailed when the disk refuses.
     """
     shown = {**sides, NOW: now}
-    means = chain.from_iterable(side.means for side in shown.values())
-    decimals = score_decimals(row.estimate for row in means)
     lines = {metric: _lines(metric, shown) for metric in METRICS}
     return templates.write(
         target,
@@ -50,14 +37,14 @@ def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) 
             study=study,
             colours=COLOURS,
             sides=shown,
-            headline=headline(lines, now.names, decimals),
-            tables=[_table(metric, own, shown, decimals) for metric, own in lines.items()],
+            headline=headline(lines, now.names),
+            tables=[_table(metric, own, shown) for metric, own in lines.items()],
             models=sorted({model for side in shown.values() for model in side.findings}),
         ),
     )
 
 
-def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str], decimals: int) -> str:
+def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str]) -> str:
     """Where the runs lie furthest apart, in a sentence."""
     firsts = [(spread(own[0]), metric, own[0]) for metric, own in lines.items() if own]
     size, metric, line = max(firsts, key=lambda first: first[0], default=(0.0, "", {}))
@@ -68,8 +55,8 @@ def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str], decimals
     what = metric.replace("abs_response", "the response")
     return (
         f"Furthest apart is {row.model_id}: {what} on "
-        f"{names.get(row.pair_type, row.pair_type)} from {score(min(means), decimals)} to "
-        f"{score(max(means), decimals)}"
+        f"{names.get(row.pair_type, row.pair_type)} from {score_text(min(means))} to "
+        f"{score_text(max(means))}"
     )
 
 
@@ -90,7 +77,7 @@ def _lines(metric: str, sides: Mapping[str, Side]) -> list[Line]:
     return [lines[key] for key in sorted(lines, key=lambda key: (-spread(lines[key]), key))]
 
 
-def _table(metric: str, lines: list[Line], sides: Mapping[str, Side], decimals: int) -> Table:
+def _table(metric: str, lines: list[Line], sides: Mapping[str, Side]) -> Table:
     declared, names = fields_of("compared"), sides[NOW].names
 
     def of(line: Line, key: str) -> Cell:
@@ -101,12 +88,12 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side], decimals: 
         if name not in line:
             return Cell(MISSING)
         row, now = line[name], line.get(NOW)
-        cell = with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
+        cell = with_interval(row.estimate, row.lower_95, row.upper_95)
         return cell._replace(text=cell.text + " *") if now and _is_apart(row, now) else cell
 
     columns = [
         *(Field(declared[key].column, partial(of, key=key)) for key in KEYS),
-        *(Field(Column(name, "95% interval"), partial(mean, name=name)) for name in sides),
+        *(Field(Column(name, "95 % interval"), partial(mean, name=name)) for name in sides),
     ]
     title = metric.replace("abs_response", "Abs")
     return table(title[0].upper() + title[1:], columns, lines, "")

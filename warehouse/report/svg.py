@@ -16,6 +16,7 @@ from decaf.library.plots import COLOURS
 
 RULE = "var(--rule, #d9dde3)"
 PAPER = "var(--paper, #fff)"
+WASH = "var(--wash, #f1f3f5)"
 INK = "var(--ink, #1c2430)"
 MUTED = "var(--muted, #5b6472)"
 

@@ -1,4 +1,3 @@
-"use strict";
 // Tables are sorted by their headings, and long ones filtered. Without a script they read as they are.
 const LONG = 10;
 

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from decaf.errors import WriteFailed
+from decaf.foundation import number_text
 from decaf.foundation.files import refusals_as, replace_file
 
 
@@ -17,8 +18,8 @@ def read_text(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-TABLE_SCRIPT = read_text("tables.js")
-"""Sorts and filters the tables of a page: the only script that the policy of a report allows."""
+TABLE_SCRIPT = read_text("card.js") + read_text("tables.js")
+"""Copies cards, sorts and filters tables: the only script that the policy of a report allows."""
 
 
 def policy_of(script: str) -> str:
@@ -42,6 +43,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    for kind in ("count", "limit", "percent", "score", "signed", "tick"):
+        environment.filters[f"{kind}_text"] = getattr(number_text, f"{kind}_text")
     environment.globals["table_script"] = TABLE_SCRIPT
     environment.globals["table_policy"] = policy_of(TABLE_SCRIPT)
     return environment

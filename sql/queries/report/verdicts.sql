@@ -1,6 +1,6 @@
--- purpose: what every rule of a gate said of a row, unless it passed
+-- purpose: what every rule of a gate said of a row
 SELECT entry, version, verdict, metric, rule, pair_type, path, variant, gate_limit,
        found, lower_limit, upper_limit, level, beyond_by, reason,
        source_count, planned_source_count
 FROM out_verdicts
-WHERE study = ? AND verdict <> 'pass'
+WHERE study = ?

@@ -124,7 +124,7 @@ def test_a_message_says_what_to_do():
     moments = ("2026-03-01 08:00 UTC", "2026-02-27 21:30 UTC")
     assert all(value in head for value in ("net@champion", "2", *moments, "1"))
     (row,) = {*rows}
-    values = ("evidence", "wall", "blend", "+0.1000", "[+0.0500, +0.1500]", "95%", "+0.02")
+    values = ("evidence", "wall", "blend", "+0.100", "[+0.050, +0.150]", "95 %", "+0.020")
     assert all(value in row for value in values)
     assert (len(rows), more) == (5, "  and 2 more")
     assert report.endswith("/r/nightly.html")

@@ -6,36 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from decaf.foundation.number_text import score_text, signed_text, tick_text
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.audit.pairs import (
-    DECIMALS,
-    MOST_RANKS,
-    PICTURE_CHARACTERS,
+from warehouse.report.audit.pairs import MOST_RANKS, PICTURE_CHARACTERS
+from warehouse.report.pair_card import (
     Curve,
     Frames,
     Shown,
+    address_of,
+    csv_of,
     curve_of,
     frames_of,
     is_of_probability,
     picture,
     picture_characters,
-    signed,
+    response_of,
+    smallest_gap,
+    story,
 )
-from warehouse.report.cells import score
-
-BEFORE = {
-    "evidence": "moved and stayed",
-    "contradiction": "went one way and ended the other way",
-    "fragility": "moved on the way and came back",
-    "none": "did not respond",
-}
-NOW = {
-    "evidence": "moves and stays",
-    "contradiction": "goes one way and ends the other way",
-    "fragility": "moves on the way and comes back",
-    "none": "does not respond",
-}
-"""What a model does where a role is the largest, in an earlier version and in the one of now."""
 
 
 class Side(NamedTuple):
@@ -46,6 +34,7 @@ class Side(NamedTuple):
     value: str
     delta: str
     curve: Curve
+    story: str
 
 
 class Change(NamedTuple):
@@ -59,7 +48,8 @@ class Change(NamedTuple):
     counterfactual: Shown | None
     frames: Frames
     sides: tuple[Side, Side]
-    story: str
+    address: str
+    csv: str
 
 
 class Changes(NamedTuple):
@@ -101,54 +91,66 @@ def changed_pairs(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Changed
     left_out = len(rows) - len(kept)
     return Changed(
         tuple(
-            _of_entry([row for row in kept if row.entry == entry], scale)
+            _of_entry([row for row in kept if row.entry == entry], facts.run, scale)
             for entry in dict.fromkeys(row.entry for row in kept)
         ),
-        f"{scale:.3g}",
+        tick_text(scale),
         f"{left_out} cards are left out, so that the page stays small." if left_out else "",
     )
 
 
-def _of_entry(rows: Sequence[Row], scale: float) -> Changes:
+def _of_entry(rows: Sequence[Row], run: Row, scale: float) -> Changes:
     first = rows[0]
     return Changes(
         f"{first.entry}, version {first.version_before} → {first.version}",
         tuple(sorted({row.rank for row in rows})),
-        tuple(_card(row, scale) for row in rows),
+        tuple(_card(row, run, scale) for row in rows),
     )
 
 
-def _card(row: Row, scale: float) -> Change:
-    before, now = _side(row, "_before", scale), _side(row, "", scale)
+def _card(row: Row, run: Row, scale: float) -> Change:
+    before, now = (_side(row, when, run, scale) for when in ("_before", ""))
     both = zip(
         (row.q_plus_before[-1], row.q_minus_before[-1]),
         (row.q_plus[-1], row.q_minus[-1]),
         strict=True,
     )
-    factual, changed = (f"{score(a, 2)} → {score(b, 2)}" for a, b in both)
+    factual, changed = (f"{score_text(a)} → {score_text(b)}" for a, b in both)
     return Change(
         row,
-        score(row.change_size, DECIMALS),
+        score_text(row.change_size),
         (factual, changed),
         picture(row.factual),
         picture(row.counterfactual),
         frames_of(row),
         (before, now),
-        f"Version {before.version} {BEFORE[before.role]}; version {now.version} {NOW[now.role]}.",
+        address_of(f"{row.entry} {row.version}", row.pair_id, row.path),
+        csv_of(
+            row.t,
+            factual_before=row.q_plus_before,
+            changed_before=row.q_minus_before,
+            factual=row.q_plus,
+            changed=row.q_minus,
+        ),
     )
 
 
-def _side(row: Row, when: str, scale: float) -> Side:
+def _side(row: Row, when: str, run: Row, scale: float) -> Side:
     """The version before, where ``when`` is ``_before``, else the one of now."""
     role = row.role_before if when else row.role_now
     delta = getattr(row, f"endpoint_delta{when}")
     value = 0.0 if role == "none" else getattr(row, f"{role}{when}")
-    is_null = role in ("fragility", "none")
-    curve = curve_of(row, _response(row, when), delta, is_null, scale)
-    version = row.version_before if when else row.version
-    return Side(version, role, score(value, DECIMALS), signed(delta), curve)
+    response = _response(row, when)
+    return Side(
+        row.version_before if when else row.version,
+        role,
+        score_text(value),
+        signed_text(delta),
+        curve_of(row, response, delta, role in ("fragility", "none"), scale),
+        story(row.t, response, run.epsilon, smallest_gap(run.score, run.epsilon)),
+    )
 
 
 def _response(row: Row, when: str) -> np.ndarray:
-    """(n_stages,) factual less counterfactual score."""
-    return np.array(getattr(row, f"q_plus{when}")) - np.array(getattr(row, f"q_minus{when}"))
+    """(n_stages,) factual less counterfactual score of a version."""
+    return response_of(getattr(row, f"q_plus{when}"), getattr(row, f"q_minus{when}"))

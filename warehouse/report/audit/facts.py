@@ -12,22 +12,14 @@ from typing import Any, NamedTuple
 import duckdb
 
 from decaf.errors import UnknownName
+from decaf.foundation.number_text import MISSING
 from warehouse.query.views import query
-from warehouse.report.cells import (
-    MISSING,
-    Cell,
-    Field,
-    Table,
-    fields_of,
-    runnable,
-    score_decimals,
-    table,
-)
+from warehouse.report.cells import Cell, Field, Table, fields_of, runnable, table
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
 COMPONENTS = ("evidence", "contradiction", "fragility")
-REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history")
+REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history", "versions")
 """Parts that only a study with a registry has."""
 
 Row = Any
@@ -70,6 +62,7 @@ class Facts(NamedTuple):
     roles: Rows
     changed_pairs: Rows
     history: Rows
+    versions: Rows
     stops: Rows
     looks: Rows
 
@@ -103,13 +96,18 @@ class Facts(NamedTuple):
 
     @property
     def ids(self) -> dict[str, str]:
-        """Ids of the models that a registry has, by its entries and versions of them."""
+        """Ids of models by other names: display names, or entries and versions of a registry."""
         names: dict[str, list[str]] = {}
         for row in (*self.entries, *self.history):
             name = f"{row.entry} {row.version}"
             if row.model_id is not None and name not in names.setdefault(row.model_id, []):
                 names[row.model_id].append(name)
-        return {", ".join(own): model_id for model_id, own in names.items()}
+        shown = {
+            row.display_name: row.name
+            for row in self.names
+            if row.kind == "model_id" and row.name not in names and row.name != row.display_name
+        }
+        return shown | {", ".join(own): model_id for model_id, own in names.items()}
 
     def for_people(self) -> "Facts":
         """The same facts under the names that people know, in every part.
@@ -119,6 +117,7 @@ class Facts(NamedTuple):
         one.
         """
         names, entries = _shown_names(self.names), ("entries", "history")
+        self = self._replace(names=tuple(_renamed(row, names) for row in self.names))
         shown = {"model_id": {model_id: name for name, model_id in self.ids.items()}}
         shown |= dict.fromkeys(("path", "path_a", "path_b"), names["path"])
         shown |= {"pair_type": names["pair_type"]}
@@ -134,9 +133,6 @@ class Facts(NamedTuple):
             own = [one for one in shown if one in rows[0]._fields]
             columns = [one for one in own if not (one == "model_id" and part in entries)]
             parts[part] = tuple(renamed(row, columns) for row in rows)
-        parts["names"] = tuple(
-            row._replace(display_name=names[row.kind][row.name]) for row in self.names
-        )
         return self._replace(**parts)
 
     def table(
@@ -144,12 +140,10 @@ class Facts(NamedTuple):
         part: str,
         title: str,
         note: str = "",
-        *,
-        decimals: int = 3,
         **cells: Callable[[Row], Cell],
     ) -> Table:
         """Table of a part, with the columns of :func:`warehouse.report.cells.fields_of`."""
-        fields = fields_of(part, decimals, **cells).values()
+        fields = fields_of(part, **cells).values()
         return table(title, fields, getattr(self, part), self.runnable(part), note)
 
     def metric_table(
@@ -181,27 +175,24 @@ class Facts(NamedTuple):
         )
         return table(title, fields, lines.values(), self.runnable(part), note)
 
-    @property
-    def decimals(self) -> int:
-        """Decimals that all scores of the audit are written with."""
-        return score_decimals(
-            value for row in self.profiles for value in (row.endpoint_magnitude, row.abs_response)
-        )
-
     def runnable(self, part: str) -> str:
         """The query of a part as a reader can run it."""
         return runnable(query_of(part), self.study)
 
 
 def _shown_names(rows: Rows) -> dict[str, dict[str, str]]:
-    """What pair types and paths are called, by kind and name: no two alike."""
+    """What pair types, paths and models are called, by kind and name: no two alike."""
     count = Counter((row.kind, row.display_name) for row in rows)
-    names: dict[str, dict[str, str]] = {"pair_type": {}, "path": {}}
+    names: dict[str, dict[str, str]] = {"pair_type": {}, "path": {}, "model_id": {}}
     for row in rows:
         is_shared = count[row.kind, row.display_name] > 1
         own = f"{row.display_name} ({row.name})" if is_shared else row.display_name
         names[row.kind][row.name] = own
     return names
+
+
+def _renamed(row: Row, names: dict[str, dict[str, str]]) -> Row:
+    return row._replace(display_name=names[row.kind][row.name])
 
 
 def _paths(row: Row) -> Cell:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
+from decaf.foundation.number_text import score_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, at
 from warehouse.report.svg import (
     INK,
@@ -51,7 +52,7 @@ def bar_pictures(facts: Facts) -> Iterator[Picture]:
             paths = facts.paths[start : start + BARS_PER_ROW]
             if any(row.path in paths for row in rows):
                 title = f"{pair_type}: what the response of each model consists of"
-                yield Picture(title, profile_bars(rows, paths, largest, facts.decimals))
+                yield Picture(title, profile_bars(rows, paths, largest))
 
 
 def slope_pictures(facts: Facts) -> Iterator[Picture]:
@@ -84,12 +85,12 @@ def stage_pictures(facts: Facts) -> Iterator[Picture]:
             yield Picture(title, svg, note if len(ranked) > MAX_PANELS else "")
 
 
-def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, decimals: int) -> str:
+def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float) -> str:
     """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
 
     The rows are profiles of one pair type, in the order the models are drawn; the paths, at most
     ``BARS_PER_ROW``, the panels from left to right. The axis ends at ``largest``, score units, the
-    same for pictures that are compared. Totals at the end of each bar have so many decimals.
+    same for pictures that are compared.
     """
     models = list(dict.fromkeys(row.model_id for row in rows))
     step = 24 if len(models) <= 24 else 15
@@ -121,11 +122,13 @@ def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, deci
     totals = (
         alt.Chart()
         .mark_text(align="left", dx=4, fontSize=10, color=MUTED)
-        .transform_aggregate(total="sum(value)", groupby=["model_id"])
-        .encode(y=y, x="total:Q", text=alt.Text("total:Q", format=f".{decimals}f"))
+        .transform_aggregate(total="sum(value)", groupby=["model_id", "written"])
+        .encode(y=y, x="total:Q", text="written:N")
     )
     values = [
-        row._asdict() | {part: getattr(row, part) or 0.0 for part in COMPONENTS}
+        row._asdict()
+        | {part: getattr(row, part) or 0.0 for part in COMPONENTS}
+        | {"written": score_text(sum(getattr(row, part) or 0.0 for part in COMPONENTS))}
         for row in rows
         if row.path in paths
     ]
@@ -167,12 +170,11 @@ def _path_slopes(facts: Facts, pair_type: str) -> str:
         .encode(x=x, y="mean:Q", color=NAMES_SHADE)
     )
     written = mean.mark_text(dy=-13, fontSize=11, fontWeight=600, stroke=PAPER, strokeWidth=3)
-    text = alt.Text("mean:Q", format=f".{facts.decimals}f")
     chart = alt.layer(
         thin,
         mean.mark_line(strokeWidth=7, opacity=0.85).encode(color=alt.value(PAPER)),
         mean.mark_line(strokeWidth=3, point={"size": 70, "filled": True}),
-        written.encode(text=text, color=alt.value(INK)),
+        written.encode(text="written:N", color=alt.value(INK)),
         data=alt.InlineData(values=_slope_values(rows, means)),
     )
     return svg_element(
@@ -243,7 +245,7 @@ def _slope_values(rows: Sequence[Row], means: Sequence[Row]) -> list[dict]:
         for row in rows
         for metric, name in NAMES.items()
     ] + [
-        {"path": path, "metric": NAMES[metric], "mean": value}
+        {"path": path, "metric": NAMES[metric], "mean": value, "written": score_text(value)}
         for (metric, path), value in averages.items()
         if metric in NAMES
     ]

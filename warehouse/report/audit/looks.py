@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from decaf.foundation.number_text import limit_text, percent_text
 from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import Facts, Row, Rows
 from warehouse.report.cells import Cell, Table, with_interval
@@ -22,8 +23,8 @@ def look_tables(facts: Facts) -> list[Table]:
         return Cell(place_of(row._asdict()))
 
     def found(row: Row) -> Cell:
-        shown = with_interval(row.found, row.lower_limit, row.upper_limit, facts.decimals)
-        return Cell(shown.text, f"{shown.note} at {row.level:.1%}")
+        shown = with_interval(row.found, row.lower_limit, row.upper_limit)
+        return Cell(shown.text, f"{shown.note} at {percent_text(row.level)}")
 
     tables = [
         facts.table("stops", "Models that were not scored to the end"),
@@ -38,7 +39,7 @@ def look_pictures(facts: Facts) -> list[Picture]:
     for row in facts.looks:
         name = row.rule.replace("_", " ")
         of = (row.entry, f"{row.metric.replace('_', ' ')}, {place_of(row._asdict())}")
-        rules.setdefault((*of, f"{name} {row.gate_limit:g}"), []).append(row)
+        rules.setdefault((*of, f"{name} {limit_text(row.gate_limit)}"), []).append(row)
     several = {name: own for name, own in rules.items() if len(own) > 1}
     slowest = sorted(several, key=lambda name: (-several[name][-1].source_count, name))
     shown = {name: tuple(several[name]) for name in slowest[:MOST_PANELS]}

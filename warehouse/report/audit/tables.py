@@ -4,18 +4,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from decaf.foundation.number_text import (
+    MISSING,
+    count_text,
+    limit_text,
+    percent_text,
+    score_text,
+    signed_text,
+)
 from warehouse.report.audit.facts import METRICS, Facts, Row, at
 from warehouse.report.cells import (
-    MISSING,
     Cell,
     Column,
     Field,
     Table,
-    count,
     digest,
     fields_of,
-    percent,
-    score,
     table,
     with_interval,
 )
@@ -97,14 +101,13 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
 
 def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
     """Profiles on the first path by class, split and kind of input, the worst first."""
-    decimals = facts.decimals
 
     def mean(row: Row) -> Cell:
-        return with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
+        return with_interval(row.estimate, row.lower_95, row.upper_95)
 
     def median(row: Row) -> Cell:
-        limits = f"{score(row.p10, decimals)} … {score(row.p90, decimals)}"
-        return Cell(score(row.p50, decimals), limits)
+        limits = f"{score_text(row.p10)} … {score_text(row.p90)}"
+        return Cell(score_text(row.p50), limits)
 
     tables = []
     found = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
@@ -120,13 +123,35 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
     return tuple(tables)
 
 
+def breakdown_title(facts: Facts) -> str:
+    """Name the model whose response differs most between parts of the pairs, with both ends."""
+    first = next(iter(facts.breakdowns), None)
+    parts: dict[str, list[Row]] = {}
+    for row in facts.breakdowns:
+        is_first = (row.pair_type, row.grouping) == (first.pair_type, first.grouping)
+        if is_first and row.metric == "abs_response" and row.estimate is not None:
+            parts.setdefault(row.model_id, []).append(row)
+
+    def ends(rows: list[Row]) -> tuple[Row, Row]:
+        ordered = sorted(rows, key=lambda row: row.estimate)
+        return ordered[0], ordered[-1]
+
+    several = [ends(rows) for rows in parts.values() if len(rows) > 1]
+    if not several:
+        return "Where it holds"
+    low, high = max(several, key=lambda pair: pair[1].estimate - pair[0].estimate)
+    return (
+        f"{low.model_id} differs most between parts of the pairs: {score_text(low.estimate)} for "
+        f"{low.member}, {score_text(high.estimate)} for {high.member}"
+    )
+
+
 def ratio_table(facts: Facts) -> Table:
     """What the path does to the mean over models of every metric."""
-    decimals = facts.decimals
 
     def cell(row: Row) -> Cell:
-        ratio = MISSING if row.ratio is None else f"× {row.ratio:.2f}"
-        return Cell(ratio, f"{score(row.mean_a, decimals)} → {score(row.mean_b, decimals)}")
+        ratio = MISSING if row.ratio is None else f"× {score_text(row.ratio)}"
+        return Cell(ratio, f"{score_text(row.mean_a)} → {score_text(row.mean_b)}")
 
     note = "Mean over models on the second path, divided by the mean on the first."
     return facts.metric_table("path_ratios", "Ratio of means", PATHS, cell, note)
@@ -141,7 +166,7 @@ def rank_table(facts: Facts) -> Table:
 
     def cell(row: Row) -> Cell:
         why = reason(row)
-        return Cell(MISSING if why else f"{row.spearman:.3f}", hover=why)
+        return Cell(MISSING if why else signed_text(row.spearman), hover=why)
 
     reasons = sorted(set(map(reason, facts.rank_transfer)) - {""})
     why = f" {MISSING} stands where it is undefined: {'; '.join(reasons)}." if reasons else ""
@@ -156,9 +181,11 @@ def sweep_table(facts: Facts) -> Table:
     """How the gate moves response between the components, as a mean over models."""
 
     def epsilon(row: Row) -> Cell:
-        return Cell(("this run: " if row.epsilon == facts.run.epsilon else "") + f"{row.epsilon:g}")
+        return Cell(
+            ("this run: " if row.epsilon == facts.run.epsilon else "") + limit_text(row.epsilon)
+        )
 
-    return facts.table("sweep", "Mean over models", decimals=facts.decimals, epsilon=epsilon)
+    return facts.table("sweep", "Mean over models", epsilon=epsilon)
 
 
 def cost_table(facts: Facts, shown: Facts) -> Table:
@@ -192,12 +219,11 @@ def _spread(facts: Facts, path: str, share: str, pair_type: str) -> Cell:
         return Cell(MISSING)
     (low, _), (high, model) = known[0], known[-1]
     if len(known) == 1:
-        return Cell(percent(high))
-    return Cell(f"{percent(low)} – {percent(high)}", f"highest: {model}")
+        return Cell(percent_text(high))
+    return Cell(f"{percent_text(low)} – {percent_text(high)}", f"highest: {model}")
 
 
 def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
-    decimals = facts.decimals
     intervals = {
         (row.pair_type, row.path, row.model_id, row.metric): (row.lower_95, row.upper_95)
         for row in facts.intervals
@@ -205,7 +231,7 @@ def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
 
     def cell(metric: str, row: Row) -> Cell:
         place = (row.pair_type, row.path, row.model_id, metric)
-        return with_interval(getattr(row, metric), *intervals.get(place, (None, None)), decimals)
+        return with_interval(getattr(row, metric), *intervals.get(place, (None, None)))
 
     return {metric: partial(cell, metric) for metric in ("endpoint_delta", *METRICS)}
 
@@ -217,7 +243,7 @@ def _accuracy(facts: Facts, variant: str) -> Field:
         row = of_models.get(model.model_id)
         if row is None:
             return Cell(MISSING)
-        return Cell(percent(row.accuracy), hover=f"{count(row.image_count)} images")
+        return Cell(percent_text(row.accuracy), hover=f"{count_text(row.image_count)} images")
 
     meaning = f"Share of clean inputs of the kind {variant!r} that the model classifies correctly"
     return Field(Column("Accuracy", f"on {variant!r} inputs", meaning), cell)

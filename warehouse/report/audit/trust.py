@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from decaf.data.class_ids import GUESSED
+from decaf.foundation.number_text import limit_text, percent_text, score_text
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.cells import score
 
 MOST = 8
 """Models, entries and warnings that are listed; sections below have all of them."""
@@ -75,7 +75,7 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
         yield _on_sample(rows)
         yield _on_near_pairs(rows)
         yield _on_threshold(rows)
-        yield _on_stages(rows, facts.decimals)
+        yield _on_stages(rows)
         yield from _on_refinements(rows)
         yield _on_paths(rows)
         yield _on_control(rows)
@@ -94,13 +94,15 @@ def _on_sample(rows: Sequence[Row]) -> Mark:
 
 def _on_near_pairs(rows: Sequence[Row]) -> Mark:
     epsilon, largest = rows[0].epsilon, max(row.near_frac for row in rows)
-    words = f"with a final difference between {epsilon / 2:g} and {2 * epsilon:g}"
+    words = (
+        f"with a final difference between {limit_text(epsilon / 2)} and {limit_text(2 * epsilon)}"
+    )
     doubtful = [row for row in rows if row.near_frac >= NEAR_SHARE]
     if not doubtful:
-        return "well", f"At most {100 * largest:.0f} % of the pairs of a response end {words}."
+        return "well", f"At most {percent_text(largest)} of the pairs of a response end {words}."
     return "mind", (
-        f"Up to {100 * largest:.0f} % of the pairs end near the threshold, {words}: "
-        f"{_count(doubtful, rows)} have {100 * NEAR_SHARE:.0f} % or more."
+        f"Up to {percent_text(largest)} of the pairs end near the threshold, {words}: "
+        f"{_count(doubtful, rows)} have {percent_text(NEAR_SHARE)} or more."
     )
 
 
@@ -111,7 +113,7 @@ def _on_threshold(rows: Sequence[Row]) -> Mark:
     return "mind", f"Half or twice the threshold changes the main role of {_count(doubtful, rows)}."
 
 
-def _on_stages(rows: Sequence[Row], decimals: int) -> Mark:
+def _on_stages(rows: Sequence[Row]) -> Mark:
     inexact = [row for row in rows if row.stop_reason != "exact"]
     checked = [row for row in inexact if row.stage_error is not None]
     if not inexact:
@@ -119,7 +121,7 @@ def _on_stages(rows: Sequence[Row], decimals: int) -> Mark:
     if not checked:
         return "note", "No path has stages that can be halved, so their number is not checked."
     doubtful = [row for row in checked if not row.is_converged]
-    largest = score(max(row.stage_error for row in checked), decimals)
+    largest = score_text(max(row.stage_error for row in checked))
     if not doubtful:
         return "well", f"Every second stage alone moves no mean by more than {largest}."
     return "mind", (

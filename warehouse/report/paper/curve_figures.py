@@ -20,7 +20,7 @@ from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
 from warehouse.report.paper.tables import heading, title
 from warehouse.report.svg import INK, MUTED, Picture, panels, svg_element
 
-RESAMPLED = "Bands are 95% intervals that resample models."
+RESAMPLED = "Bands are 95 % intervals that resample models."
 HEIGHT = 200
 DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3])
 

@@ -14,7 +14,7 @@ Mark = TypeVar("Mark")
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
 END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
 """Expression for where what is drawn of a row ends: its value is written beyond."""
-INTERVALS = "Lines are 95% intervals."
+INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
 """What a caption says of the data, by whether values of the paper are of the same."""

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import duckdb
 
 from decaf.errors import BadInput
+from decaf.foundation.number_text import MISSING, count_text, score_text, signed_text
 from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import known_run, rows_of
-from warehouse.report.cells import MISSING, Column, count, digest, score
+from warehouse.report.cells import Column, digest
 from warehouse.report.paper.comparisons import write_comparisons
 from warehouse.report.paper.pictures import paper_pictures, write_pictures
 from warehouse.report.paper.reading import (
@@ -37,7 +38,6 @@ from warehouse.report.paper.tables import (
 
 MARKUP = re.compile(r"([\\`<>&\[\]*])")
 """What Markdown or HTML would take for more than a letter of a name."""
-DECIMALS = 3
 """As the tables of the paper have."""
 
 
@@ -96,9 +96,11 @@ def _write(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper, targ
         data=paper.data,
         fingerprints=fingerprints(paper.data),
         budget_note=budget_note(paper),
-        model_count=count(len(rows_of(connection, "models", study))),
-        pair_count=count(sum(row.pair_count for row in rows_of(connection, "pair_types", study))),
-        warning_count=count(len(rows_of(connection, "warnings", study))),
+        model_count=count_text(len(rows_of(connection, "models", study))),
+        pair_count=count_text(
+            sum(row.pair_count for row in rows_of(connection, "pair_types", study))
+        ),
+        warning_count=count_text(len(rows_of(connection, "warnings", study))),
         pictures=[
             (place, MARKUP.sub(r"\\\1", picture.title), MARKUP.sub(r"\\\1", picture.note))
             for place, picture in zip(write_pictures(pictures, target), pictures, strict=True)
@@ -118,7 +120,7 @@ def number(value: float | None) -> str:
     >>> number(0.58667), number(0.00031), number(8289.0), number(None)
     ('0.587', '<0.001', '8,289', '–')
     """
-    return count(int(value)) if is_count(value) else score(value, DECIMALS)
+    return count_text(int(value)) if is_count(value) else score_text(value)
 
 
 def difference(row: PaperRow) -> str:
@@ -128,11 +130,11 @@ def difference(row: PaperRow) -> str:
     --------
     >>> rows = [(0.5, 0.75, -0.25), (90.0, 88.0, 2.0), (0.5, None, None)]
     >>> [difference(PaperRow({}, one, other, None, difference=d)) for one, other, d in rows]
-    ['-0.250', '+2', '–']
+    ['−0.250', '+2', '–']
     """
     if row.difference is None:
         return MISSING
-    return whole_difference(row) or f"{row.difference:+,.{DECIMALS}f}"
+    return whole_difference(row) or signed_text(row.difference)
 
 
 def _section(table: PaperTable, paper: Paper) -> Section:
@@ -176,7 +178,7 @@ def _beside(row: PaperRow | None, notes: dict[str, int]) -> str:
     if row.difference is None:
         return _noted(f"{ours} ({theirs})", row, notes)
     if whole_difference(row):  # 0 and 1 are counts, too, beside a larger one
-        ours, theirs = count(int(row.estimate)), count(int(row.published))
+        ours, theirs = count_text(int(row.estimate)), count_text(int(row.published))
     return _noted(f"{ours} ({theirs}, {difference(row)})", row, notes)
 
 

@@ -13,12 +13,12 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from decaf.errors import BadInput
+from decaf.foundation.number_text import MINUS, MISSING, count_text, score_text
 from warehouse.query.catalog import connect_empty
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row, Rows, rows_of
-from warehouse.report.cells import MISSING, count, score
 from warehouse.report.paper.comparisons import read_comparisons
-from warehouse.report.paper.page import DECIMALS, difference, name_of
+from warehouse.report.paper.page import difference, name_of
 from warehouse.report.paper.tables import is_count
 
 VERDICTS = {
@@ -162,15 +162,15 @@ def _ours(row: Row) -> list[str]:
 def _written(row: Row, value: float | None, low: float | None, high: float | None) -> list[str]:
     """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
     if is_count(value) or _is_whole(row, value):
-        return [count(int(value))]
-    decimals = max(DECIMALS, len((row.printed or "").partition(".")[2]))
-    text, *limits = (score(number, decimals) for number in (value, low, high))
+        return [count_text(int(value))]
+    decimals = max(3, len((row.printed or "").partition(".")[2]))
+    text, *limits = (score_text(number, decimals) for number in (value, low, high))
     return [text] if MISSING in limits else [text, f"[{', '.join(limits)}]"]
 
 
 def _difference(row: Row) -> str:
     is_whole = _is_whole(row, row.difference)
-    return f"{row.difference:+,.0f}" if is_whole else difference(row)
+    return f"{row.difference:+,.0f}".replace("-", MINUS) if is_whole else difference(row)
 
 
 def _is_whole(row: Row, value: float | None) -> bool:

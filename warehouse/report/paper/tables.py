@@ -4,17 +4,8 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
-from warehouse.report.cells import (
-    MISSING,
-    Cell,
-    Column,
-    Field,
-    Table,
-    count,
-    runnable,
-    score,
-    score_decimals,
-)
+from decaf.foundation.number_text import MINUS, MISSING, count_text, score_text, signed_text
+from warehouse.report.cells import Cell, Column, Field, Table, runnable
 from warehouse.report.cells import table as of_fields
 from warehouse.report.paper.reading import ANY_DATA, DataNote, Paper, PaperRow, PaperTable
 
@@ -70,19 +61,19 @@ def budget_note(paper: Paper) -> str:
 
 
 def written(value: Any) -> str:
-    """Write what a row is of, or a number with three significant digits.
+    """Write what a row is of, or a number.
 
     Examples
     --------
-    >>> written("blend"), written(None), written(0.00031), written(8289.0), written(True)
-    ('blend', '–', '0.000310', '8,289', 'yes')
+    >>> written("blend"), written(None), written(0.0123), written(8289.0), written(True)
+    ('blend', '–', '0.012', '8,289', 'yes')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) or is_count(value):
-        return count(int(value))
+        return count_text(int(value))
     if isinstance(value, float):
-        return score(value, score_decimals([value]))
+        return score_text(value)
     return MISSING if value is None else str(value)
 
 
@@ -100,7 +91,11 @@ def is_number(table: PaperTable, name: str) -> bool:
 def whole_difference(row: PaperRow) -> str | None:
     """Write what a count has more, or less, than the paper's; None where neither is a count."""
     has_count = is_count(row.estimate) or is_count(row.published)
-    return f"{row.difference:+,.0f}" if has_count and row.difference.is_integer() else None
+    return (
+        f"{row.difference:+,.0f}".replace("-", MINUS)
+        if has_count and row.difference.is_integer()
+        else None
+    )
 
 
 def difference(row: PaperRow) -> str:
@@ -110,16 +105,15 @@ def difference(row: PaperRow) -> str:
     --------
     >>> rows = [(0.5123, 0.5, 0.0123), (90.0, 93.0, -3.0), (0.5, 0.5, 0.0), (0.5, None, None)]
     >>> [difference(PaperRow({}, one, other, None, difference=d)) for one, other, d in rows]
-    ['+0.0123', '-3', '+0.000', '–']
+    ['+0.012', '−3', '0', '–']
     """
     if row.difference is None:
         return MISSING
-    sign = "" if row.difference < 0 else "+"
-    return whole_difference(row) or f"{sign}{written(row.difference)}"
+    return whole_difference(row) or signed_text(row.difference)
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write both limits with as many decimals as the larger needs.
+    """Write both limits.
 
     Examples
     --------
@@ -128,8 +122,7 @@ def interval(low: float | None, high: float | None) -> str:
     """
     if low is None or high is None:
         return MISSING
-    decimals = score_decimals([low, high])
-    return f"[{score(low, decimals)}, {score(high, decimals)}]"
+    return f"[{score_text(low)}, {score_text(high)}]"
 
 
 def shown_levels(table: PaperTable) -> list[tuple[int, str, str]]:
@@ -173,7 +166,7 @@ def _long(table: PaperTable, label: str) -> Iterator[Field]:
         yield Field(column, lambda row, name=name: Cell(written(row.of[name])))
     yield Field(Column("Estimate"), lambda row: Cell(written(row.estimate), row.reason or ""))
     for level, *limits in shown_levels(table):
-        column = Column("Interval", f"{level}%", "Percentile bootstrap")
+        column = Column("Interval", f"{level} %", "Percentile bootstrap")
         of_level = attrgetter(*limits)
         yield Field(column, lambda row, of_level=of_level: Cell(interval(*of_level(row))))
     if any(row.published is not None for row in table.rows):

@@ -1,0 +1,7 @@
+-- purpose: versions of the models of a registry, from the first, with the verdict on each
+SELECT DISTINCT entry, version, resolved_at AT TIME ZONE 'UTC' AS resolved_at, verdict
+FROM core_entry_versions
+LEFT JOIN (SELECT study, reaudit_id, entry, verdict FROM core_entry_verdicts)
+    USING (study, reaudit_id, entry)
+WHERE study = ? AND change <> 'none'
+ORDER BY entry, resolved_at

@@ -1,0 +1,97 @@
+"""Models as dots: what should matter to the right, what should not matter upwards."""
+
+import altair as alt
+
+from decaf.foundation.number_text import limit_text
+from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.pair_card import is_of_probability
+from warehouse.report.svg import INK, MUTED, PAPER, WASH, Picture, svg_element
+
+SIZE = 420
+"""Of the square, CSS pixels."""
+FILLED, OPEN = "first", "other"
+NOTHING = Picture("", "")
+
+
+def dots_picture(facts: Facts) -> Picture:
+    """Draw every model once for each path, at its response to two changes, score units.
+
+    The changes are the first that should matter and the first that should not. Without one of
+    each, the picture is empty.
+    """
+    expect = {row.pair_type: row.expect for row in facts.responses}
+    wanted, unwanted = (
+        next((name for name in facts.profiled_types if expect.get(name) == kind), None)
+        for kind in ("should_matter", "should_not_matter")
+    )
+    if wanted is None or unwanted is None:
+        return NOTHING
+    rows = {(row.model_id, row.path, row.pair_type): row for row in facts.responses}
+    dots = [
+        {
+            "model": model,
+            "path": path,
+            "mark": FILLED if path == facts.paths[0] else OPEN,
+            "x": rows[model, path, wanted].abs_response,
+            "y": rows[model, path, unwanted].abs_response,
+        }
+        for model in dict.fromkeys(row.model_id for row in facts.responses)
+        for path in facts.paths
+        if {(model, path, wanted), (model, path, unwanted)} <= rows.keys()
+    ]
+    if not dots:
+        return NOTHING
+    least = next(row.wanted_limit for row in rows.values() if row.pair_type == wanted)
+    most = next(row.safe_limit for row in rows.values() if row.pair_type == unwanted)
+    end = 1.0 if is_of_probability(facts.run.score) else max(max(d["x"], d["y"]) for d in dots)
+    title = f"{unwanted.capitalize()} beside {wanted}"
+    if least is not None and most is not None:
+        title = _title(dots, least, most)
+    first, *more = facts.paths
+    note = f"Each mark is a model. ● {first}" + "".join(f", ○ {path}" for path in more) + "."
+    return Picture(title, _svg(dots, (wanted, unwanted), (least, most), end, title), note)
+
+
+def _title(dots: list[Row], least: float, most: float) -> str:
+    """Count the models whose marks all lie in the safe corner."""
+    outside = {dot["model"] for dot in dots if dot["x"] < least or dot["y"] > most}
+    models = {dot["model"] for dot in dots}
+    safe = len(models) - len(outside)
+    if not safe:
+        return "No model is in the safe corner"
+    verb = "is" if safe == 1 else "are"
+    return f"{safe} of {len(models)} models {verb} in the safe corner"
+
+
+def _svg(
+    dots: list[Row],
+    names: tuple[str, str],
+    limits: tuple[float | None, float | None],
+    end: float,
+    title: str,
+) -> str:
+    scale = alt.Scale(domain=[0, end], nice=False)
+    axis = alt.Axis(values=[end * part / 4 for part in range(5)], format=".2~f")
+    x = alt.X("x:Q", scale=scale, axis=axis, title=f"{names[0]} moves the score (should matter) →")
+    y = alt.Y("y:Q", scale=scale, axis=axis, title=f"{names[1]} moves it (should not) →")
+    base = alt.Chart(alt.InlineData(values=dots)).encode(x=x, y=y)
+    layers = [
+        base.mark_line(color=INK, strokeWidth=1).encode(detail="model:N"),
+        base.transform_filter(alt.datum.mark == OPEN).mark_point(
+            filled=True, fill=PAPER, stroke=INK, strokeWidth=1.8, size=70, opacity=1
+        ),
+        base.transform_filter(alt.datum.mark == FILLED).mark_point(
+            filled=True, color=INK, size=70, opacity=1
+        ),
+        base.transform_filter(alt.datum.mark == FILLED)
+        .mark_text(align="left", dx=9, dy=-6, fontSize=11.5, color=INK, stroke=PAPER, strokeWidth=3)
+        .encode(text="model:N"),
+    ]
+    least, most = limits
+    if least is not None and most is not None:
+        corner = alt.InlineData(values=[{"x": least, "x2": end, "y": 0, "y2": most}])
+        box = alt.Chart(corner).mark_rect(fill=WASH, stroke=MUTED, strokeDash=[4, 3], opacity=1)
+        layers.insert(0, box.encode(x=x, x2="x2", y=y, y2="y2"))
+    label = f"{title}: {names[0]} at least {limit_text(least or 0)}" if least else title
+    chart = alt.layer(*layers).properties(width=SIZE, height=SIZE)
+    return svg_element(chart, label)

@@ -1,0 +1,331 @@
+"""The re-audit on a page: what failed, what to do, both versions, and the strip of versions."""
+
+from collections import Counter, namedtuple
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from shlex import quote
+from typing import NamedTuple
+
+from decaf.foundation.number_text import percent_text, score_text
+from decaf.registry.messages import accepting, place_of
+from warehouse.report.audit.facts import COMPONENTS, Facts, Row
+from warehouse.report.audit.verdict_rows import Finding, Heading, Response, bar_of, scale_of
+
+MOST = 8
+"""Rules, other models and versions that are listed."""
+VERBS = {"increase": "rose by", "decrease": "fell by", "at_most": "is", "at_least": "is"}
+ALLOWED = {"increase": "{} is", "decrease": "{} is", "at_most": "at most {} is"}
+BADGES = {
+    "fail": ("failed", "✕ Failed"),
+    "pass": ("passed", "✓ Passed"),
+    "not enough evidence": ("undecided", "◐ Undecided"),
+}
+NOT_APPLICABLE = ("none", "– Not applicable")
+COUNTED = {"fail": "failed", "pass": "passed", "not enough evidence": "undecided"}
+EXPECTED = ("should_matter", "should_not_matter")
+LIMITS = ("lower_95", "upper_95", "safe_limit", "wanted_limit")
+Bar = namedtuple("Bar", ("pair_type", "path", *COMPONENTS, "abs_response", *LIMITS))
+
+
+class Action(NamedTuple):
+    """One thing to do, with the commands that do it."""
+
+    title: str
+    words: str
+    commands: tuple[str, ...]
+
+
+class Failure(NamedTuple):
+    """A version whose failed gates stand; a line for each rule that failed."""
+
+    standing: Row
+    headline: str
+    counts: str
+    lines: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    actions: tuple[Action, ...]
+
+
+class Versions(NamedTuple):
+    """Two versions of a model side by side, as rows of bars."""
+
+    entry: str
+    headings: tuple[Heading, ...]
+    findings: tuple[Finding, ...]
+    scale: float
+
+
+class Span(NamedTuple):
+    """One version on the strip; places are of a hundred, from the left."""
+
+    version: str
+    words: str
+    kind: str
+    since: datetime
+    start: float
+    width: float
+    is_first_bad: bool
+
+
+class Strip(NamedTuple):
+    """Versions of every model of a registry over time."""
+
+    title: str
+    entries: tuple[tuple[str, tuple[Span, ...]], ...]
+    begins: datetime
+    ends: datetime
+
+
+class Other(NamedTuple):
+    """A model without a failed verdict that stands."""
+
+    entry: str
+    version: str
+    badge: tuple[str, str]
+    words: str
+    command: str
+
+
+def badge_of(verdict: str | None) -> tuple[str, str]:
+    """Shape and words of a verdict that tables store."""
+    return BADGES.get(verdict or "", NOT_APPLICABLE)
+
+
+def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
+    """Versions whose failed gates stand, with the commands that follow on the study's file."""
+    stands = [row for row in facts.standing if row.accepted_at is None]
+    return tuple(
+        Failure(
+            row,
+            headline_of(row),
+            count_gates(facts, row.entry),
+            tuple(_failed(facts, row.entry)),
+            tuple(_facts_of(facts, row)),
+            tuple(_actions(row, config)),
+        )
+        for row in stands
+    )
+
+
+def headline_of(row: Row) -> str:
+    """State what not to deploy, and what to keep instead."""
+    subject = f"version {row.version} of {row.entry}"
+    if not row.is_followed:
+        return f"{subject[0].upper()}{subject[1:]} failed its gates"
+    if row.version_passed:
+        return f"Do not deploy {subject}. Keep version {row.version_passed}, which passed."
+    return f"Do not deploy {subject}. No version before it has passed."
+
+
+def count_gates(facts: Facts, entry: str | None = None) -> str:
+    """Count the gates by verdict, as '3 gates failed, 2 passed, 1 undecided'."""
+    rows = [row for row in facts.verdicts if entry in (None, row.entry)]
+    counts = Counter(row.verdict for row in rows)
+    said = [f"{counts[verdict]} {words}" for verdict, words in COUNTED.items() if counts[verdict]]
+    if not said:
+        return "No gate applies"
+    number, _, words = said[0].partition(" ")
+    noun = "gate" if number == "1" else "gates"
+    return ", ".join([f"{number} {noun} {words}", *said[1:]])
+
+
+def _failed(facts: Facts, entry: str) -> Iterator[str]:
+    """State of each failed rule what it found, what it allows, and how far that is beyond."""
+    failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (entry, "fail")]
+    for row in failed[:MOST]:
+        numbers = (row.found, row.lower_limit, row.upper_limit, row.gate_limit, row.beyond_by)
+        if row.rule == "decrease":
+            numbers = (-row.found, -row.upper_limit, -row.lower_limit, *numbers[3:])
+        found, lower, upper, limit, beyond = (score_text(value) for value in numbers)
+        allowed = ALLOWED.get(row.rule, "at least {} is").format(limit)
+        decided = ""
+        if row.source_count is not None:
+            decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
+        yield (
+            f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} {VERBS[row.rule]} "
+            f"{found} ({percent_text(row.level)}: {lower} to {upper}), {allowed} allowed: beyond "
+            f"it by at least {beyond}{decided}"
+        )
+    if len(failed) > MOST:
+        yield f"and {len(failed) - MOST} more"
+
+
+def _facts_of(facts: Facts, row: Row) -> Iterator[tuple[str, str]]:
+    since = row.failing_since if row.is_followed else row.failed_since
+    yield "Failing since" if row.is_followed else "Failed at", f"{since:%Y-%m-%d %H:%M} UTC"
+    entry = next((each for each in facts.entries if each.entry == row.entry), None)
+    if row.is_followed:
+        yield "Last that passed", row.version_passed or "none before it"
+    elif entry and entry.compared_entry:
+        yield "Compared with", f"{entry.compared_entry} {entry.version_compared}"
+    if entry and entry.change:
+        yield "What changed", entry.change
+    yield "Alerts delivered", f"{row.alert_count or 0:,}"
+
+
+def _actions(row: Row, config: str) -> Iterator[Action]:
+    file = quote(config)
+    if row.is_followed and row.version_passed:
+        yield Action(
+            f"Keep version {row.version_passed}",
+            "Point the registry at it again, or register a version that passes. To see all "
+            "versions and their verdicts:",
+            (f"decaf history {quote(row.entry)}",),
+        )
+        yield Action(
+            "Look closer",
+            "Compare both versions pair by pair, or score all sources.",
+            (
+                f"decaf report {file} --against {quote(row.version_passed)}",
+                f"decaf reaudit {file} --to-the-end",
+            ),
+        )
+    else:
+        yield Action(
+            "Look closer",
+            "List all versions and their verdicts.",
+            (f"decaf history {quote(row.entry)}",),
+        )
+    if row.is_followed:
+        yield Action(
+            f"Accept version {row.version} all the same",
+            "Your name, the time and the reason are kept. Later versions are compared with it.",
+            (accepting(config, row.entry),),
+        )
+    else:
+        yield Action(
+            "Nothing to accept",
+            "It was asked for by its number: this is no verdict on the version that is followed.",
+            (),
+        )
+
+
+def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
+    """Bars of the version that passed and of the one that failed; None without both."""
+    standing = failure.standing
+    names = [name for name in (standing.version_passed, standing.version) if name]
+    history = [row for row in facts.history if row.entry == standing.entry]
+    by_version = {name: [row for row in history if row.version == name] for name in names}
+    if len(names) < 2 or not all(by_version.values()):
+        return None
+    bars = {name: _bars(rows) for name, rows in by_version.items()}
+    expect: dict[str, str] = {
+        row.display_name: row.expect for row in facts.names if row.kind == "pair_type"
+    }
+    types = list(dict.fromkeys(bar.pair_type for bar in bars[names[-1]]))[:2]
+    findings = tuple(
+        Finding(
+            f"version {name}",
+            "",
+            None,
+            "",
+            "",
+            tuple(_larger([bar for bar in bars[name] if bar.pair_type == kind]) for kind in types),
+            (),
+        )
+        for name in names
+    )
+    return Versions(
+        standing.entry,
+        tuple(
+            Heading(name, words.replace("_", " ") if words in EXPECTED else "", None)
+            for name, words in ((name, expect.get(name)) for name in types)
+        ),
+        findings,
+        scale_of(facts.run.score, [bar for each in bars.values() for bar in each]),
+    )
+
+
+def _larger(on_paths: Sequence[Row]) -> Response | None:
+    return bar_of(on_paths) if on_paths else None
+
+
+def _bars(rows: Sequence[Row]) -> list[Bar]:
+    """Bars of one version by pair type and path, of its newest audit."""
+    newest = max(row.resolved_at for row in rows)
+    places: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        if row.resolved_at == newest:
+            places.setdefault((row.pair_type, row.path), {})[row.metric] = row
+    return [
+        Bar(
+            *place,
+            *((metrics[name].value if name in metrics else 0.0) for name in COMPONENTS),
+            sum(metrics[name].value or 0.0 for name in COMPONENTS if name in metrics),
+            *(None for _ in LIMITS),
+        )
+        for place, metrics in places.items()
+    ]
+
+
+def strip_of(facts: Facts) -> Strip | None:
+    """Strip of all versions with their verdicts; None without two moments."""
+    moments = [row.resolved_at for row in facts.versions]
+    ends = max([*moments, *(row.resolved_at for row in facts.entries)], default=None)
+    if not moments or ends is None or min(moments) == ends:
+        return None
+    begins = min(moments)
+    length = (ends - begins).total_seconds() * 1.08
+    entries: dict[str, list[Row]] = {}
+    for row in facts.versions:
+        entries.setdefault(row.entry, []).append(row)
+    stands = {row.entry for row in facts.standing if row.accepted_at is None}
+    shown = sorted(entries, key=lambda entry: (entry not in stands, entry))[:MOST]
+    strips, title = [], "No version of these models fails now"
+    for entry in shown:
+        rows = entries[entry][-MOST:]
+        first_bad = _first_bad(rows) if entry in stands else None
+        spans = []
+        for row, after in zip(rows, [*rows[1:], None], strict=True):
+            until = after.resolved_at if after else None
+            start = 100 * (row.resolved_at - begins).total_seconds() / length
+            stop = 100 * (until - begins).total_seconds() / length if until else 100.0
+            kind, words = badge_of(row.verdict)
+            is_first_bad = row is first_bad
+            spans.append(
+                Span(
+                    row.version,
+                    words,
+                    kind,
+                    row.resolved_at,
+                    round(start, 2),
+                    round(stop - start, 2),
+                    is_first_bad,
+                )
+            )
+        strips.append((entry, tuple(spans)))
+        if first_bad is not None and title.startswith("No version"):
+            title = f"Version {first_bad.version} of {entry} is the first bad one"
+    return Strip(title, tuple(strips), begins, ends)
+
+
+def _first_bad(rows: Sequence[Row]) -> Row | None:
+    """First of the failed versions since the last that did not fail."""
+    bad = None
+    for row in reversed(rows):
+        if row.verdict != "fail":
+            break
+        bad = row
+    return bad
+
+
+def others_of(facts: Facts, config: str) -> list[Other]:
+    """Models of the registry whose verdict does not stand as failed."""
+    stands = {row.entry for row in facts.standing if row.accepted_at is None}
+    accepted = {row.entry: row for row in facts.standing if row.accepted_at is not None}
+    others = []
+    for row in facts.entries:
+        if row.entry in stands:
+            continue
+        words, command = row.problem or f"Nothing changed but: {row.change}.", ""
+        if row.entry in accepted:
+            words = f"{accepted[row.entry].accepted_by} accepted it: {accepted[row.entry].why}"
+        elif row.verdict == "not enough evidence":
+            words = "A limit lies inside an interval: more sources would tell."
+            command = f"decaf reaudit {quote(config)} --to-the-end"
+        elif row.verdict == "pass":
+            words = f"{count_gates(facts, row.entry)}."
+        elif row.state == "audited" and not row.problem:
+            words = "Its gates limit a change, and nothing before it can be compared."
+        others.append(Other(row.entry, row.version, badge_of(row.verdict), words, command))
+    return others

@@ -1,0 +1,113 @@
+"""The verdict row: what one model goes by, with a bar for each pair type."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.pair_card import is_of_probability
+
+MOST_BARS = 3
+"""Pair types that are drawn for a model, those that should not matter first."""
+SCALES = (0.1, 0.25, 0.5)
+"""Ends of bars of scores that are no probabilities: the first that holds them all."""
+
+
+class Heading(NamedTuple):
+    """Pair type of a column of bars."""
+
+    name: str
+    expect: str
+    limit: float | None
+    """Abs that is safe at most, or wanted at least."""
+
+
+class Response(NamedTuple):
+    """Bar of one pair type on the path with the larger Abs; ``row`` is of ``responses``."""
+
+    name: str
+    row: Row
+    path: str
+    """Name of the path; empty where the study has one."""
+    others: tuple[tuple[str, float], ...]
+    """Other paths with their Abs, as marks on the bar."""
+    limit: float | None
+    """Abs that is safe at most, or wanted at least."""
+
+
+class Finding(NamedTuple):
+    """What one model goes by; the sentence begins with what is printed bold."""
+
+    model: str
+    """Its display name, or what a registry calls it."""
+    model_id: str
+    """Its id where ``model`` is another name; else empty."""
+    decision: str | None
+    """``safe``, ``not safe`` or ``undecided`` by the limits of the study; None without any."""
+    begins: str
+    rest: str
+    responses: tuple[Response | None, ...]
+    """One for each heading; None where nothing is scored."""
+    doubts: tuple[str, ...]
+    """Sentences on what could change the finding."""
+
+
+def headings_of(facts: Facts) -> tuple[Heading, ...]:
+    """Pair types that have a bar: those with results, but for controls."""
+    expect = {row.display_name: row.expect for row in facts.names if row.kind == "pair_type"}
+    limits = {row.pair_type: _limit(row) for row in facts.responses}
+    shown = [name for name in expect if name in limits and expect[name] != "control"]
+    return tuple(
+        Heading(
+            name,
+            "" if expect[name] == "unknown" else expect[name].replace("_", " "),
+            limits[name],
+        )
+        for name in shown[:MOST_BARS]
+    )
+
+
+def finding_of(facts: Facts, row: Row, headings: Sequence[Heading]) -> Finding:
+    """Make the verdict row of a model from its row of ``findings``."""
+    by_type: dict[str, list[Row]] = {}
+    for response in facts.responses:
+        if response.model_id == row.model_id:
+            by_type.setdefault(response.pair_type, []).append(response)
+    doubts = [
+        doubt.sentence
+        for doubt in facts.doubts
+        if (doubt.model_id, doubt.pair_type) == (row.model_id, row.pair_type)
+        and (doubt.path == row.path or doubt.doubt == "paths")
+    ]
+    begins, colon, rest = row.sentence.partition(": ")
+    bars = (by_type.get(heading.name) for heading in headings)
+    return Finding(
+        row.model_id,
+        facts.ids.get(row.model_id, ""),
+        row.decision,
+        begins + colon,
+        rest,
+        tuple(bar_of(on_paths) if on_paths else None for on_paths in bars),
+        tuple(doubts),
+    )
+
+
+def bar_of(on_paths: Sequence[Row]) -> Response:
+    """Make the bar of one pair type: the path with the larger Abs, the others as marks."""
+    row = max(on_paths, key=lambda each: each.abs_response)
+    others = tuple((each.path, each.abs_response) for each in on_paths if each is not row)
+    return Response(row.pair_type, row, row.path if others else "", others, _limit(row))
+
+
+def scale_of(score: str, rows: Iterable[Row]) -> float:
+    """Score units at the end of bars: 1 of a probability, otherwise the first that holds them.
+
+    ``score`` is the JSON of the score's definition.
+    """
+    if is_of_probability(score):
+        return 1.0
+    largest = max((row.upper_95 or row.abs_response or 0.0 for row in rows), default=1.0)
+    return next((scale for scale in SCALES if largest <= scale), largest)
+
+
+def _limit(row: Row) -> float | None:
+    return row.wanted_limit if row.safe_limit is None else row.safe_limit
