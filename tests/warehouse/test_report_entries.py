@@ -7,6 +7,7 @@ from stub_audit import insert, six_models
 
 from warehouse.report.paper import benchmark_figures, entry_figures
 from warehouse.report.paper.reading import read_paper
+from warehouse.report.paper.scatter_figures import place_names
 
 SIX = six_models()
 STUDY = SIX.study
@@ -96,17 +97,75 @@ def test_points_have_their_correlation_and_cells_their_values(evidence, report):
     assert scatter.note == "ρ is the rank correlation of the points."
     assert cells.title.endswith("(the paper's figure 7, on other data)")
     written = re.findall(r">(\d\.\d\d)<", cells.svg)
-    assert sorted(written) == sorted(
-        ["0.10", "0.20", "0.30", "0.40", "0.90", "1.00", "4.00", "3.00", "2.00", "5.00", "6.00"]
-    )
-    opacities = {
-        *re.findall(r'fill="var\(--evidence, #0f7b80\)"[^>]* opacity="([\d.]+)"', cells.svg)
-    }
-    assert {"0.05", "0.75"} <= opacities, "every panel has its own scale"
+    values = ["0.10", "0.20", "0.30", "0.40", "0.90", "1.00", "4.00", "3.00", "2.00", "5.00"]
+    bar = ["6.00", "5.25", "4.50", "3.75", "3.00", "2.25", "1.50", "0.75", "0.00"]
+    assert sorted(written) == sorted([*values, "6.00", *bar])
+    opacities = re.findall(r'fill="var\(--evidence, #0f7b80\)"[^>]* opacity="([\d.]+)"', cells.svg)
+    assert sum(float(opacity) > 0.74 for opacity in opacities) == 2, "one scale: a cell and the bar"
     assert "family a 0.95 1" in cells.svg
+    assert cells.svg.count(">epoch 10<") == 4, "two trainings in two panels"
     reader = report(evidence)
     assert scatter.title in reader.text
     assert cells.title in reader.text
+
+
+def test_cells_below_zero_have_another_colour(evidence):
+    evidence.execute("UPDATE paper_evidence_checkpoints SET estimate = estimate - 2")
+    _, cells = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    red = re.findall(r'fill="var\(--contradiction, #\w+\)"', cells.svg)
+    assert len(red) == 5 + 1 + 4, "vulnerabilities, a margin of 1, and half of the bar"
+    assert {">4.00<", ">0.00<", ">-4.00<"} <= set(re.findall(r">-?\d\.\d\d<", cells.svg))
+
+
+def test_a_correlation_of_a_view_has_its_interval(evidence):
+    limits = (0.3, 0.9, 0.25, 0.95)
+    row = (STUDY, "pooled", "evidence_margin", "rank_correlation", 0.6, *limits, None, None, None)
+    insert(evidence, "paper_evidence_correlations", [row])
+    scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    assert "ρ = 0.600 [0.250, 0.950]" in scatter.svg
+
+
+def test_models_outside_the_gates_are_hollow(stub):
+    connection = stub(SIX)
+    counts = (STUDY, "d" * 64, "rendered", 2, 8, False, "images by decaf's renderer")
+    insert(connection, "paper_fragility_data", [counts])
+    rows = [
+        (
+            STUDY,
+            f"m{place}",
+            "resnet18",
+            "robust",
+            place > 0,
+            statistic,
+            place / 4,
+            None,
+            None,
+            None,
+        )
+        for place in range(3)
+        for statistic in ("fragility", "null_prediction_change_rate")
+    ]
+    insert(connection, "paper_fragility_models", rows)
+    limits = (0.2, 0.9, 0.1, 0.95)
+    correlations = [
+        (STUDY, models, "null_prediction_change_rate", count, rho, *limits, None, None)
+        for models, count, rho in (("all", 3, 0.5), ("within the gates", 2, 1.0))
+    ]
+    insert(connection, "paper_fragility_correlations", correlations)
+    (scatter,) = entry_figures.entry_pictures(read_paper(connection, STUDY))
+    points = re.findall(r'<path[^>]*fill="var\(--paper, #fff\)"[^>]*>', scatter.svg)
+    assert len(points) == 1
+    for text in ("ρ = 0.500 [0.100, 0.950], all", "ρ = 1.000 [0.100, 0.950], within the gates"):
+        assert text in scatter.svg
+
+
+def test_names_beside_points_cover_nothing():
+    values = [{"x": 50 + 6 * place, "y": 100, "colour": "name"} for place in range(3)]
+    place_names(values, lambda x: x, lambda y: y)
+    assert len({value["place"] for value in values}) == 3
+    apart = [{"x": 0, "y": 0, "colour": "left"}, {"x": 200, "y": 0, "colour": "right"}]
+    place_names(apart, lambda x: x, lambda y: y)
+    assert [value["place"] for value in apart] == ["right", "right"]
 
 
 def test_many_kinds_of_points_have_their_names_beside_them(evidence):

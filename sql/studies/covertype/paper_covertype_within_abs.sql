@@ -2,16 +2,22 @@
 -- grain: one row per study, method and statistic
 -- paper: appendix I (within-Abs columns)
 -- Each label is judged in the bins of Abs where it occurs and is absent; the mean over bins, then
--- over labels, is undefined unless every label is. The sample alone is judged.
+-- over labels, is undefined unless every label is. The sample alone is judged. bins_of_<label>
+-- counts the bins that the mean of a label goes over.
 CREATE OR REPLACE VIEW paper_covertype_within_abs AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
 binned AS (FROM units WHERE bin IS NOT NULL),
 judged AS MATERIALIZED (FROM label_discrimination('binned', ['auroc', 'auprc'], 1, 0)),
+aurocs AS MATERIALIZED (FROM judged WHERE measure = 'auroc'),
 estimates AS (
     SELECT * EXCLUDE (unit_count), value AS estimate
     FROM bin_summaries('judged')
     WHERE part = 'valid bins' AND replicate IS NULL
+    UNION ALL BY NAME
+    SELECT study, method, part, statistic, estimate
+    FROM bin_counts('aurocs')
+    WHERE part = 'valid bins'
 ),
 counts AS (
     SELECT study, method, count(DISTINCT model_id) FILTER (score IS NOT NULL) AS unit_count
@@ -23,7 +29,7 @@ SELECT
     method,
     unit_count, -- models with a score
     statistic,
-    estimate, -- 0 to 1
+    estimate, -- 0 to 1; bins
     published, -- NULL where the paper has none
     difference,
     CASE WHEN estimate IS NULL THEN undefined END AS reason

@@ -1,6 +1,8 @@
 """The report's pictures of what each method tells of the labels of units."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
@@ -10,16 +12,17 @@ from warehouse.report.paper.marks import (
     END,
     INTERVALS,
     captioned,
+    display_name,
     drawn_values,
     interval_lines,
     marks,
+    paper_svg,
     reference_line,
-    rows_to_draw,
     side_by_side,
     with_marks,
 )
 from warehouse.report.paper.reading import Paper, PaperTable
-from warehouse.report.svg import INK, MUTED, Picture, panels, svg_element
+from warehouse.report.svg import INK, MUTED, Picture, panels
 
 DECAF = "DECAF"
 
@@ -37,15 +40,11 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
 
     A panel without a defined row is left out; there is no picture if no row is defined.
     """
-    rows = [
-        row
-        for row in rows_to_draw(paper, table)
-        if row.estimate is not None and figure.is_drawn(row)
-    ]
+    rows = [row for row in table.rows if row.estimate is not None and figure.is_drawn(row)]
     values = drawn_values(
         rows,
         panel=lambda row: figure.panels[str(row.of[figure.panel])],
-        method=lambda row: str(row.of[figure.method]),
+        method=lambda row: display_name(row.of[figure.method]),
     )
     if not values:
         return None
@@ -56,7 +55,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         y=alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False)),
         color=_shade("method:N", methods),
     )
-    scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=3)
+    scale, axis = _scale(figure, values), alt.Axis(tickCount=3)
     points = base.mark_point(filled=True, size=52, opacity=1).encode(
         x=alt.X("value:Q", title=figure.axis, scale=scale, axis=axis)
     )
@@ -78,7 +77,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
     )
     title = captioned(figure.title, paper, table, figure.figure)
     note = with_marks(INTERVALS if table.has_intervals else "", rows)
-    return Picture(title, svg_element(chart, title), note)
+    return Picture(title, paper_svg(chart, title, paper, table), note)
 
 
 def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
@@ -101,7 +100,7 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
             axis=alt.Axis(labelAngle=0, ticks=False),
         ),
         alt.XOffset("method:N", sort=[DECAF]),
-        _shade("method:N", [value["method"] for value in values]),
+        _shade("method:N", [value["method"] for value in values], has_legend=True),
         alt.Y(
             "value:Q", title=figure.axis, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)
         ),
@@ -110,11 +109,24 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
     chart = chart.properties(width=PAGE_WIDTH - 80, height=200)
     note = f"{INTERVALS} Bins without one of the three behaviours are left out."
-    return Picture(title, svg_element(chart, title), note)
+    return Picture(title, paper_svg(chart, title, paper, table), note)
 
 
-def _shade(field: str, methods: Sequence[str]) -> alt.Color:
+def _scale(figure: Figure, values: Sequence[dict[str, Any]]) -> alt.Scale:
+    """An axis that is never narrower than 20 units of the last digit that is written."""
+    numbers = [value["value"] for value in values]
+    numbers += [figure.reference] if figure.reference is not None else []
+    written = re.search(r"\.(\d+)", figure.digits)
+    least = 20 * 10.0 ** -int(written[1]) if written else 0.0
+    middle = (min(numbers) + max(numbers)) / 2
+    if max(numbers) - min(numbers) >= least:
+        return alt.Scale(zero=False)
+    return alt.Scale(domain=[middle - least / 2, middle + least / 2], zero=False, nice=False)
+
+
+def _shade(field: str, methods: Sequence[str], *, has_legend: bool = False) -> alt.Color:
     """DECAF is dark, what it is compared with light."""
     names = list(dict.fromkeys(methods))
     shades = [INK if name.upper() == DECAF else MUTED for name in names]
-    return alt.Color(field, legend=None, scale=alt.Scale(domain=names, range=shades))
+    legend = alt.Legend(title=None, orient="top", labelColor=INK) if has_legend else None
+    return alt.Color(field, legend=legend, scale=alt.Scale(domain=names, range=shades))

@@ -10,15 +10,17 @@ from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
     captioned,
+    display_name,
     drawn_values,
     marks,
-    rows_to_draw,
+    paper_svg,
+    shades_in_order,
     told_apart,
     with_marks,
 )
 from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
 from warehouse.report.paper.tables import heading, title
-from warehouse.report.svg import INK, MUTED, Picture, panels, svg_element
+from warehouse.report.svg import INK, MUTED, Picture, panels
 
 RESAMPLED = "Bands are 95 % intervals that resample models."
 HEIGHT = 200
@@ -37,7 +39,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
     A thin dashed line goes from the origin with the slope ``reference``.
     """
     along, _, along_title = figure.x.partition("=")
-    rows = [row for row in rows_to_draw(paper, table) if figure.is_drawn(row)]
+    rows = [row for row in table.rows if figure.is_drawn(row)]
     values = drawn_values(
         rows,
         panel=lambda row: figure.panels.get(str(row.of[figure.panel])) if figure.panel else "",
@@ -72,7 +74,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
         chart = chart.properties(width=width, height=HEIGHT)
     caption = captioned(figure.title, paper, table, figure.figure)
     note = with_marks(RESAMPLED if table.has_intervals else "", rows)
-    return Picture(caption, svg_element(chart, caption), note)
+    return Picture(caption, paper_svg(chart, caption, paper, table), note)
 
 
 def _look(
@@ -84,7 +86,9 @@ def _look(
         methods.sort(key=list(COLOURS).index)
     is_statistic = figure.method == STATISTIC
     named = {
-        name: title(paper, name) if is_statistic else f"{heading(figure.method)} {name}"
+        name: title(paper, name)
+        if is_statistic
+        else f"{heading(figure.method)} {display_name(name)}"
         for name in methods
     }
     legend = alt.Legend(
@@ -96,7 +100,10 @@ def _look(
         labelFontSize=11,
         labelExpr=f"{json.dumps(named)}[datum.label]",
     )
-    shades, dashes = (alt.Scale(domain=methods, range=r) for r in told_apart(methods, DASHES))
+    looks = told_apart(methods, DASHES)
+    if all(name.isdecimal() for name in methods):
+        looks = shades_in_order(len(methods)), [DASHES[0]] * len(methods)
+    shades, dashes = (alt.Scale(domain=methods, range=r) for r in looks)
     return (
         alt.Color("method:N", scale=shades, legend=legend),
         alt.StrokeDash("method:N", scale=dashes, legend=legend),

@@ -4,7 +4,7 @@ A line names a view, a kind of picture and what is written of it. Kinds are ``me
 (:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
 (:mod:`warehouse.report.paper.protocol_figures`), ``lines``
 (:mod:`warehouse.report.paper.curve_figures`), and ``scatter``, ``heat_map`` and ``stacked``
-(:mod:`warehouse.report.paper.entry_figures`).
+(:mod:`warehouse.report.paper.entry_figures`; the first two have modules of their own).
 """
 
 import csv
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from warehouse.query.views import SQL_FOLDER
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
+from warehouse.report.paper.tables import heading
 
 
 class Figure(NamedTuple):
@@ -41,6 +42,25 @@ class Figure(NamedTuple):
     """Column, or statistic, that lines and entries lie along, and its title: ``column=title``."""
     figure: str = ""
     """Which figure of the paper it is, where the table has several, such as ``figure 7``."""
+    rho: str = ""
+    """View with the rank correlations of a scatter, and values of its columns: ``view|a=b``.
+
+    The value ``*`` is the statistic of a panel.
+    """
+    hollow: str = ""
+    """Column of a scatter that is false for entries with hollow marks."""
+    below: str = ""
+    """Column of a heat map that is written below the value of a cell."""
+
+    @property
+    def along(self) -> tuple[str, str]:
+        """Column, or statistic, of ``x`` and its title."""
+        name, _, title = self.x.partition("=")
+        return name, title or heading(name)
+
+    def panel_of(self, row: PaperRow) -> str:
+        """Name of the panel of a row; empty where there is one alone."""
+        return self.panels[str(row.of[self.panel])] if self.panel else ""
 
     def is_drawn(self, row: PaperRow) -> bool:
         """Whether a row has the values of ``rows``, and belongs to a panel where there are any."""

@@ -1,14 +1,18 @@
 """The paper's own values in the report's pictures: which figure one is, and what may be marked."""
 
+import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import altair as alt
+import numpy as np
 
 from decaf.library.plots import COLOURS
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
-from warehouse.report.svg import INK, MUTED, PAPER, colour
+from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
 
 Mark = TypeVar("Mark")
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
@@ -16,8 +20,10 @@ END = "max(datum.value, datum.high || datum.value, datum.published || datum.valu
 """Expression for where what is drawn of a row ends: its value is written beyond."""
 INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
+ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
+"""Colours of an ordered series, between which others are mixed."""
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
-"""What a caption says of the data, by whether values of the paper are of the same."""
+"""What a caption and a picture say of the data, by whether values of the paper are of the same."""
 
 
 def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
@@ -41,14 +47,40 @@ def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], 
     return [colour(metric) for metric in shown], [marks[turn] for turn in turns]
 
 
-def rows_to_draw(paper: Paper, table: PaperTable) -> tuple[PaperRow, ...]:
-    """Rows of a table, with the paper's values only where they compare with the study's.
+def shades_in_order(count: int) -> list[str]:
+    """Colours from gold through teal to violet for an ordered series, none twice.
 
-    A mark has no room for a word: beside other data it would be read as the target.
+    Examples
+    --------
+    >>> shades_in_order(2), len(set(shades_in_order(30)))
+    (['#dba021', '#5b3f8c'], 30)
     """
-    if paper.is_comparable(table):
-        return table.rows
-    return tuple(row._replace(published=None) for row in table.rows)
+    places = np.linspace(0, len(ORDERED) - 1, max(count, 2))
+    channels = np.array([[int(shade[at : at + 2], 16) for at in (1, 3, 5)] for shade in ORDERED])
+    mixed = [np.interp(places, range(len(ORDERED)), channel) for channel in channels.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in np.rint(mixed).astype(int).T]
+
+
+def display_name(value: Any) -> str:
+    """Name of a method, family, factor, path or pair type as the paper writes it.
+
+    The names are lines of ``names.csv``; any other value is written as it is.
+    """
+    return _display_names().get(str(value), str(value))
+
+
+@cache
+def _display_names() -> dict[str, str]:
+    with Path(__file__).with_name("names.csv").open(newline="", encoding="utf-8") as file:
+        return {line["name"]: line["shown"] for line in csv.DictReader(file)}
+
+
+def paper_svg(chart: alt.TopLevelMixin, caption: str, paper: Paper, table: PaperTable) -> str:
+    """Render a picture, which itself says whether it is of other data than the paper's."""
+    if said := DATA[paper.is_comparable(table)].removeprefix(", "):
+        title = alt.Title(said, anchor="end", fontSize=10.5, fontWeight="normal", color=MUTED)
+        chart = chart.properties(title=title)
+    return svg_element(chart, caption)
 
 
 def drawn_values(

@@ -11,16 +11,17 @@ from warehouse.report.paper.marks import (
     END,
     INTERVALS,
     captioned,
+    display_name,
     drawn_values,
     interval_lines,
     marks,
+    paper_svg,
     reference_line,
-    rows_to_draw,
     side_by_side,
     with_marks,
 )
 from warehouse.report.paper.reading import Paper, PaperRow
-from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels, svg_element
+from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels
 
 SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
@@ -33,14 +34,16 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
     """Pictures of the kind ``bars``: one per pair type, a panel per path."""
     pictures = []
     for figure, table in figures_of(paper, "bars"):
-        rows = [row for row in rows_to_draw(paper, table) if row.of["metric"] in NAMES]
+        rows = [row for row in table.rows if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
             own = [row for row in rows if row.of["pair_type"] == pair_type]
             drawn = [row for row in own if row.estimate is not None]
             if drawn:
-                svg = metric_bars(own, figure.title, figure.reference)
+                chart = metric_bars(own, figure.title, figure.reference)
                 note = with_marks(INTERVALS, drawn)
-                caption = captioned(f"{pair_type}: {figure.title}", paper, table)
+                name = f"{display_name(pair_type)}: {figure.title}"
+                caption = captioned(name, paper, table)
+                svg = paper_svg(chart, caption, paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures
 
@@ -67,10 +70,12 @@ def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
             for metric, name in NAMES.items()
         ]
         if values:
-            svg = order_scatter(values, path_a, path_b)
-            title = f"{pair_type}: {path_b} against {path_a}, {figure.title}"
+            names = display_name(path_a), display_name(path_b)
+            title = f"{display_name(pair_type)}: {names[1]} against {names[0]}, {figure.title}"
+            caption = captioned(title, paper, table)
+            svg = paper_svg(order_scatter(values, *names), caption, paper, table)
             note = "On the line both orders of the patches give the same mean."
-            pictures.append(Picture(captioned(title, paper, table), svg, note))
+            pictures.append(Picture(caption, svg, note))
     return pictures
 
 
@@ -90,20 +95,24 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
         for figure, table in found:
             draw, note = makers[figure.kind]
             own = [row for row in table.rows if row.of["pair_type"] == pair_type]
-            if svg := draw(own):
-                caption = captioned(f"{pair_type}: {figure.title}", paper, table)
-                pictures.append(Picture(caption, svg, note))
+            chart = draw(own)
+            if chart is not None:
+                name = f"{display_name(pair_type)}: {figure.title}"
+                caption = captioned(name, paper, table)
+                pictures.append(Picture(caption, paper_svg(chart, caption, paper, table), note))
     return pictures
 
 
-def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
+def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> alt.FacetChart:
     """One bar with its interval per component, a panel per patch order.
 
     The rows are of one pair type; the title is that of the axis. A dashed line stands at the
     reference: what no change looks like.
     """
-    paths = _distinct(row.of["path_b"] for row in rows)
-    values = drawn_values(rows, path=lambda row: row.of["path_b"], metric=_name_of_metric)
+    paths = _distinct(display_name(row.of["path_b"]) for row in rows)
+    values = drawn_values(
+        rows, path=lambda row: display_name(row.of["path_b"]), metric=_name_of_metric
+    )
     x = alt.X(
         "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
     )
@@ -120,13 +129,10 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
     line = reference_line(reference)
     layers = (bars, limits, line, marks(base, y="published:Q"), written)
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
-    return svg_element(
-        panels(chart, "path", paths, width=_panel_width(paths), height=200),
-        f"Bars of evidence, contradiction, fragility and Abs: {title}",
-    )
+    return panels(chart, "path", paths, width=_panel_width(paths), height=200)
 
 
-def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
+def order_scatter(values: list[dict], path_a: str, path_b: str) -> alt.ConcatChart:
     """Model means on two paths, a panel per component with its own scale, score units."""
     charts = []
     for name in NAMES.values():
@@ -151,11 +157,10 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
         charts.append(
             alt.layer(line, points).properties(width=SCATTER_SIDE, height=SCATTER_SIDE, title=name)
         )
-    chart = alt.concat(*charts, columns=len(NAMES), spacing=16)
-    return svg_element(chart, f"Mean responses of every model on {path_b} against {path_a}")
+    return alt.concat(*charts, columns=len(NAMES), spacing=16)
 
 
-def threshold_bars(rows: Sequence[PaperRow]) -> str:
+def threshold_bars(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
     active = {
         (row.of["path"], row.of["epsilon"]): f"{100 * row.estimate:.0f}% active"
@@ -166,6 +171,7 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
     values = [
         {
             **row.of,
+            "path": display_name(row.of["path"]),
             "part": row.of["metric"],
             "place": COMPONENTS.index(row.of["metric"]),
             "share": row.estimate or 0.0,
@@ -175,7 +181,7 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
         if row.of["statistic"] == SHARE
     ]
     if not values:
-        return ""
+        return None
     paths = _distinct(value["path"] for value in values)
     width = (PAGE_WIDTH - 60) / len(paths) - 24
     y = alt.Y("epsilon:N", title="ε", axis=alt.Axis(ticks=False, domain=False))
@@ -188,7 +194,7 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
             scale=alt.Scale(domain=[0, 1.45]),
             axis=alt.Axis(values=[0, 0.5, 1], format="%"),
         ),
-        color=PARTS_SHADE,
+        color=_with_legend(PARTS_SHADE),
         order=alt.Order("place:Q"),
     )
     written = (
@@ -197,33 +203,35 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
         .encode(x=alt.datum(1), text="active:N")
     )
     chart = alt.layer(bars, written, data=alt.InlineData(values=values))
-    return svg_element(
-        panels(chart, "path", paths, width=width, height=alt.Step(26)),
-        "Shares of evidence, contradiction and fragility at every epsilon",
-    )
+    return panels(chart, "path", paths, width=width, height=alt.Step(26))
 
 
-def threshold_ratios(rows: Sequence[PaperRow]) -> str:
+def threshold_ratios(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
     """Ratios to the blend with their intervals, by epsilon and component; a panel per path."""
     values = drawn_values(
         (row for row in rows if row.of["statistic"] == RATIO and row.of["metric"] in NAMES),
+        path=lambda row: display_name(row.of["path"]),
         metric=_name_of_metric,
     )
     if not values:
-        return ""
+        return None
     paths = _distinct(value["path"] for value in values)
     layers = side_by_side(
         alt.X("epsilon:O", title="ε", axis=alt.Axis(labelAngle=0, ticks=False)),
         alt.XOffset("metric:N", sort=list(NAMES.values())),
-        NAMES_SHADE,
+        _with_legend(NAMES_SHADE),
         alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5)),
         1.0,  # what the path does not change
     )
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
-    return svg_element(
-        panels(chart, "path", paths, width=_panel_width(paths), height=160),
-        "Ratios of evidence, contradiction, fragility and Abs to the blend",
-    )
+    return panels(chart, "path", paths, width=_panel_width(paths), height=160)
+
+
+def _with_legend(shade: alt.Color) -> alt.Color:
+    """The same colours with a legend above the panels."""
+    explained = shade.copy()
+    explained.legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    return explained
 
 
 def _name_of_metric(row: PaperRow) -> str:
