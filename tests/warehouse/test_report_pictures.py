@@ -150,8 +150,8 @@ def test_the_official_benchmark_is_not_the_official_scan(filled, report):
     protocol = protocol_figures.protocol_pictures(paper)[0]
     assert protocol.title.endswith("(the paper's figure 4a, on other data)")
     assert ">on other data<" in protocol.svg
-    assert any(row[-2:] == ["1.737 not comparable", "+0.00300"] for row in reader.rows)
-    assert any(row[-2:] == ["0.930", "-0.0300"] for row in reader.rows)
+    assert any(row[-2:] == ["1.737 not comparable", "+0.003"] for row in reader.rows)
+    assert any(row[-2:] == ["0.930", "−0.030"] for row in reader.rows)
 
 
 def test_values_are_written_above_their_intervals(stub):

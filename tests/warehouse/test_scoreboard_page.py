@@ -42,7 +42,7 @@ def test_every_number_has_one_row_and_a_word(results, tmp_path):
     assert "| [birds](results/birds.md) | 2 | other: 200 images |" in page
     assert (
         "| table 3, table 6 | funnybirds, decaf_5 | Spearman | 0.403 [0.385, 0.422] "
-        "| 0.390 [0.300, 0.450] | -0.013 | reproduced | [birds](results/birds.md) |  |" in page
+        "| 0.390 [0.300, 0.450] | −0.013 | reproduced | [birds](results/birds.md) |  |" in page
     )
     assert "| 0.271 [0.251, 0.290] | – | – | not run |  | not scored |" in page
     assert r"[\<b\>/photos](results/birds.md)" in page
