@@ -139,7 +139,7 @@ def photograph_demo(driver: webdriver.Chrome, page: Path) -> None:
     """Save what the README shows: the verdict, and the pairs of the first pair type."""
     show(driver, page, 1080, 620, "light")
     driver.save_screenshot(str(DOCS / "images" / "report.png"))
-    pairs = driver.find_element("css selector", ".look")
+    pairs = driver.find_element("css selector", "#pairs .look")
     pairs.screenshot(str(DOCS / "images" / "pair.png"))
 
 

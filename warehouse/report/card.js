@@ -30,7 +30,7 @@ async function draw(card) {
   pen.fillStyle = colour("card");
   pen.fillRect(0, 0, WIDTH, HEIGHT);
   const words = (part) => card.querySelector(part).innerText.replace(/\s+/g, " ").trim();
-  write(words("h4"), 70, "600 36px", "ink");
+  write(words(".title"), 70, "600 36px", "ink");
   write(words(".who"), 104, "20px", "muted");
   write(`${document.body.dataset.origin} · #${card.dataset.origin}`, HEIGHT - 16, "15px", "muted");
   const film = card.querySelector(".film img");

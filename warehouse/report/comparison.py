@@ -29,6 +29,8 @@ class Side(NamedTuple):
     place: str
     run: Row
     names: dict[str, str]
+    expect: dict[str, str]
+    """Whether each pair type should matter, by its name."""
     findings: dict[str, str]
     means: Rows
 
@@ -85,10 +87,12 @@ def read_side(
     with _shown(connection, run_id):
         run = known_run(connection, study)
         findings = _rows(connection, "findings", study=study)
+        names = rows_of(connection, "names", study)
         return Side(
             place,
             run,
-            {row.name: row.display_name for row in rows_of(connection, "names", study)},
+            {row.name: row.display_name for row in names},
+            {row.name: row.expect for row in names if row.kind == "pair_type"},
             {row.model_id: row.sentence for row in findings},
             _rows(connection, "side", study=study),
         )
@@ -117,7 +121,7 @@ def write_comparison(
             headline=headline(lines, now.names),
             clear=sum(change.is_clear for line in lines for change in line.changes.values()),
             count=sum(len(line.changes) for line in lines),
-            changes=_change_table(lines, now.names, runs if paired else None),
+            changes=_change_table(lines, now, runs if paired else None),
             models=sorted({*before.findings, *now.findings}),
             roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
@@ -182,7 +186,7 @@ def _ordered(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]
     return sorted((Line(*key, changes) for key, changes in lines.items()), key=size, reverse=True)
 
 
-def _change_table(lines: list[Line], names: dict[str, str], runs: dict[str, str] | None) -> Table:
+def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) -> Table:
     def moved(line: Line, metric: str) -> Cell:
         change = line.changes.get(metric)
         if change is None or change.before is None or change.now is None:
@@ -192,6 +196,8 @@ def _change_table(lines: list[Line], names: dict[str, str], runs: dict[str, str]
         if change.limits and None not in change.limits:
             limits = f" [{', '.join(signed_text(limit) for limit in change.limits)}]"
         went = f"{score_text(change.before)} → {score_text(change.now)}"
+        if change.is_clear and metric == "abs_response":
+            went = judge_change(by, side.expect.get(line.pair_type, "")) + went
         return Cell(signed_text(by) + (" *" if change.is_clear else ""), went + limits)
 
     declared = fields_of("compared")
@@ -200,7 +206,20 @@ def _change_table(lines: list[Line], names: dict[str, str], runs: dict[str, str]
         for name, field in declared.items()
     ]
     asked = _printed("changes", runs) if runs else ""
-    return table("What moved", fields, _named(lines, names), asked)
+    return table("What moved", fields, _named(lines, side.names), asked)
+
+
+def judge_change(by: float, expect: str) -> str:
+    """Say whether a change of the response to a pair type is wanted; empty where nobody knows.
+
+    >>> judge_change(-0.2, "should_not_matter"), judge_change(-0.2, "should_matter")
+    ('better: ', 'worse: ')
+    >>> judge_change(-0.2, "unknown")
+    ''
+    """
+    if expect not in ("should_matter", "should_not_matter"):
+        return ""
+    return "better: " if (by > 0) == (expect == "should_matter") else "worse: "
 
 
 def _plain(

@@ -134,7 +134,7 @@ def test_a_message_says_what_to_do():
 def test_accuracy_is_on_inputs_of_a_kind():
     clean = {"metric": "accuracy", "variant": "to north", "pair_type": None, "path": None}
     fallen = {"rule": "decrease", "found": -0.18, "gate_limit": 0.03}
-    assert "-0.1800 [" in finding(ROW | fallen)
+    assert "−0.180 [" in finding(ROW | fallen)
     assert "-0.03" in finding(ROW | fallen)
     early = {"source_count": 96, "planned_source_count": 1644}
     assert "96 of 1,644 sources" in finding(ROW | early)

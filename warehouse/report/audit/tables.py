@@ -125,7 +125,12 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
 
 def breakdown_title(facts: Facts) -> str:
     """Name the model whose response differs most between parts of the pairs, with both ends."""
-    first = next(iter(facts.breakdowns), None)
+    order = facts.profiled_types
+    first = min(
+        facts.breakdowns,
+        key=lambda row: order.index(row.pair_type) if row.pair_type in order else len(order),
+        default=None,
+    )
     parts: dict[str, list[Row]] = {}
     for row in facts.breakdowns:
         is_first = (row.pair_type, row.grouping) == (first.pair_type, first.grouping)
@@ -141,8 +146,9 @@ def breakdown_title(facts: Facts) -> str:
         return "Where it holds"
     low, high = max(several, key=lambda pair: pair[1].estimate - pair[0].estimate)
     return (
-        f"{low.model_id} differs most between parts of the pairs: {score_text(low.estimate)} for "
-        f"{low.member}, {score_text(high.estimate)} for {high.member}"
+        f"Between parts of {low.pair_type}, {low.model_id} differs most: "
+        f"{score_text(low.estimate)} for {low.member}, "
+        f"{score_text(high.estimate)} for {high.member}"
     )
 
 
