@@ -135,10 +135,10 @@ def test_accuracy_is_on_inputs_of_a_kind():
     clean = {"metric": "accuracy", "variant": "to north", "pair_type": None, "path": None}
     fallen = {"rule": "decrease", "found": -0.18, "gate_limit": 0.03}
     assert "−0.180 [" in finding(ROW | fallen)
-    assert "-0.03" in finding(ROW | fallen)
+    assert "−0.030" in finding(ROW | fallen)
     early = {"source_count": 96, "planned_source_count": 1644}
     assert "96 of 1,644 sources" in finding(ROW | early)
-    assert all(value in finding(ROW | clean) for value in ("accuracy", "'to north'", "+0.1000"))
+    assert all(value in finding(ROW | clean) for value in ("accuracy", "'to north'", "+0.100"))
     standing = message(FAILED | {"kind": "gate.standing"}, "r", "c")
     assert standing.startswith("net@champion version 2 still")
     lost = {"kind": "registry.failed", "problem": "no answer"}
