@@ -1,7 +1,8 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALL = $(VENV)/bin/uv pip install -q --python
-TESTED = $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
+# Where Python is told not to write bytecode, each process of a test would compile decaf again.
+TESTED = env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 COMPILE = $(VENV)/bin/uv pip compile -q packaging/requirements.in --python-version 3.11 --no-header \
 	--no-annotate --no-emit-package decaf-audit --no-emit-package decaf-audit-pipeline
 
