@@ -164,9 +164,9 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
 
 
 @pytest.mark.slow
-def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
+def test_prefect_is_imported_for_a_server_and_torch_for_a_model_that_needs_it():
     assert imported("tasks.units.orders") == []
-    assert imported("flows.audit") == ["prefect", "altair"]
+    assert imported("flows.audit") == ["altair"]
 
 
 def test_a_finished_audit_needs_no_torch_and_nothing_that_draws():
