@@ -147,8 +147,7 @@ def asking(study: Study, query: str) -> str:
 def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
     """Remark on models of the current run that are right no more often than a guess."""
     rows = connection.sql(
-        "SELECT model_id, detail FROM out_warnings "
-        "WHERE study = $study AND warning = 'below_chance' ORDER BY ALL",
+        "SELECT model_id, detail FROM core_chance_warnings WHERE study = $study ORDER BY ALL",
         params={"study": study},
     ).fetchall()
     return [f"{model_id}: {detail}" for model_id, detail in rows]

@@ -19,6 +19,7 @@ warnings AS (
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
     FROM cells WHERE near_count > 0 GROUP BY study, model_id
     UNION ALL FROM core_noise_warnings
+    UNION ALL FROM core_chance_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: figures cover the others'
@@ -37,12 +38,6 @@ warnings AS (
     FROM cells LEFT JOIN core_display_names AS names
         ON (names.study, kind, name) = (cells.study, 'pair_type', pair_type)
     WHERE NOT has_active GROUP BY cells.study, model_id
-    UNION ALL
-    SELECT study, model_id, 'below_chance', NULL,
-        format('right on {} of {:,} factual inputs, no more than a guess ({}). Likely '
-            || 'causes: class names in another order than the outputs of the model, wrong preprocessing, '
-            || 'or other weights', written_percent(accuracy), image_count, written_percent(chance))
-    FROM core_factual_accuracy WHERE is_at_chance
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,
         format('its training ends at a validation accuracy of {}, and was to reach {}',
