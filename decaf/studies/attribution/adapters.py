@@ -49,20 +49,21 @@ class FunnyBirds(HeldOut):
         Raises DataError when a folder or file is missing, a part map cannot be decoded, or there
         are fewer birds than are asked for.
         """
-        given = super().pair_set()
-        removals = [pair for pair in given.pairs if pair.plus == pair.minus]
+        all_pairs = super().pair_set()
+        removals = [pair for pair in all_pairs.pairs if pair.plus == pair.minus]
         hidden = len(COLOURS) * len({pair.plus for pair in removals}) - len(removals)
         if hidden:
             remark = f"{hidden} parts show nowhere in their birds and are left out"
-            given = replace(given, remarks=(*given.remarks, remark))
+            all_pairs = replace(all_pairs, remarks=(*all_pairs.remarks, remark))
         return with_endpoints(
-            given, (self._rendered(given, pair) for pair in removals if self.native)
+            all_pairs, (self._find_rendered(all_pairs, pair) for pair in removals if self.native)
         )
 
-    def _rendered(self, given: PairSet, removal: Pair) -> Without:
+    def _find_rendered(self, given: PairSet, removal: Pair) -> Without:
         image = given.inputs[removal.plus]
-        kept = "_".join(part for part in COLOURS if part != removal.pair_type)
-        name = f"{self.split}_interventions/{Path(image.image_id).with_suffix('')}/body_{kept}.png"
+        kept_names = "_".join(part for part in COLOURS if part != removal.pair_type)
+        folder = f"{self.split}_interventions/{Path(image.image_id).with_suffix('')}"
+        name = f"{folder}/body_{kept_names}.png"
         digest, place = Folder(birds_folder(self.root)).file(name)
         return Without(removal, "native", digest, place, name)
 
@@ -103,9 +104,12 @@ class PartImageNet(HeldOut):
         named = [name for name, count in counts.items() if FEWEST <= count <= MOST]
         left_out = f"{len(counts) - len(named)} of {len(counts)} images are left out, annotated "
         remark = f"{left_out}with fewer than {FEWEST} or more than {MOST} parts"
-        # Where photos lie in folders of their classes, annotations do not say so.
+        # Photos may lie in folders of their classes; annotations do not name the folders.
         files = {*Folder(folder).files()}
-        paths = [one if (one := f"{_wordnet_id(n)}/{n}") in files else n for n in named]
+        paths = [
+            path_in_class if (path_in_class := f"{_wordnet_id(n)}/{n}") in files else n
+            for n in named
+        ]
         return [row_of(path) for path in sorted(paths)], (remark,) * (len(named) < len(counts))
 
     def _rows(self) -> tuple[list[Row], tuple[str, ...]]:

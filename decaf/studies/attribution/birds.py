@@ -43,15 +43,15 @@ def class_parts(root: Path) -> NDArray[np.int64]:
     """
     file = birds_folder(root) / "classes.json"
 
-    def taken(listed: Any) -> NDArray[np.int64]:
-        if [one["class_idx"] for one in listed] != [*range(len(listed))] or not listed:
+    def select(listed: Any) -> NDArray[np.int64]:
+        if [entry["class_idx"] for entry in listed] != [*range(len(listed))] or not listed:
             raise ValueError("classes are not 0, 1, … in their order")
-        found = np.array([[one["parts"][part] for part in PARTS] for one in listed])
-        if found.dtype.kind != "i" or found.min() < 0:
+        instances = np.array([[entry["parts"][part] for part in PARTS] for entry in listed])
+        if instances.dtype.kind != "i" or instances.min() < 0:
             raise ValueError("instances of parts are no whole numbers from 0")
-        return found
+        return instances
 
-    return read_json(file, "list", EXPECTED, taken)
+    return read_json(file, "list", EXPECTED, select)
 
 
 def birds(root: Path, split: Split) -> Birds:
@@ -61,15 +61,15 @@ def birds(root: Path, split: Split) -> Birds:
     """
     classes = class_parts(root)
 
-    def taken(listed: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        labels = np.array([one["class_idx"] for one in listed], int)
+    def select(listed: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        labels = np.array([entry["class_idx"] for entry in listed], int)
         if not labels.size or not ((labels >= 0) & (labels < len(classes))).all():
             raise ValueError(f"classes are not from 0 to {len(classes) - 1}")
-        models = [[one[f"{part}_model"] for part in PARTS] for one in listed]
+        models = [[entry[f"{part}_model"] for part in PARTS] for entry in listed]
         return labels, np.isin(models, PLACEHOLDERS)
 
     labels, is_removed = read_json(
-        birds_folder(root) / f"dataset_{split}.json", "list", EXPECTED, taken
+        birds_folder(root) / f"dataset_{split}.json", "list", EXPECTED, select
     )
     names = [f"{label}/{place:06d}.png" for place, label in enumerate(labels)]
     folder = Folder(birds_folder(root) / split)

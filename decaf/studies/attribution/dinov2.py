@@ -12,10 +12,10 @@ LAYERS = 4
 
 
 class FourLayers(nn.Module):
-    """A linear classifier of what the last four blocks make of an image.
+    """A linear classifier on the outputs of the last four blocks.
 
-    It is given the class tokens of all four and the mean patch token of the last, each after the
-    backbone's final normalisation: ``dinov2_vit…14_lc(layers=4)`` of the authors' hub.
+    Its inputs are the class tokens of all four and the mean patch token of the last, each after
+    the backbone's final normalisation: ``dinov2_vit…14_lc(layers=4)`` of the authors' hub.
     """
 
     def __init__(self, backbone: Any, classes: int) -> None:
@@ -44,8 +44,8 @@ def four_layers(
     px unless ``img_size`` says otherwise. Raises UnknownName where timm has no such network, and
     ModelError where it has no four layers with class tokens.
     """
-    given = {"num_classes": 0, "img_size": 224, **(arguments or {})}
-    built: Any = architectures.build(f"timm:{backbone}", given)
+    backbone_arguments = {"num_classes": 0, "img_size": 224, **(arguments or {})}
+    built: Any = architectures.build(f"timm:{backbone}", backbone_arguments)
     if getattr(built, "cls_token", None) is None or len(built.blocks) < LAYERS:
         raise ModelError(
             f"timm:{backbone} has no {LAYERS} blocks with a class token, which the classifier "

@@ -25,7 +25,7 @@ from decaf.errors import DataError
 from decaf.foundation.digests import hashed_word, json_sha256
 from decaf.foundation.extras import Installed
 from decaf.foundation.settings import PlacedPath, require_keys
-from decaf.studies.attribution.operators import CODE, Operator, replaced
+from decaf.studies.attribution.operators import CODE, Operator, remove_part
 
 
 class Without(NamedTuple):
@@ -34,7 +34,7 @@ class Without(NamedTuple):
     removal: Pair
     """The pair of that image with itself."""
     means: str
-    """How it was made, in one word."""
+    """Means that made it, in one word."""
     digest: str
     location: str
     file: str | None
@@ -43,12 +43,14 @@ class Without(NamedTuple):
 def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
     """Pairs, and those of an image and the one that it has become, which share its mask."""
     inputs, pairs, masks = list(given.inputs), list(given.pairs), list(given.masks)
-    for own in made:
-        plus, name = own.removal.plus, f"{own.means}__{own.removal.pair_type}"
+    for endpoint in made:
+        plus, name = endpoint.removal.plus, f"{endpoint.means}__{endpoint.removal.pair_type}"
         pair_id = f"{given.inputs[plus].image_id}__{name}"
-        pairs.append(replace(own.removal, pair_id=pair_id, pair_type=name, minus=len(inputs)))
+        pairs.append(replace(endpoint.removal, pair_id=pair_id, pair_type=name, minus=len(inputs)))
         shape = given.inputs[plus].shape
-        inputs.append(Input(pair_id, name, own.digest, own.location, own.file, shape))
+        inputs.append(
+            Input(pair_id, name, endpoint.digest, endpoint.location, endpoint.file, shape)
+        )
         masks.append(given.masks[plus])
     return replace(
         given, inputs=InputColumns.of(inputs), pairs=PairColumns.of(pairs), masks=tuple(masks)
@@ -90,9 +92,10 @@ class HeldOut(FeaturedImages, ABC):
         """
         if "telea" in self.operators:
             Installed("cv2")()
-        given = super().pair_set()
+        all_pairs = super().pair_set()
         return with_endpoints(
-            given, (self._without(given, p, o) for p in given.pairs for o in self.operators)
+            all_pairs,
+            (self._remove_part(all_pairs, p, o) for p in all_pairs.pairs for o in self.operators),
         )
 
     @abstractmethod
@@ -113,7 +116,7 @@ class HeldOut(FeaturedImages, ABC):
         drawn = sorted(rows, key=lambda row: hashed_word(f"{self.adapter}|{row.image}"))
         return sorted(drawn[:count]), remarks
 
-    def _without(self, given: PairSet, removal: Pair, operator: Operator) -> Without:
+    def _remove_part(self, given: PairSet, removal: Pair, operator: Operator) -> Without:
         image, mask = given.inputs[removal.plus], given.masks[removal.plus]
         made_of = [operator, CODE, image.digest, mask.digest, removal.feature, image.image_id]
         location = json.dumps(
@@ -129,4 +132,4 @@ class HeldOut(FeaturedImages, ABC):
         words = self.read_mask(replace(image, location=mask))
         part = words & feature_words(np.array(feature)) > 0
         clean = super().read_input(replace(image, location=photo))
-        return replaced(operator, clean, part, words > 0, f"{name}|{feature}")
+        return remove_part(operator, clean, part, words > 0, f"{name}|{feature}")

@@ -42,10 +42,10 @@ def by_parts(
 ) -> ByParts:
     """Build a backbone with an output for each instance of each part, and classes above it.
 
-    ``architecture`` and ``arguments`` are those of a card, whatever its number of outputs: the
-    last linear layer, or convolution of 1 x 1 px, is replaced. ``instances`` says how many each
-    part has, by default those of FunnyBirds. Which instances make which class (``members``) the
-    training fills in. Raises ModelError where the backbone has no such layer.
+    ``architecture`` and ``arguments`` are those of a card, with any number of outputs: the last
+    linear layer, or convolution of 1 x 1 px, is replaced. ``instances`` is the number of instances
+    of each part, by default those of FunnyBirds. The training fills in ``members``: the instances
+    of each class. Raises ModelError if the backbone has no such layer.
     """
     backbone = architectures.build(architecture, arguments or {})
     _replace_head(backbone, sum(instances))
@@ -61,12 +61,12 @@ def _replace_head(backbone: nn.Module, outputs: int) -> None:
         )
     name, last = heads[-1]
     has_bias = last.bias is not None
-    made = (
+    head = (
         nn.Linear(last.in_features, outputs, has_bias)
         if isinstance(last, nn.Linear)
         else nn.Conv2d(last.in_channels, outputs, 1, bias=has_bias)
     )
-    backbone.set_submodule(name, made)
+    backbone.set_submodule(name, head)
 
 
 def _is_head(layer: nn.Module) -> TypeGuard[nn.Linear | nn.Conv2d]:

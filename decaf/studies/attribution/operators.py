@@ -14,27 +14,27 @@ Operator = Literal["telea", "texture"]
 Image = NDArray[np.uint8]
 Region = NDArray[np.bool_]
 CODE = 1
-"""Of the operators, in the digest of what they make: raised when they would make something else."""
+"""Version of the operators, a part of the digest of their images: raise it when images change."""
 REACH = 3
 """Px by which parts are dilated, and the radius of Telea's neighbourhoods."""
 
 
-def replaced(operator: Operator, image: Image, part: Region, parts: Region, name: str) -> Image:
-    """(height, width, 3) uint8 image without one of its parts, which is dilated by 3 px.
+def remove_part(operator: Operator, image: Image, part: Region, parts: Region, name: str) -> Image:
+    """Remove a part, dilated by 3 px, from a (height, width, 3) uint8 image.
 
-    ``part`` and ``parts`` (height, width) bool are where that part and where any part lies, and the
-    name is the seed of what is random. Pixels outside of the dilated part stay as they are; an
-    empty part changes nothing. Raises DataError, with the name, where nothing is left to replace it
-    by, and MissingPackage where `telea` has no OpenCV.
+    ``part`` and ``parts`` are (height, width) bool masks of that part and of all parts; the name is
+    the seed of random draws. Pixels outside of the dilated part stay unchanged; an empty part
+    changes nothing. Raises DataError, with the name, if no pixels are left to replace it by, and
+    MissingPackage if `telea` has no OpenCV.
     """
-    hidden = dilated(part, REACH)
+    hidden = dilate_region(part, REACH)
     if not hidden.any():
         return image
-    made = MAKERS[operator](image, hidden, ~dilated(parts, REACH), name)
-    return np.where(hidden[..., None], made, image)
+    filled = MAKERS[operator](image, hidden, ~dilate_region(parts, REACH), name)
+    return np.where(hidden[..., None], filled, image)
 
 
-def dilated(region: Region, pixels: int) -> Region:
+def dilate_region(region: Region, pixels: int) -> Region:
     """(height, width) bool, and what lies up to so many pixels away along both axes.
 
     As many passes of a 3 x 3 square, or a maximum over a square of ``2 pixels + 1`` a side.
@@ -58,26 +58,26 @@ def largest_rectangle(free: Region) -> tuple[slice, slice]:
     """
     width = free.shape[1]
     columns = np.arange(width)
-    # Of the highest rectangle that ends in this row, by column: begin and end of its columns.
+    # Begin and end of the columns of the highest rectangle that ends in this row, by column.
     begin, end, height = np.zeros(width, int), np.full(width, width), np.zeros(width, int)
     most, best = 0, (slice(0, 0), slice(0, 0))
-    for row, own in enumerate(free):
-        run_begin = np.maximum.accumulate(np.where(own, 0, columns + 1))
-        run_end = np.minimum.accumulate(np.where(own, width, columns)[::-1])[::-1]
-        begin = np.where(own, np.maximum(begin, run_begin), 0)
-        end = np.where(own, np.minimum(end, run_end), width)
-        height = np.where(own, height + 1, 0)
+    for row, free_row in enumerate(free):
+        run_begin = np.maximum.accumulate(np.where(free_row, 0, columns + 1))
+        run_end = np.minimum.accumulate(np.where(free_row, width, columns)[::-1])[::-1]
+        begin = np.where(free_row, np.maximum(begin, run_begin), 0)
+        end = np.where(free_row, np.minimum(end, run_end), width)
+        height = np.where(free_row, height + 1, 0)
         area = (end - begin) * height
         column = area.argmax()
         if area[column] > most:
             most = area[column]
-            top, left, right = (int(n[column]) for n in (row + 1 - height, begin, end))
-            best = slice(top, row + 1), slice(left, right)
+            top, left_edge, right = (int(n[column]) for n in (row + 1 - height, begin, end))
+            best = slice(top, row + 1), slice(left_edge, right)
     return best
 
 
 def _telea(image: Image, hidden: Region, free: Region, name: str) -> Image:
-    """Telea's fast marching from the border of what is hidden inwards (OpenCV)."""
+    """Telea's fast marching from the border of the hidden region inwards (OpenCV)."""
     with optional():
         import cv2
     if hidden.all():
@@ -92,13 +92,13 @@ def _texture(image: Image, hidden: Region, free: Region, name: str) -> Image:
         raise DataError(f"{name}: parts cover the image; there is no texture of the background")
     offsets = np.random.default_rng(hashed_word(f"decaf|texture|{name}"))
     rows, columns = (
-        _mirrored(side, period, int(offsets.integers(2 * period)))
+        _mirror_places(side, period, int(offsets.integers(2 * period)))
         for side, period in zip(image.shape[:2], rectangle.shape[:2], strict=True)
     )
     return rectangle[np.ix_(rows, columns)]
 
 
-def _mirrored(side: int, period: int, offset: int) -> NDArray[np.int64]:
+def _mirror_places(side: int, period: int, offset: int) -> NDArray[np.int64]:
     """(side,) places from 0 to ``period`` and back, again and again; the ends come twice."""
     places = (np.arange(side) + offset) % (2 * period)
     return np.minimum(places, 2 * period - 1 - places)
@@ -108,4 +108,4 @@ MAKERS: Mapping[Operator, Callable[[Image, Region, Region, str], Image]] = {
     "telea": _telea,
     "texture": _texture,
 }
-"""From an image, what is hidden of it, what shows no part, and a name: another image as large."""
+"""Function of an image, its hidden region, its region without parts, and a name, to an image."""

@@ -1,4 +1,4 @@
-"""Where the parts of objects lie, by annotations as those of PartImageNet."""
+"""Masks of the parts of objects, from annotations in the form of PartImageNet."""
 
 import json
 from collections.abc import Sequence
@@ -34,23 +34,29 @@ class PartAnnotations(CocoMasks):
         """Parts of each image that show, which it decodes; none where they are too few or many."""
         named = super().of(images)
         check_count(named.names)
-        return named._replace(of_image=[one and self._shown(one) for one in named.of_image])
+        return named._replace(
+            of_image=[masked and self._visible_parts(masked) for masked in named.of_image]
+        )
 
     def select_polygons(self, segmentation: Any) -> Any:
         """Segmentation without polygons of one or two points, which PartImageNet has."""
         if not isinstance(segmentation, list):
             return segmentation
-        return [one for one in segmentation if not (isinstance(one, list) and len(one) in (2, 4))]
+        return [
+            polygon
+            for polygon in segmentation
+            if not (isinstance(polygon, list) and len(polygon) in (2, 4))
+        ]
 
     def part_counts(self) -> dict[str, int]:
-        """How many parts every image of the file has, seen or not, by its ``file_name``."""
+        """Number of parts of every image of the file, visible or not, by its ``file_name``."""
         coco = read_coco(self.file)
         return {
             name: len({self.named(*coco.categories[part.category]) for part in image.parts})
             for name, image in coco.images.items()
         }
 
-    def _shown(self, one: Masked) -> Masked | None:
+    def _visible_parts(self, one: Masked) -> Masked | None:
         shown = int(np.bitwise_or.reduce(self.words(json.loads(one.mask.location)), axis=None))
         numbers = [number for number in one.numbers if shown >> number - 1 & 1]
         if not FEWEST <= len(numbers) <= MOST:

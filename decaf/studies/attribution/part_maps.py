@@ -1,4 +1,4 @@
-"""Where the parts of a bird lie, by the colours of its part map (FunnyBirds)."""
+"""Masks of the parts of a bird, by the colours of its part map (FunnyBirds)."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,7 +12,7 @@ from decaf.data.adapters.image_files import Folder
 from decaf.data.features import AnnotatedFeatures, Image, Masked, Named, mask_input
 from decaf.data.photo_files import Header, read_header, read_photo
 from decaf.data.upright_masks import turned_upright
-from decaf.studies.attribution.operators import dilated
+from decaf.studies.attribution.operators import dilate_region
 
 COLOURS = {
     "beak": (0xFFFF00,),
@@ -31,7 +31,7 @@ class PartMaps(AnnotatedFeatures):
     dilate: int
     """Px by which each part reaches further, along both axes."""
     counts_hidden: bool
-    """Whether a part that shows nowhere is a part of the image."""
+    """True if a part without visible pixels counts as a part of the image."""
 
     def of(self, images: Sequence[Image]) -> Named:
         """The five parts; decodes the maps where hidden ones do not count.
@@ -39,19 +39,20 @@ class PartMaps(AnnotatedFeatures):
         Raises DataError when a map is missing or, where it is decoded, is no picture.
         """
         folder, numbers = Folder(self.folder), list(range(1, len(COLOURS) + 1))
-        found: list[Masked | None] = []
+        masked_images: list[Masked | None] = []
         for image in images:
             digest, file = folder.file(image.name)
             shown = numbers if self.counts_hidden else _visible(file, digest)
             mask = mask_input(image.name, [file, self.dilate], [digest, self.dilate])
-            found.append(Masked(shown, mask) if shown else None)
-        return Named(list(COLOURS), found)
+            masked_images.append(Masked(shown, mask) if shown else None)
+        return Named(list(COLOURS), masked_images)
 
     def words(self, given: Any, turn: int = 1) -> NDArray[np.unsignedinteger]:
         """The parts of a map by their exact colours, left and right together, then dilated."""
         file, dilate = given
         words = [
-            dilated(part, dilate) * np.uint64(1 << place) for place, part in enumerate(_parts(file))
+            dilate_region(part, dilate) * np.uint64(1 << place)
+            for place, part in enumerate(_parts(file))
         ]
         has_own = turn != 1 and read_header(Path(file)).orientation is not None
         return turned_upright(np.bitwise_or.reduce(words), 1 if has_own else turn)

@@ -23,7 +23,7 @@ class BlendFromFactual(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.start  # which refuses what is no blur
+        _ = self.start  # raises for a bad blur
 
     @property
     def start(self) -> BlurredMidpoint:
@@ -35,8 +35,8 @@ class BlendFromFactual(RevealPath):
         return np.stack([block.plus, block.plus], axis=1)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """The stage itself, the same for all pairs and branches.
+        """Content of every state: the stage itself, the same for all pairs and branches.
 
-        Raises ResponseError when inputs that are no images would be blurred.
+        Raises ResponseError when inputs other than images would be blurred.
         """
         return faded_in(self.start, block, inputs, grid)

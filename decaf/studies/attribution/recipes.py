@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Material(NamedTuple):
-    """What a training needs; called, it looks whether it is there."""
+    """Needs of a training; a call checks that they exist."""
 
     root: Path
     initial_weights: Path | None
@@ -42,7 +42,7 @@ class PartClassifier(BirdSettings):
 
     @property
     def start_digest(self) -> str | None:
-        """Of the file with the initial weights, while it is there."""
+        """Digest of the file with the initial weights; None without the file."""
         file = self.initial_weights
         return file_sha256(file) if file is not None and file.is_file() else None
 
@@ -51,7 +51,7 @@ class PartClassifier(BirdSettings):
         return (Material(self.root, self.initial_weights),)
 
     def train(self, network: Module, site: TrainingSite) -> "BirdOutcome":
-        """Train a network in place; what it has come to, also where it misses its gate.
+        """Train a network in place; return the outcome, even if it misses its gate.
 
         Raises DataError when birds are missing or differ in size, ModelError when the network is
         not one by parts, the initial weights do not fit, or the loss is not finite, and WriteFailed
@@ -59,4 +59,4 @@ class PartClassifier(BirdSettings):
         """
         from decaf.studies.attribution.training import BirdTraining
 
-        return BirdTraining(self, network, site).trained()
+        return BirdTraining(self, network, site).train()

@@ -1,4 +1,4 @@
-"""What a training of birds is given."""
+"""Settings of a training of birds."""
 
 from abc import ABC
 
@@ -10,7 +10,7 @@ from decaf.models.recipes.base import SeriesRecipe
 
 
 class BirdSettings(SeriesRecipe, ABC):
-    """Where birds and first weights are, and how the network moves; defaults are ours."""
+    """Places of birds and initial weights, and settings of the optimiser; defaults are ours."""
 
     root: PlacedPath = Field(
         description="folder that holds `FunnyBirds/` (or that folder); in a study, as its data "

@@ -26,7 +26,7 @@ from decaf.studies.attribution.settings import BirdSettings
 
 
 class BirdOutcome(NamedTuple):
-    """What a training has come to after an epoch; accuracies are shares of all test birds."""
+    """Outcome of a training after an epoch; accuracies are shares of all test birds."""
 
     validation_accuracy: float
     part_accuracy: dict[str, float]
@@ -34,7 +34,7 @@ class BirdOutcome(NamedTuple):
     training_birds: int
     test_birds: int
     reached_gate: bool | None
-    """Whether ``validation_accuracy`` is as high as was required; None without a requirement."""
+    """True if ``validation_accuracy`` meets the requirement; None without a requirement."""
     seconds: float
     """Wall-clock time of all epochs."""
     epochs: list[EpochRecord]
@@ -83,11 +83,11 @@ class BirdTraining(ScheduledTraining[Batch]):
         )
         super().__init__(network, site.device, schedule)
         self._recipe, self._site, self._by_parts = recipe, site, network
-        self._training, self._test = (self._held(split) for split in ("train", "test"))
+        self._training, self._test = (self._load_split(split) for split in ("train", "test"))
         if recipe.initial_weights is not None and recipe.norm_birds:
             begin_with_statistics(network.backbone, self._spread(recipe.norm_birds))
 
-    def trained(self) -> BirdOutcome:
+    def train(self) -> BirdOutcome:
         """Train, or go on from the last whole epoch; what came out."""
         return self._outcome(self.run(Progress(self._site.scratch, holds_all=False)))
 
@@ -104,13 +104,15 @@ class BirdTraining(ScheduledTraining[Batch]):
         from torch.nn.functional import cross_entropy
 
         outputs = self._outputs_of_parts(batch.inputs)
-        wanted = batch.held.instances[batch.rows].to(self._device)
+        instances = batch.held.instances[batch.rows].to(self._device)
         losses = [
-            cross_entropy(part, own, ignore_index=REMOVED, reduction="sum")
-            for part, own in zip(outputs.split(self._by_parts.instances, 1), wanted.T, strict=True)
+            cross_entropy(part, part_instances, ignore_index=REMOVED, reduction="sum")
+            for part, part_instances in zip(
+                outputs.split(self._by_parts.instances, 1), instances.T, strict=True
+            )
         ]
         labels = batch.held.classes[batch.rows].to(self._device)
-        count = (wanted != REMOVED).sum().clamp(min=1)  # a batch may have no part at all
+        count = (instances != REMOVED).sum().clamp(min=1)  # a batch may have no part at all
         mean = torch.stack(losses).sum() / count
         return classification_loss(self._by_parts.of_parts(outputs), labels)._replace(mean=mean)
 
@@ -126,7 +128,10 @@ class BirdTraining(ScheduledTraining[Batch]):
             self._by_parts.of_parts(outputs), self._test.classes.to(self._device)
         )
         each = zip(outputs.split(self._by_parts.instances, 1), self._test.instances.T, strict=True)
-        right = [float((part.argmax(1).cpu() == own).double().mean()) for part, own in each]
+        right = [
+            float((part.argmax(1).cpu() == part_instances).double().mean())
+            for part, part_instances in each
+        ]
         return {
             "validation_loss": float(measured.mean),
             "validation_accuracy": int(measured.correct) / measured.rows,
@@ -150,11 +155,11 @@ class BirdTraining(ScheduledTraining[Batch]):
     def _outputs_of_parts(self, inputs: Tensor) -> Tensor:
         with forward_precision(self._precision, self._device):
             outputs = self._by_parts.backbone(inputs).float()
-        wanted = sum(self._by_parts.instances)
-        if outputs.shape != (len(inputs), wanted):
+        output_count = sum(self._by_parts.instances)
+        if outputs.shape != (len(inputs), output_count):
             raise ModelError(
                 f"the backbone returned shape {tuple(outputs.shape)} for {len(inputs)} birds; "
-                f"expected {(len(inputs), wanted)}, an output for every instance of a part"
+                f"expected {(len(inputs), output_count)}, an output for every instance of a part"
             )
         return outputs
 
@@ -163,11 +168,11 @@ class BirdTraining(ScheduledTraining[Batch]):
 
         pixels = held.pixels[rows.numpy()]
         if shift is not None:
-            pixels = _varied(pixels, shift)
+            pixels = _augment(pixels, shift)
         images = torch.from_numpy(pixels).to(self._device).permute(0, 3, 1, 2).float() / 255
         return Batch(self._site.preprocessing(images), held, rows)
 
-    def _held(self, split: Split) -> Held:
+    def _load_split(self, split: Split) -> Held:
         import torch
 
         pictures, classes, instances = birds(self._recipe.root, split)
@@ -207,7 +212,7 @@ def _members(network: ByParts, classes: NDArray[np.int64]) -> Tensor:
     return torch.from_numpy(classes + np.cumsum([0, *network.instances[:-1]]))
 
 
-def _varied(pixels: NDArray[np.uint8], shift: int) -> NDArray[np.uint8]:
+def _augment(pixels: NDArray[np.uint8], shift: int) -> NDArray[np.uint8]:
     """(n, height, width, 3): half of them mirrored, each moved; edges are repeated.
 
     From torch's generator, so that a seed gives them again.
@@ -220,7 +225,7 @@ def _varied(pixels: NDArray[np.uint8], shift: int) -> NDArray[np.uint8]:
     padded = np.pad(pixels, ((0, 0), (shift, shift), (shift, shift), (0, 0)), mode="edge")
     return np.stack(
         [
-            image[top : top + height, left : left + width][:, :: -1 if flip else 1]
-            for image, (top, left), flip in zip(padded, moves, flips, strict=True)
+            image[top : top + height, left_edge : left_edge + width][:, :: -1 if flip else 1]
+            for image, (top, left_edge), flip in zip(padded, moves, flips, strict=True)
         ]
     )

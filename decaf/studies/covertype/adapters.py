@@ -109,8 +109,8 @@ class Covertype(Adapter):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # A worker finds them again in less time than they take to get there.
-        own = {name: value for name, value in state["__dict__"].items() if name != "_inputs"}
-        return state | {"__dict__": own}
+        kept_state = {name: value for name, value in state["__dict__"].items() if name != "_inputs"}
+        return state | {"__dict__": kept_state}
 
     @cached_property
     def _inputs(self) -> NDArray[np.float32]:

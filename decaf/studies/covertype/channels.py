@@ -1,7 +1,7 @@
 """The appended channels: a context, and a factor whose alignment with the label depends on it.
 
-Every model is trained with channels of its own. What is drawn depends on module, seed and split
-alone, so models of other mechanisms and strengths share their random numbers.
+Every model is trained with its own channels. The draws depend only on module, seed and split, so
+models of other mechanisms and strengths share their random numbers.
 """
 
 from typing import Literal, NamedTuple, cast, get_args
@@ -23,7 +23,7 @@ NAMESPACES = {
 }
 UNALIGNED = 0.5
 ALTERNATE_ALIGNMENT = {"robust": 0.50, "mild": 0.70, "fragile": 0.95}
-"""Of the factor under the alternate context, in the fragility module."""
+"""Alignment of the factor under the alternate context, in the fragility module."""
 ENDPOINT, ALTERNATE = 1, -1
 """The two contexts."""
 CONTEXT, FACTOR = FEATURE_COUNT, FEATURE_COUNT + 1
@@ -31,7 +31,7 @@ CONTEXT, FACTOR = FEATURE_COUNT, FEATURE_COUNT + 1
 
 
 class Treatment(NamedTuple):
-    """What the training data attempt to induce (paper, table 12)."""
+    """Mechanism that the training data attempt to induce (paper, table 12)."""
 
     mechanism: DirectionMechanism | FragilityMechanism
     strength: float | None
@@ -39,7 +39,7 @@ class Treatment(NamedTuple):
 
     @property
     def module(self) -> Literal["direction", "fragility"]:
-        """Which of the two experiments it belongs to."""
+        """Experiment, one of two, that it belongs to."""
         is_direction = self.mechanism in get_args(DirectionMechanism)
         return "direction" if is_direction else "fragility"
 
@@ -63,7 +63,7 @@ def uniform(
     return np.random.default_rng(hashed_word(name, "little")).random(count)
 
 
-def aligned(
+def align_with_label(
     label: NDArray[np.int64], probability: float, u: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """(n,) of -1 and +1: the label's sign where ``u < probability``, the other one elsewhere."""
@@ -79,8 +79,8 @@ def draw_channels(
         uniform(treatment, seed, split, stream, label.size) for stream in get_args(Stream)
     )
     context = np.where(u_context < UNALIGNED, ALTERNATE, ENDPOINT)
-    endpoint = aligned(label, _endpoint_alignment(treatment), u_endpoint)
-    alternate = aligned(label, _alternate_alignment(treatment), u_alternate)
+    endpoint = align_with_label(label, _endpoint_alignment(treatment), u_endpoint)
+    alternate = align_with_label(label, _alternate_alignment(treatment), u_alternate)
     if treatment.mechanism == "invert":
         alternate = -alternate
     return Channels(context, np.where(context == ENDPOINT, endpoint, alternate))

@@ -12,7 +12,7 @@ FAMILIES: dict[Family, dict[str, Any]] = tomllib.loads(
 )  # type: ignore[assignment]  # TOML has texts as keys
 
 
-def unfitted(family: Family, seed: int) -> Any:
+def make_estimator(family: Family, seed: int) -> Any:
     """A classifier that runs on one core and whose every random choice the seed decides."""
     settings = {
         name: tuple(value) if isinstance(value, list) else value

@@ -1,8 +1,8 @@
-"""Read an array that joblib stored, without calling what its pickle names.
+"""Read an array that joblib stored, without running its pickle.
 
-``joblib.dump`` writes a short pickle that describes the array, then its bytes. A pickle names what
-it wants called. Here three names are allowed, and each means a stand-in of this module that only
-keeps what it is given; every other name ends the reading.
+``joblib.dump`` writes a short pickle that describes the array, then its bytes. A pickle names the
+functions to call. Three names are allowed here; each stands for a class of this module that only
+stores its arguments. Every other name ends the reading.
 """
 
 import io
@@ -46,7 +46,7 @@ class _Type:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.byte_order = state[1]
 
-    def checked(self) -> np.dtype:
+    def check(self) -> np.dtype:
         if not NUMBERS.fullmatch(self.code):
             raise ValueError(f"its elements are of type {self.code!r}, not numbers")
         if self.byte_order not in BYTE_ORDERS:
@@ -81,7 +81,7 @@ def read_array(path: Path) -> NDArray[np.number]:
         content = path.read_bytes()
     try:
         return _array(content)
-    # What a damaged or foreign pickle leads to is not known beforehand.
+    # A damaged or foreign pickle can raise any error.
     except (
         *(ValueError, LookupError, TypeError, AttributeError, OverflowError, EOFError),
         *(pickle.UnpicklingError, struct.error, zlib.error),
@@ -95,7 +95,7 @@ def read_array(path: Path) -> NDArray[np.number]:
 def _array(content: bytes) -> NDArray[np.number]:
     start = io.BytesIO(zlib.decompressobj().decompress(content, LONGEST_DESCRIPTION))
     state = _description(start)
-    dtype, shape, order = state["dtype"].checked(), state["shape"], state["order"]
+    dtype, shape, order = state["dtype"].check(), state["shape"], state["order"]
     if state["subclass"] is not ARRAY:
         raise ValueError("it has no plain array")
     if order not in ("C", "F") or not all(type(size) is int and size >= 0 for size in shape):
@@ -113,7 +113,7 @@ def _array(content: bytes) -> NDArray[np.number]:
 
 
 def _description(stream: io.BytesIO) -> dict[str, Any]:
-    """What the pickle says of the array; the stream is left behind it."""
+    """Description of the array in the pickle; leaves the stream after the pickle."""
     try:
         _Reader(stream).load()
     except _Described as described:

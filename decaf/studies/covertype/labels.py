@@ -49,7 +49,7 @@ REPRESENTATIONS = {
 OTHER_METHODS = frozenset(
     ("DECAF", "M", "Abs", "Net", "SignFlip", "OppMass", "permutation", *REPRESENTATIONS)
 )
-"""What the paper's tables call methods that are no baselines of a study."""
+"""Names in the paper's tables of methods that are not baselines of a study."""
 
 
 class Treatments(LabelSource):
@@ -90,7 +90,9 @@ class Treatments(LabelSource):
         streams = context_streams(judged)
         data = cast("Covertype", judged.data)
         rows = [data.factual_rows(recipe) for recipe in streams.values()]
-        contexts = [own.inputs[:, own.context].astype(np.int64) for own in rows]
+        contexts = [
+            model_rows.inputs[:, model_rows.context].astype(np.int64) for model_rows in rows
+        ]
         return {
             "module": np.repeat([module for module, _ in streams], len(sources)),
             "seed": np.repeat([seed for _, seed in streams], len(sources)),
@@ -105,14 +107,15 @@ def context_streams(judged: Judged) -> dict[tuple[str, int], CovertypeClassifier
     Raises DataError when the study trains no classifier of cover types.
     """
     recipes = [getattr(card, "training", None) for card in judged.models]
-    own = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
-    if not own:
+    classifiers = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
+    if not classifiers:
         raise DataError(
             "'labels: {kind: treatments}' are of models that the study trains by the recipe "
             "'covertype_classifier', and it has none; leave 'labels:' out"
         )
     streams = {
-        (Treatment(recipe.mechanism, recipe.strength).module, recipe.seed): recipe for recipe in own
+        (Treatment(recipe.mechanism, recipe.strength).module, recipe.seed): recipe
+        for recipe in classifiers
     }
     return dict(sorted(streams.items()))
 

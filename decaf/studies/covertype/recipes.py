@@ -1,7 +1,7 @@
 """Fit a classifier of Covertype whose factor helps differently in two contexts (appendix I).
 
-What the mechanism is named for is what the training data attempt to induce; what a model realises
-is for the audit to say.
+A mechanism is named after the behaviour that the training data attempt to induce; the audit
+measures the behaviour of the model.
 """
 
 import time
@@ -24,7 +24,7 @@ from decaf.studies.covertype.channels import (
     draw_channels,
     with_channels,
 )
-from decaf.studies.covertype.classifiers import FAMILIES, Family, unfitted
+from decaf.studies.covertype.classifiers import FAMILIES, Family, make_estimator
 from decaf.studies.covertype.splits import CovertypeTable, Split
 
 CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
@@ -32,24 +32,24 @@ CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
 
 
 class CovertypeOutcome(NamedTuple):
-    """What came out of a fit; accuracies are shares of rows, channels drawn as in training."""
+    """Outcome of a fit; accuracies are shares of rows, channels drawn as in training."""
 
     train_accuracy: float
     validation_accuracy: float
-    """Of the whole validation split."""
+    """Accuracy on the whole validation split."""
     training_rows: int
     training_digest: str
-    """Of the training split before channels are appended: the same for all models of a table."""
+    """Digest of the training split without channels: the same for all models of a table."""
     seconds: float
     """Wall-clock time, reading the table and both accuracies included."""
     iterations: int | None
-    """Of the optimiser, or of boosting; None where the family has a fixed number of trees."""
+    """Iterations of the optimiser, or of boosting; None for a fixed number of trees."""
     converged: bool | None
-    """Whether the optimiser ended by itself; None where the family has nothing to converge."""
+    """True if the optimiser converged; None for a family without convergence."""
 
 
 class CovertypeClassifier(EstimatorRecipe):
-    """How to fit one classifier of cover type 2 against 1, with a context and a factor."""
+    """Recipe of one classifier of cover type 2 against 1, with a context and a factor."""
 
     recipe: Literal["covertype_classifier"] = Field(description="this recipe")
     table: CovertypeTable = Field(
@@ -110,7 +110,7 @@ class CovertypeClassifier(EstimatorRecipe):
         """
         started = time.perf_counter()
         inputs, label = self.rows("train", self.fitted_per_class)
-        estimator, has_converged = self._fitted(inputs, label)
+        estimator, has_converged = self._fit_estimator(inputs, label)
         outcome = CovertypeOutcome(
             train_accuracy=float(estimator.score(inputs, label)),
             validation_accuracy=float(estimator.score(*self.rows("validation"))),
@@ -125,7 +125,7 @@ class CovertypeClassifier(EstimatorRecipe):
     def fit_without_factor(self) -> Any:
         """Fit on the same rows without the column of the factor; nothing is kept."""
         inputs, label = self.rows("train", self.fitted_per_class)
-        return self._fitted(np.delete(inputs, FACTOR, axis=1), label)[0]
+        return self._fit_estimator(np.delete(inputs, FACTOR, axis=1), label)[0]
 
     def rows(
         self, split: Split, per_class: int | None = None
@@ -139,7 +139,9 @@ class CovertypeClassifier(EstimatorRecipe):
         places = part.lowest(per_class)
         return with_channels(part.features, channels)[places], part.label[places]
 
-    def _fitted(self, inputs: NDArray[np.float32], label: NDArray[np.int64]) -> tuple[Any, bool]:
+    def _fit_estimator(
+        self, inputs: NDArray[np.float32], label: NDArray[np.int64]
+    ) -> tuple[Any, bool]:
         """The estimator, and whether it did not say that it has not converged."""
         from sklearn.exceptions import ConvergenceWarning
 
@@ -151,16 +153,23 @@ class CovertypeClassifier(EstimatorRecipe):
                 f"{counts[1]} of type 2, and needs {fewest} of each; raise 'fitted_per_class' or "
                 "'drawn_per_class', three fifths of which are for training"
             )
-        estimator = unfitted(self.classifier, self.seed)
+        estimator = make_estimator(self.classifier, self.seed)
         # The number of iterations is part of the protocol: not to converge is no error.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             estimator.fit(inputs, label)
-        told = [issubclass(one.category, ConvergenceWarning) for one in caught]
-        for one, is_told in zip(caught, told, strict=True):
-            if not is_told:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return estimator, not any(told)
+        is_convergence = [
+            issubclass(caught_warning.category, ConvergenceWarning) for caught_warning in caught
+        ]
+        for caught_warning, is_expected in zip(caught, is_convergence, strict=True):
+            if not is_expected:
+                warnings.warn_explicit(
+                    caught_warning.message,
+                    caught_warning.category,
+                    caught_warning.filename,
+                    caught_warning.lineno,
+                )
+        return estimator, not any(is_convergence)
 
     @property
     def _treatment(self) -> Treatment:
@@ -169,5 +178,5 @@ class CovertypeClassifier(EstimatorRecipe):
 
 def _iterations(estimator: Any) -> int | None:
     """``n_iter_``, of one class where it is kept by class."""
-    found = getattr(estimator, "n_iter_", None)
-    return None if found is None else int(np.max(found))
+    count = getattr(estimator, "n_iter_", None)
+    return None if count is None else int(np.max(count))

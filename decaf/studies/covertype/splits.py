@@ -46,20 +46,20 @@ class Part(NamedTuple):
                 f"{per_class} rows of each class are asked for, the split has {counts[0]} of cover "
                 f"type 1 and {counts[1]} of type 2; ask for at most {counts.min()}"
             )
-        kept = [
+        lowest_rows = [
             places[np.argsort(self.row[places])[:per_class]]
             for places in (np.flatnonzero(self.label == label) for label in (0, 1))
         ]
-        return np.sort(np.concatenate(kept))
+        return np.sort(np.concatenate(lowest_rows))
 
     @property
     def digest(self) -> str:
         """Hex sha256 of positions, labels and features: a fingerprint of the whole procedure."""
-        found = hashlib.sha256()
+        sha256 = hashlib.sha256()
         for values in (self.row.astype("<i8"), self.label.astype("<i8")):
-            found.update(values.tobytes())
-        found.update(self.features.astype("<f4").tobytes())
-        return found.hexdigest()
+            sha256.update(values.tobytes())
+        sha256.update(self.features.astype("<f4").tobytes())
+        return sha256.hexdigest()
 
 
 class CovertypeTable(Settings):
@@ -80,7 +80,7 @@ class CovertypeTable(Settings):
     @field_validator("drawn_per_class", mode="before")
     @classmethod
     def _as_many_as_there_are(cls, given: Any, info: ValidationInfo) -> Any:
-        # From here on it is a number: what is made of the table is known by it.
+        # A concrete number from here on: results of the table depend on it.
         if given is not None or "file" not in info.data:
             return given
         path = find_table(info.data["file"])
@@ -113,7 +113,7 @@ def _parts(path: Path, state: tuple[int, ...], per_class: int) -> dict[Split, Pa
     places = split_places(label)
     scale = standardisation(table.features[drawn[places["train"]], : len(QUANTITIES)])
     return {
-        split: Part(drawn[chosen], _standardised(table, drawn[chosen], *scale), label[chosen])
+        split: Part(drawn[chosen], _standardise(table, drawn[chosen], *scale), label[chosen])
         for split, chosen in places.items()
     }
 
@@ -141,11 +141,11 @@ def split_places(label: NDArray[np.int64]) -> dict[Split, NDArray[np.int64]]:
     """Places of each split among rows of two classes: 60 % train, 20 % validation, 20 % test."""
     from sklearn.model_selection import train_test_split
 
-    train, rest = train_test_split(
+    train, remaining = train_test_split(
         np.arange(label.size), test_size=OUTSIDE_TRAINING, random_state=SEED, stratify=label
     )
     validation, test = train_test_split(
-        rest, test_size=TEST_OF_REST, random_state=SEED, stratify=label[rest]
+        remaining, test_size=TEST_OF_REST, random_state=SEED, stratify=label[remaining]
     )
     return {"train": train, "validation": validation, "test": test}
 
@@ -158,7 +158,7 @@ def standardisation(
     return quantities.mean(axis=0, dtype=np.float64), np.where(spread == 0, 1, spread)
 
 
-def _standardised(
+def _standardise(
     table: Table, rows: NDArray[np.int64], mean: NDArray[np.float64], spread: NDArray[np.float64]
 ) -> NDArray[np.float32]:
     features = table.features[rows].astype(np.float64)

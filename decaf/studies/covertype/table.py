@@ -38,7 +38,7 @@ CACHED, CACHED_COVER = "samples_py3", "targets_py3"
 """The two files that scikit-learn's ``fetch_covtype`` keeps: features and cover types."""
 CACHE = (f"covertype/{CACHED}", CACHED)
 FLAG = re.compile(r"(Wilderness_Area|Soil_Type)_?\d+$")
-"""What published files call the columns of 0 and 1."""
+"""Names of the columns of 0 and 1 in published files."""
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 GZIP_START = b"\x1f\x8b"
 EXPECTED = (
@@ -57,10 +57,10 @@ class Table(NamedTuple):
 
 
 def find_table(place: Path) -> Path:
-    """The file that a path means: itself, or what a folder has.
+    """Table file at a path: the path itself, or a file in that folder.
 
-    In a folder that is the official file, else the only CSV file, else scikit-learn's cache. Raises
-    DataError when there is none.
+    In a folder it is the official file, else the only CSV file, else scikit-learn's cache. Raises
+    DataError without such a file.
     """
     for name in OFFICIAL:
         if (place / name).is_file():
@@ -72,8 +72,8 @@ def find_table(place: Path) -> Path:
         if not samples and (place / name).is_file():
             return place / name
     if not place.is_file():
-        found = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
-        raise DataError(f"{place} {found}; {EXPECTED}, or a folder that holds one of them")
+        problem = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
+        raise DataError(f"{place} {problem}; {EXPECTED}, or a folder that holds one of them")
     return place
 
 
@@ -82,46 +82,46 @@ def state_of(path: Path) -> tuple[int, ...]:
 
     Raises DataError when a file is missing.
     """
-    found = []
+    state = []
     for file in _files(path):
         with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
             status = file_status(file)
-        found += [status.st_size, status.st_mtime_ns]
-    return tuple(found)
+        state += [status.st_size, status.st_mtime_ns]
+    return tuple(state)
 
 
 def read_table(path: Path) -> Table:
     """Read a file once per process while it stays the same.
 
-    It is ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
-    ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it. Raises DataError
-    when the file cannot be read, or is not such a table.
+    It is ``covtype.data`` as published, or the same columns under a header, gzip or not; or
+    ``samples_py3`` of scikit-learn's cache, with ``targets_py3`` in the same folder. Raises
+    DataError when the file cannot be read, or is not such a table.
     """
     return _read_table(path, state_of(path))
 
 
 @lru_cache(maxsize=1)
 def _read_table(path: Path, state: tuple[int, ...]) -> Table:
-    return _checked(path, _cached(path) if path.name == CACHED else _written(path))
+    return _check_numbers(path, _read_cache(path) if path.name == CACHED else _read_text(path))
 
 
 def _files(path: Path) -> tuple[Path, ...]:
     return (path, path.with_name(CACHED_COVER)) if path.name == CACHED else (path,)
 
 
-def _cached(path: Path) -> NDArray[np.int32]:
+def _read_cache(path: Path) -> NDArray[np.int32]:
     """(n, 55) numbers of the cache of scikit-learn, which keeps features as floats."""
     features, cover = map(read_array, _files(path))
     if features.ndim != 2 or cover.shape != features.shape[:1]:
         raise DataError(
-            f"{path} and {CACHED_COVER} beside it have the shapes {features.shape} and "
+            f"{path} and {CACHED_COVER} in its folder have the shapes {features.shape} and "
             f"{cover.shape}; expected (n, {FEATURE_COUNT}) and (n,): let scikit-learn fetch them "
             "again"
         )
-    found = np.column_stack([features, cover])
-    with np.errstate(invalid="ignore"):  # what is no number becomes another one, and is found
-        whole = found.astype(np.int32)
-    wrong = ~(whole == found).all(axis=1)
+    values = np.column_stack([features, cover])
+    with np.errstate(invalid="ignore"):  # NaN becomes another number, which the comparison finds
+        whole = values.astype(np.int32)
+    wrong = ~(whole == values).all(axis=1)
     if wrong.any():
         raise DataError(
             f"{path}: row {int(wrong.argmax()) + 1} has something other than whole numbers; "
@@ -130,7 +130,7 @@ def _cached(path: Path) -> NDArray[np.int32]:
     return whole
 
 
-def _written(path: Path) -> NDArray[np.int32]:
+def _read_text(path: Path) -> NDArray[np.int32]:
     """(n, 55) numbers of a file of text."""
     content = _content(path)
     has_header = not content[:1].isdigit()
@@ -140,7 +140,7 @@ def _written(path: Path) -> NDArray[np.int32]:
     if not rows.strip():
         raise DataError(f"{path} has no rows; {EXPECTED}")
     try:
-        with warnings.catch_warnings():  # NumPy 2.2 warns of what is no whole number, and goes on
+        with warnings.catch_warnings():  # NumPy 2.2 only warns of fractions, and goes on
             warnings.simplefilter("error", DeprecationWarning)
             return np.loadtxt(io.BytesIO(rows), np.int32, delimiter=",", comments=None, ndmin=2)
     except ValueError as error:
@@ -148,7 +148,7 @@ def _written(path: Path) -> NDArray[np.int32]:
 
 
 def _first_fault(rows: bytes) -> str | None:
-    """Where lines are not as many whole numbers as there are columns; rows and columns from 1."""
+    """Words for the first line that is not whole numbers, one a column; rows, columns from 1."""
     for row, line in enumerate(rows.decode("utf-8", errors="replace").splitlines(), 1):
         cells = line.split(",") if line.strip() else []
         for column, cell in enumerate(cells, 1):
@@ -171,14 +171,14 @@ def _check_header(path: Path, line: str) -> None:
     if not line.strip():
         raise DataError(f"{path} is empty, or starts with an empty line; {EXPECTED}")
     names = [name.strip().strip('"') for name in line.split(",")]
-    known = [*QUANTITIES, COVER]
-    if len(names) == FEATURE_COUNT + 1 and [*names[: len(QUANTITIES)], names[-1]] == known:
+    expected_names = [*QUANTITIES, COVER]
+    if len(names) == FEATURE_COUNT + 1 and [*names[: len(QUANTITIES)], names[-1]] == expected_names:
         return
-    missing = [name for name in known if name not in names]
+    missing = [name for name in expected_names if name not in names]
     twice = sorted({name for name in names if names.count(name) > 1})
-    strange = [name[:40] for name in names if name not in known and not FLAG.match(name)]
-    said = {"it lacks": missing, "twice": twice, "not known": strange}
-    parts = [f"{what}: {listed(which)}" for what, which in said.items() if which]
+    strange = [name[:40] for name in names if name not in expected_names and not FLAG.match(name)]
+    name_faults = {"it lacks": missing, "twice": twice, "not known": strange}
+    parts = [f"{what}: {listed(which)}" for what, which in name_faults.items() if which]
     raise DataError(
         f"{path} has a header of {len(names)} columns ({'; '.join(parts) or 'in another order'}); "
         f"{EXPECTED}: {QUANTITIES[0]}, {QUANTITIES[1]}, …, {FEATURE_COUNT} features in all, then "
@@ -186,7 +186,7 @@ def _check_header(path: Path, line: str) -> None:
     )
 
 
-def _checked(path: Path, numbers: NDArray[np.int32]) -> Table:
+def _check_numbers(path: Path, numbers: NDArray[np.int32]) -> Table:
     if numbers.shape[1] != FEATURE_COUNT + 1:
         raise DataError(
             f"{path} has {numbers.shape[1]} columns, not {FEATURE_COUNT + 1}; {EXPECTED}"

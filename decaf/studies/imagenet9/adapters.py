@@ -62,20 +62,23 @@ class ImageNet9(Adapter):
     def pair_set(self) -> PairSet:
         """Join the variants by foreground; digest every file, decode none.
 
-        What is left out, because a variant lacks the foreground or has it twice, is told in the
-        remarks, and so is every class of which nothing is left. Raises DataError when a variant's
-        folder is missing or holds no usable file, no foreground is in every variant, or the split
-        has fewer foregrounds than are asked for.
+        Remarks name the foregrounds that are left out, because a variant lacks them or has them
+        twice, and the classes without any foreground. Raises DataError when a variant's folder is
+        missing or holds no usable file, no foreground is in every variant, or the split has fewer
+        foregrounds than are requested.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
         joined = dict.fromkeys([*variants, *self.required_variants])
-        found = {variant: variant_files(self.root, variant) for variant in joined}
-        files = {variant: one.by_source for variant, one in found.items()}
+        files_by_variant = {variant: variant_files(self.root, variant) for variant in joined}
+        files = {
+            variant: files_of_variant.by_source
+            for variant, files_of_variant in files_by_variant.items()
+        }
         shared = set.intersection(*(set(by_source) for by_source in files.values()))
         if not shared:
             counts = ", ".join(f"{name} {len(by_source)}" for name, by_source in files.items())
             raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
-        sources = self._chosen(shared)
+        sources = self._choose_sources(shared)
         images: list[Input] = []
         positions = {}
         for source in sources:
@@ -96,7 +99,9 @@ class ImageNet9(Adapter):
             for pair_type in self.pair_types
         ]
         geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
-        remarks = _remarks(found, shared) + absent_classes(sources, "foreground of the study")
+        remarks = _remarks(files_by_variant, shared) + absent_classes(
+            sources, "foreground of the study"
+        )
         return PairSet(tuple(images), tuple(pairs), geometry, remarks, class_names=CLASSES)
 
     def foregrounds(self, pairs: PairSet) -> InputSet:
@@ -105,8 +110,8 @@ class ImageNet9(Adapter):
         Raises DataError when the folder is missing, lacks a foreground, or has one of another size
         than its Mixed-Same photo.
         """
-        found = variant_files(self.root, FOREGROUND)
-        files = found.by_source
+        foreground_files = variant_files(self.root, FOREGROUND)
+        files = foreground_files.by_source
         sources = sorted(pairs.pairs.sources.values)
         missing = [source for source in sources if source not in files]
         if missing:
@@ -121,7 +126,7 @@ class ImageNet9(Adapter):
             (f"foreground {source}", factual[source], image)
             for source, image in zip(sources, images, strict=True)
         )
-        return InputSet(images, pairs.geometry, found.remarks)
+        return InputSet(images, pairs.geometry, foreground_files.remarks)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.
@@ -135,26 +140,26 @@ class ImageNet9(Adapter):
 
     def describe(self, pairs: PairSet, pair: Pair) -> str:
         """The class, and whose background takes the place of its own."""
-        other = {"same_rand": "a random class", "same_next": "the next class"}[pair.pair_type]
-        return f"{CLASSES[pair.class_id]}, background of its own class → of {other}"
+        background = {"same_rand": "a random class", "same_next": "the next class"}[pair.pair_type]
+        return f"{CLASSES[pair.class_id]}, background of its own class → of {background}"
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""
         return central_crop(read_photo(Path(image.location)))
 
-    def _chosen(self, sources: set[str]) -> list[str]:
-        kept = [s for s in sources if self.split is None or split_of(s) == self.split]
+    def _choose_sources(self, sources: set[str]) -> list[str]:
+        eligible = [s for s in sources if self.split is None or split_of(s) == self.split]
         where = "" if self.split is None else f" in the split {self.split!r}"
-        if len(kept) < (self.sources or 1):
+        if len(eligible) < (self.sources or 1):
             raise DataError(
-                f"{self.root}: {len(kept)} of {len(sources)} foregrounds are there{where}, and the "
-                f"study asks for {self.sources or 'at least 1'}; add photos, or change 'split:' or "
-                "'sources:'"
+                f"{self.root}: {len(eligible)} of {len(sources)} foregrounds are there{where}, and "
+                f"the study asks for {self.sources or 'at least 1'}; add photos, or change "
+                "'split:' or 'sources:'"
             )
         if self.sources is not None:
             drawn = f"{SPLIT_SEED}|{self.split or 'sources'}"
-            kept = sorted(kept, key=lambda s: hashed_word(f"{drawn}|{s}"))[: self.sources]
-        return sorted(kept)
+            eligible = sorted(eligible, key=lambda s: hashed_word(f"{drawn}|{s}"))[: self.sources]
+        return sorted(eligible)
 
 
 def _image(variant: str, source: str, path: Path) -> Input:
@@ -165,15 +170,15 @@ def _image(variant: str, source: str, path: Path) -> Input:
 
 
 def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:
-    """What of the files is not used, in words."""
-    remarks = [remark for one in found.values() for remark in one.remarks]
-    known = set().union(*(one.by_source for one in found.values()))
-    if known != shared:
-        example = min(known - shared)
-        lacking = [variant for variant, one in found.items() if example not in one.by_source]
+    """Remarks on unused files."""
+    remarks = [remark for files in found.values() for remark in files.remarks]
+    foregrounds = set().union(*(files.by_source for files in found.values()))
+    if foregrounds != shared:
+        example = min(foregrounds - shared)
+        lacking = [variant for variant, files in found.items() if example not in files.by_source]
         remarks.append(
-            f"{len(known - shared)} of {len(known)} foregrounds are left out: they are not in "
-            f"every variant ({example}, for example, is not in {' and '.join(lacking)})"
+            f"{len(foregrounds - shared)} of {len(foregrounds)} foregrounds are left out: they "
+            f"are not in every variant ({example}, for example, is not in {' and '.join(lacking)})"
         )
     return tuple(remarks)
 

@@ -1,4 +1,4 @@
-"""What models of ImageNet-9 do, told from class scores alone (paper, appendix F).
+"""Behaviours of models of ImageNet-9, derived from class scores alone (paper, appendix F).
 
 Three behaviours of a model on a foreground, from its scores of Mixed-Same, Mixed-Rand and
 Mixed-Next. They may overlap, and none of them looks at a trajectory. The predicted class is the
@@ -18,7 +18,7 @@ CONSEQUENTIAL_CHANGE = 0.20
 def shows_evidence(
     same: ArrayLike, rand: ArrayLike, class_id: ArrayLike, change: float = CONSEQUENTIAL_CHANGE
 ) -> NDArray[np.bool_]:
-    """``Y_E``: a random background undoes what a background of the class makes right.
+    """``Y_E``: a random background undoes the evidence of a background of the class.
 
     Mixed-Same is classified correctly, and before the random background the model predicts another
     class, or the score of the true class is lower by ``change`` or more.
@@ -47,10 +47,12 @@ def shows_evidence(
     >>> shows_evidence([[0.75, 0.25]] * 2, [[0.7, 0.3], [0.5, 0.1]], [0, 0]).tolist()
     [False, True]
     """
-    clean, other, truth = _checked(same, rand, class_id)
-    fall = _of_class(clean, truth) - _of_class(other, truth)
-    is_undone = (_predicted(other) != _predicted(clean)) | (fall >= _checked_change(change))
-    return (_predicted(clean) == truth) & is_undone
+    clean, random, truth = _check_scores(same, rand, class_id)
+    fall = _of_class(clean, truth) - _of_class(random, truth)
+    is_undone = (_predict_class(random) != _predict_class(clean)) | (
+        fall >= _checked_change(change)
+    )
+    return (_predict_class(clean) == truth) & is_undone
 
 
 def shows_contradiction(
@@ -64,25 +66,25 @@ def shows_contradiction(
     >>> shows_contradiction([[0.1, 0.9]] * 2, [[0.6, 0.4], [0.4, 0.6]], [1, 1]).tolist()
     [True, False]
     """
-    clean, other, truth = _checked(same, next_, class_id)
-    follows = _predicted(other) == (truth + 1) % clean.shape[1]
-    return (_predicted(clean) == truth) & follows
+    clean, next_scores, truth = _check_scores(same, next_, class_id)
+    follows = _predict_class(next_scores) == (truth + 1) % clean.shape[1]
+    return (_predict_class(clean) == truth) & follows
 
 
 def needs_corruptions(
     same: ArrayLike, rand: ArrayLike, class_id: ArrayLike, epsilon: float = DEFAULT_EPSILON
 ) -> NDArray[np.bool_]:
-    """Units whose fragility cannot be told without corruptions: ``|d| < epsilon``.
+    """Units whose fragility needs corruptions: ``|d| < epsilon``.
 
-    The others respond at the endpoint, and so are not fragile by definition. ``epsilon`` is the
-    gate of the audit; equality is active, and needs none. Shapes and errors are those of
-    :func:`shows_evidence`.
+    All other units respond at the endpoint, and so are not fragile by definition. ``epsilon`` is
+    the endpoint threshold of the audit; at equality a unit is active and needs no corruptions.
+    Shapes and errors are those of :func:`shows_evidence`.
 
     >>> needs_corruptions([[0.9, 0.1]] * 2, [[0.89, 0.11], [0.5, 0.5]], [0, 0]).tolist()
     [True, False]
     """
-    clean, other, truth = _checked(same, rand, class_id)
-    return ~is_active(_of_class(clean, truth) - _of_class(other, truth), epsilon)
+    clean, random, truth = _check_scores(same, rand, class_id)
+    return ~is_active(_of_class(clean, truth) - _of_class(random, truth), epsilon)
 
 
 def shows_fragility(
@@ -106,16 +108,16 @@ def shows_fragility(
     >>> shows_fragility([[0.9, 0.1]] * 2, corrupted, [0, 0], [True, False]).tolist()
     [True, False]
     """
-    clean, _, truth = _checked(same, same, class_id)
+    clean, _, truth = _check_scores(same, same, class_id)
     is_null = np.asarray(needed)
     if is_null.dtype != bool or is_null.shape != truth.shape:
         raise ResponseError(
             f"needed has shape {is_null.shape} and dtype {is_null.dtype}; expected one truth value "
             f"for each of {truth.size} units, from needs_corruptions"
         )
-    found = np.zeros(truth.size, dtype=bool)
+    is_fragile = np.zeros(truth.size, dtype=bool)
     if not is_null.any():
-        return found
+        return is_fragile
     states = as_scores(corrupted, "corrupted")
     rows, classes = int(is_null.sum()), clean.shape[1]
     if states.ndim != 3 or (states.shape[0], states.shape[2]) != (rows, classes):
@@ -126,12 +128,12 @@ def shows_fragility(
     clean, truth = clean[is_null], truth[is_null]
     of_truth = np.take_along_axis(states, truth[:, None, None], axis=2)[:, :, 0]
     moved = np.abs(of_truth - _of_class(clean, truth)[:, None]) >= _checked_change(change)
-    switched = _predicted(states) != _predicted(clean)[:, None]
-    found[is_null] = (moved | switched).any(axis=1)
-    return found
+    switched = _predict_class(states) != _predict_class(clean)[:, None]
+    is_fragile[is_null] = (moved | switched).any(axis=1)
+    return is_fragile
 
 
-def _checked(
+def _check_scores(
     one: ArrayLike, other: ArrayLike, class_id: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]:
     first, second = as_scores(one, "same"), as_scores(other, "the other scores")
@@ -155,7 +157,7 @@ def _checked_change(change: float) -> float:
     return change
 
 
-def _predicted(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+def _predict_class(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return scores.argmax(axis=-1)
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from decaf.data.class_maps import read_shipped_maps
+from decaf.data.class_maps import shipped
 from decaf.errors import DataError
 
-CLASSES = tuple(read_shipped_maps()["imagenet9"].classes)
+CLASSES = tuple(shipped()["imagenet9"].classes)
 """Names of the classes in the order of their numbers."""
 CLASS_FOLDERS = {
     f"{number:02d}_{name}".replace(" ", "_"): number for number, name in enumerate(CLASSES)
@@ -35,7 +35,7 @@ class VariantFiles(NamedTuple):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What of the files is not used, in words."""
+        """Remarks on unused files."""
         if not self.surplus_count:
             return ()
         return (
@@ -59,7 +59,7 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
             f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
             f"{root}/bg_challenge/<variant>/{part}/<NN_class>/*.JPEG"
         )
-    found: dict[str, Path] = {}
+    path_of_source: dict[str, Path] = {}
     file_count = 0
     class_ids: dict[Path, int] = {}
     first_file: dict[str, Path] = {}
@@ -78,17 +78,17 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
         if not path.is_file():
             kind = "a folder" if path.is_dir() else "no file, or a link that leads nowhere"
             raise DataError(f"{path} is {kind}; expected a photo of that name, or nothing")
-        known = first_file.setdefault(name["foreground"], path)
-        if known.parent != path.parent:
+        first_path = first_file.setdefault(name["foreground"], path)
+        if first_path.parent != path.parent:
             raise DataError(
-                f"{known} and {path} are one foreground in folders of two classes; expected one "
-                "class: its photos would be two foregrounds, perhaps of different splits"
+                f"{first_path} and {path} are one foreground in folders of two classes; expected "
+                "one class: its photos would be two foregrounds, perhaps of different splits"
             )
-        found.setdefault(f"{class_ids[path.parent]:02d}/{name['foreground']}", path)
+        path_of_source.setdefault(f"{class_ids[path.parent]:02d}/{name['foreground']}", path)
         file_count += 1
-    if not found:
+    if not path_of_source:
         raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
-    return VariantFiles(f"{variant}/{part}", found, file_count - len(found))
+    return VariantFiles(f"{variant}/{part}", path_of_source, file_count - len(path_of_source))
 
 
 def _class_of(folder: Path, known: dict[Path, int]) -> int:
@@ -98,11 +98,11 @@ def _class_of(folder: Path, known: dict[Path, int]) -> int:
             f"class folder {folder} is not named as in the Backgrounds Challenge; expected one of "
             f"{', '.join(CLASS_FOLDERS)}: its photos would get another class's label"
         )
-    for other, other_id in known.items():
+    for other_folder, other_id in known.items():
         if other_id == class_id:
             raise DataError(
-                f"{other} and {folder} are two folders of the class {CLASSES[class_id]}; expected "
-                "one: put their files together, or remove one of them"
+                f"{other_folder} and {folder} are two folders of the class {CLASSES[class_id]}; "
+                "expected one: put their files together, or remove one of them"
             )
     return class_id
 

@@ -16,7 +16,7 @@ from decaf.reveal.start import gaussian_blur
 
 SEED = 91701
 COLOUR_DIRECTION = (1.0, -1.0, 1.0)
-"""Which way a colour shift moves red, green and blue."""
+"""Directions in which a colour shift moves red, green and blue."""
 
 
 class Corruption(NamedTuple):
@@ -75,7 +75,7 @@ def _generator(corruption: Corruption, pair_id: str) -> np.random.Generator:
 Draws = Sequence[np.random.Generator]
 
 
-def _blurred(images: Tensor, sigma: float, draws: Draws) -> Tensor:
+def _blur(images: Tensor, sigma: float, draws: Draws) -> Tensor:
     return gaussian_blur(images, sigma)
 
 
@@ -86,14 +86,14 @@ def _noisy(images: Tensor, std: float, draws: Draws) -> Tensor:
     return images + std * torch.from_numpy(noise).to(images)
 
 
-def _shifted(images: Tensor, shift: float, draws: Draws) -> Tensor:
+def _shift_colours(images: Tensor, shift: float, draws: Draws) -> Tensor:
     if images.shape[1] != len(COLOUR_DIRECTION):
         raise ResponseError(f"images have {images.shape[1]} channels; a colour shift needs RGB")
     return images + shift * images.new_tensor(COLOUR_DIRECTION).view(1, -1, 1, 1)
 
 
-def _pixelated(images: Tensor, factor: float, draws: Draws) -> Tensor:
-    """Every square of ``factor`` pixels becomes its mean; what is left at the edges, its own."""
+def _pixelate(images: Tensor, factor: float, draws: Draws) -> Tensor:
+    """Replace every square of ``factor`` pixels, also partial ones at the edges, by its mean."""
     from torch.nn import functional
 
     height, width = images.shape[2:]
@@ -102,7 +102,7 @@ def _pixelated(images: Tensor, factor: float, draws: Draws) -> Tensor:
     return large[:, :, :height, :width]
 
 
-def _shuffled(images: Tensor, grid: float, draws: Draws) -> Tensor:
+def _shuffle(images: Tensor, grid: float, draws: Draws) -> Tensor:
     """Tiles of a grid change places; which goes where is drawn for every image."""
     import torch
 
@@ -122,13 +122,13 @@ def _shuffled(images: Tensor, grid: float, draws: Draws) -> Tensor:
 
 
 KINDS: dict[str, tuple[Callable[[Tensor, float, Draws], Tensor], tuple[float, ...]]] = {
-    "gaussian_blur": (_blurred, (2, 5)),  # standard deviation in px
+    "gaussian_blur": (_blur, (2, 5)),  # standard deviation in px
     "gaussian_noise": (_noisy, (0.05, 0.12)),  # standard deviation in [0, 1] levels
-    "colour_shift": (_shifted, (0.1, 0.2)),  # [0, 1] levels
-    "pixelation": (_pixelated, (4, 8)),  # px along a side of the new pixels
-    "patch_shuffle": (_shuffled, (4, 8)),  # tiles along a side
+    "colour_shift": (_shift_colours, (0.1, 0.2)),  # [0, 1] levels
+    "pixelation": (_pixelate, (4, 8)),  # px along a side of the new pixels
+    "patch_shuffle": (_shuffle, (4, 8)),  # tiles along a side
 }
-"""What makes a kind of corruption, and its severities in the paper."""
+"""Function of a kind of corruption, and its severities in the paper."""
 
 CORRUPTIONS = tuple(
     Corruption(kind, severity) for kind, (_, severities) in KINDS.items() for severity in severities

@@ -1,4 +1,4 @@
-"""Labels of ImageNet-9: what a model does on a foreground, told from its predictions."""
+"""Labels of ImageNet-9: behaviours of a model on a foreground, from its predictions."""
 
 from typing import Any, ClassVar, Literal
 
@@ -15,9 +15,9 @@ from decaf.studies.imagenet9.behaviours import needs_corruptions
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
 
 NULL_PAIR_TYPE = "same_rand"
-"""Where a pair of this type shows no endpoint difference, the factual image is corrupted."""
+"""Pair type whose factual image is corrupted if the pair has no endpoint difference."""
 PAIR_TYPES = {NULL_PAIR_TYPE, "same_next"}
-"""Behaviours are told from pairs of both types: contradiction from the second (appendix F)."""
+"""Pair types of the behaviours: contradiction comes from the second (appendix F)."""
 CODE, PROBE_CODE = 1, 2
 """Raised whenever the same units would give other matched pairs, or other probe scores."""
 DECAF = ("endpoint_magnitude", "evidence", "contradiction", "fragility")
@@ -83,9 +83,9 @@ class Behaviours(LabelSource):
         from decaf.evaluation.probes import PROBES, SEED
 
         spatial = tuple(sorted(judged.attributions))
-        if taken := set(spatial) & {*METHODS, *DECAF, *RESPONSE}:
+        if claimed_names := set(spatial) & {*METHODS, *DECAF, *RESPONSE}:
             raise DataError(
-                f"'attributions:' names {', '.join(sorted(taken))}, which the benchmark of "
+                f"'attributions:' names {', '.join(sorted(claimed_names))}, which the benchmark of "
                 "behaviours has itself; call the method something else"
             )
         features = {

@@ -22,7 +22,7 @@ from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhoto
 
 
 class StartingWeights(NamedTuple):
-    """What a network has before it is fine-tuned; called, it looks whether that is there."""
+    """Weights of a network before fine-tuning; a call checks that they exist."""
 
     architecture: str
     file: Path | None
@@ -31,7 +31,7 @@ class StartingWeights(NamedTuple):
     pretrained: str | None
     checkpoints: Path | None
 
-    def found(self) -> architectures.Weights:
+    def find(self) -> architectures.Weights:
         """The weights; raises BadInput when they are published and not here, or unknown."""
         return architectures.weights(
             self.architecture, self.file, self.pretrained, self.checkpoints
@@ -39,22 +39,22 @@ class StartingWeights(NamedTuple):
 
     def __call__(self) -> tuple[str, ...]:
         """Look for the file, and at its beginning."""
-        check_header(self.found().file)
+        check_header(self.find().file)
         return ()
 
     def load(self, network: Module) -> None:
         """Load them; an output layer of another size keeps its values."""
-        file, _, adapt = self.found()
+        file, _, adapt = self.find()
         load_into(network, file, self.entry, self.prefix or "", adapt, may_keep_head=True)
 
 
 class FineTuningOutcome(NamedTuple):
-    """What came out of a fine-tuning; accuracies are shares of photos of the same regime."""
+    """Outcome of a fine-tuning; accuracies are shares of photos of the same regime."""
 
     best_epoch: int
     """The epoch whose weights were kept: best on the validation photos, the first of equals."""
     validation_accuracy: float
-    """Of that epoch."""
+    """Accuracy after that epoch."""
     training_photos: int
     validation_photos: int
     seconds: float
@@ -64,7 +64,7 @@ class FineTuningOutcome(NamedTuple):
 
 
 class ImageNet9FineTune(SeriesRecipe):
-    """How to fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
+    """Recipe of fine-tuning one model on ImageNet-9; defaults are those of the paper's CNNs."""
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
     root: PlacedPath = Field(description="folder that holds `bg_challenge/` (or that folder)")
@@ -133,9 +133,9 @@ class ImageNet9FineTune(SeriesRecipe):
 
     @property
     def start_digest(self) -> str | None:
-        """Of the file with the initial weights, while it is there.
+        """Digest of the file with the initial weights; None without the file.
 
-        Published weights are known by their tag, which is in the recipe.
+        Published weights are identified by their tag, which is in the recipe.
         """
         file = self.initial_weights
         return file_sha256(file) if file is not None and file.is_file() else None
@@ -159,7 +159,7 @@ class ImageNet9FineTune(SeriesRecipe):
         from decaf.models.training.photos import Augmentation
         from decaf.models.training.progress import Progress
 
-        training, validation = self.photos.found()
+        training, validation = self.photos.find()
         self._start(site.architecture).load(network)
         schedule = Schedule(
             self.epochs,
@@ -192,7 +192,7 @@ class ImageNet9FineTune(SeriesRecipe):
 
     @property
     def photos(self) -> TrainingPhotos:
-        """Which photos are trained on, and which choose the epoch."""
+        """Photos to train on, and photos that choose the epoch."""
         return TrainingPhotos(self.root, self.regime, self.part, self.splits, self.validation_share)
 
     def _start(self, architecture: str) -> StartingWeights:

@@ -1,4 +1,4 @@
-"""Which photos of the Backgrounds Challenge a training sees, and which choose its epoch."""
+"""Photos of the Backgrounds Challenge: those to train on, and those that choose the epoch."""
 
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -27,11 +27,11 @@ class TrainingPhotos(NamedTuple):
     """Hashed splits whose foregrounds are used."""
     validation_share: float
 
-    def found(self) -> tuple[list[Photo], list[Photo]]:
+    def find(self) -> tuple[list[Photo], list[Photo]]:
         """Photos to train on, and to validate with.
 
-        Raises DataError when a folder is missing or holds what the archive does not, or one of both
-        would be empty.
+        Raises DataError when a folder is missing or holds files that are not in the archive, or one
+        of both lists would be empty.
         """
         parts = self._sources(variant_files(self.root, self.regime, self.part).by_source)
         training, validation = (

@@ -73,8 +73,10 @@ class SceneAdapter(Adapter):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # Workers have the stored inputs, and need neither numbers nor pixels.
-        own = {k: held for k, held in state["__dict__"].items() if k not in ("_scenes", "_read")}
-        return state | {"__dict__": own}
+        kept_state = {
+            k: held for k, held in state["__dict__"].items() if k not in ("_scenes", "_read")
+        }
+        return state | {"__dict__": kept_state}
 
     @cached_property
     def _read(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -125,9 +127,9 @@ class Shapes3D(SceneAdapter):
     @field_validator("changes", mode="before")
     @classmethod
     def _are_numbers(cls, changes: Any) -> Any:
-        """Maps go by number, so that none is given that is no involution."""
-        for factor, given in changes.items() if isinstance(changes, dict) else ():
-            for map in given if isinstance(given, list | tuple) else [given]:
+        """Refuse maps that are not numbers: a number always names an involution."""
+        for factor, maps in changes.items() if isinstance(changes, dict) else ():
+            for map in maps if isinstance(maps, list | tuple) else [maps]:
                 if type(map) is not int or not 1 <= map <= LARGEST_SEED:
                     raise fault(
                         f"map {map} of {factor}; expected a number: 1, 2 or, from 3 to "
@@ -299,8 +301,11 @@ class Shapes3DContext(SceneAdapter):
         return np.column_stack(
             [
                 walled
-                for own in colours
-                for walled in (own, *(counterfactual(own, "wall_hue", k) for k in self.wall_maps))
+                for scene in colours
+                for walled in (
+                    scene,
+                    *(counterfactual(scene, "wall_hue", k) for k in self.wall_maps),
+                )
             ]
         )
 
@@ -320,7 +325,7 @@ def _changes(changes: dict[str, Any]) -> list[Change]:
 
 
 def _variants(scenes: NDArray[np.int64]) -> list[str]:
-    """Of each scene, the bin of its object, and whether its context is the other one."""
+    """Bin of the object of each scene, and True where its context is swapped."""
     colour, context, _ = bins(scene_levels(scenes)).T
     return [
         f"colour_{c}" + ("" if g else "_swapped")

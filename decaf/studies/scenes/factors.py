@@ -38,7 +38,7 @@ _HUES = (
     *("red", "orange", "lime", "green", "mint"),
     *("cyan", "blue", "violet", "magenta", "pink"),
 )
-"""Of the levels of every hue, which go once around the colour circle."""
+"""Number of levels of every hue; they go once around the colour circle."""
 _SHAPE_NAMES = ("cube", "cylinder", "sphere", "capsule")
 _UNMOVED = -1
 _HUE_MAPS = ((5, 6, 7, 8, 9, 0, 1, 2, 3, 4), (9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
@@ -108,12 +108,14 @@ def change_of(factual: np.ndarray, counterfactual: np.ndarray) -> str:
     >>> change_of(np.array([0, 1, 5, 0, 0, 7]), np.array([0, 6, 5, 0, 1, 7]))
     'orange wall → blue wall, cube → cylinder'
     """
-    said = (
-        f"{_word(factor, own)} → {_word(factor, other)}"
-        for factor, own, other in zip(FACTORS, factual, counterfactual, strict=True)
-        if own != other
+    words = (
+        f"{_word(factor, factual_level)} → {_word(factor, counterfactual_level)}"
+        for factor, factual_level, counterfactual_level in zip(
+            FACTORS, factual, counterfactual, strict=True
+        )
+        if factual_level != counterfactual_level
     )
-    return ", ".join(said)
+    return ", ".join(words)
 
 
 def _word(factor: Factor, level: int) -> str:
@@ -127,7 +129,7 @@ def _word(factor: Factor, level: int) -> str:
 def level_map(factor: str, map: int) -> NDArray[np.int64]:
     """Level that each level of a factor becomes, (levels,), or -1 where the map does not move it.
 
-    Every map is an involution: what it makes of a level, it makes that level of. By level v:
+    Every map is an involution: applied twice, it changes nothing. By level v:
 
     * every hue, 1: v + 5 if v < 5, else v - 5; 2: 9 - v. Both swap the bins {0…4} and {5…9};
     * size, 1: 7 - v; 2: v + 4 if v < 4, else v - 4;
@@ -148,10 +150,10 @@ def level_map(factor: str, map: int) -> NDArray[np.int64]:
     elif 1 <= map <= len(fixed):
         levels = np.array(fixed[map - 1])
     else:
-        known = " and ".join(str(number + 1) for number in range(len(fixed)))
+        fixed_maps = " and ".join(str(number + 1) for number in range(len(fixed)))
         raise UnknownName(
-            f"unknown map {map} of {factor}; there are {known}, and any number from {_FIRST_SEED} "
-            "on, the seed of a random matching"
+            f"unknown map {map} of {factor}; there are {fixed_maps}, and any number from "
+            f"{_FIRST_SEED} on, the seed of a random matching"
         )
     levels.setflags(write=False)
     return levels

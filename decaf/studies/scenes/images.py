@@ -1,4 +1,4 @@
-"""Where the pixels of a scene come from: the renderer of decaf, or the file of 3D Shapes."""
+"""Read the pixels of scenes from decaf's renderer, or from the file of 3D Shapes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ SIZE = 32
 RENDERER = "scenes 1 at 32"
 """Names the renderer's pixels; changes when a change to it changes them."""
 HALVED = "3D Shapes 1 at 32"
-"""Names how pixels are made of a file's; changes when a change to ``_halved`` changes them."""
+"""Names how pixels are made of a file's; changes when a change to ``_halve`` changes them."""
 OFFICIAL_BYTES = 267_573_662
 OFFICIAL_SHA256 = "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"
 LAYOUT = {
@@ -37,7 +37,7 @@ REMEDY = (
     "'images: rendered'"
 )
 UNCHUNKED_ROWS = 1024
-"""That are read at once of a file that is not made of chunks."""
+"""Scenes that are read at once from a file without chunks."""
 
 SceneImages = Literal["rendered"] | PlacedPath
 """``images:`` of data and recipes."""
@@ -57,21 +57,21 @@ def read_scenes(images: SceneImages, index: NDArray[np.integer]) -> NDArray[np.u
     _usable_sha256(images)
     order = np.argsort(index)
     numbers = np.asarray(index)[order]
-    found = np.empty((numbers.size, SIZE, SIZE, 3), np.uint8)
-    with _opened(images) as file:
+    scenes = np.empty((numbers.size, SIZE, SIZE, 3), np.uint8)
+    with _open_file(images) as file:
         stored = file["images"]
         step = stored.chunks[0] if stored.chunks else UNCHUNKED_ROWS
         for start in (np.unique(numbers // step) * step).tolist():
             part = slice(*np.searchsorted(numbers, [start, start + step]))
             rows = _rows(stored, slice(start, min(start + step, SCENE_COUNT)), numbers[part])
-            found[order[part]] = _halved(rows)
-    return found
+            scenes[order[part]] = _halve(rows)
+    return scenes
 
 
 def identity(images: SceneImages) -> str:
-    """What identifies the pixels: the renderer's name, or the digest of the file's content.
+    """Identity of the pixels: the renderer's name, or the digest of the file's content.
 
-    Errors are those of ``read_scenes``, but for what is found when pixels are read.
+    Errors are those of ``read_scenes``, except for errors in the pixels.
     """
     return RENDERER if images == "rendered" else f"{HALVED}, {_usable_sha256(images)}"
 
@@ -107,11 +107,11 @@ def _check_layout(path: Path, digest: str) -> None:
     """Check that a file which is not the official one has every scene in its place."""
     import h5py
 
-    with _opened(path) as file:
+    with _open_file(path) as file:
         for name, (dtype, shape) in LAYOUT.items():
             is_own = isinstance(file.get(name, getlink=True), h5py.HardLink)
             held = file[name] if is_own else None
-            # What lies in other files is neither digested nor checked.
+            # The content of external files is neither digested nor checked.
             if not isinstance(held, h5py.Dataset) or held.external or held.is_virtual:
                 raise DataError(f"{path} holds no array {name!r}; {REMEDY}")
             if (held.dtype, held.shape) != (dtype, shape):
@@ -136,15 +136,15 @@ def _check_layout(path: Path, digest: str) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> "Iterator[h5py.File]":
+def _open_file(path: Path) -> "Iterator[h5py.File]":
     with optional():
         import h5py
-    found = f"the scenes in {path} ({path.stat().st_size:,} bytes) cannot be read"
+    problem = f"the scenes in {path} ({path.stat().st_size:,} bytes) cannot be read"
     try:
         with h5py.File(path, "r", locking=False) as file:
             yield file
     except (OSError, KeyError, RuntimeError) as error:
-        raise DataError(f"{found}: {error}; {REMEDY}") from error
+        raise DataError(f"{problem}: {error}; {REMEDY}") from error
 
 
 def _rows(stored: "h5py.Dataset", span: slice, own: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -159,7 +159,7 @@ def _rows(stored: "h5py.Dataset", span: slice, own: NDArray[np.int64]) -> NDArra
     return rows
 
 
-def _halved(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _halve(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Averages of 2 × 2 pixels: (n, 64, 64, 3) → (n, 32, 32, 3), rounded half to even."""
     sums = np.zeros((len(pixels), SIZE, SIZE, 3), np.float32)
     for row, column in np.ndindex(2, 2):

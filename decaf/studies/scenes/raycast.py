@@ -6,8 +6,8 @@ pixel; ``decaf.studies.scenes.render`` mixes them. Vectors are (3, …) arrays; 
 the height of a cube of scale 1.
 
 The object stands at the origin of the floor z = 0, in front of the corner of two walls. A solid is
-its signed distance function: hits, normals, soft shadows and the darkening where it meets the floor
-all come from that one function.
+its signed distance function: hits, normals, soft shadows and the darkening at the floor all follow
+from that function.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 SCALES = np.linspace(0.75, 1.25, 8)
-"""Of the object, by size level."""
+"""Scale of the object, by size level."""
 
 AZIMUTHS = np.radians(45.0 + np.linspace(-30.0, 30.0, 15))
 """Direction in which the camera looks, by orientation level; 45° is into the corner."""
@@ -33,7 +33,7 @@ LIGHT_HALF_WIDTH = 0.12
 AMBIENT = 0.48
 DIFFUSE = 0.52
 CONTACT_REACH = 0.45
-"""How far around the object the floor is darker; more than half a shadow's soft edge."""
+"""Radius of the darker floor around the object; more than half a shadow's soft edge."""
 
 SUBSAMPLES = 3
 """Rays per pixel along each side."""
@@ -49,7 +49,7 @@ _Distance = Callable[[np.ndarray], np.ndarray]
 
 
 class _Rays(NamedTuple):
-    """The rays of one camera and what they hit behind the object."""
+    """The rays of one camera and their hits behind the object."""
 
     origin: np.ndarray
     """(3,)"""
@@ -129,14 +129,16 @@ def _ray_weights(rays: _Rays, scale: np.ndarray, solid: _Distance, gloss: float)
     samples[:, colour, np.arange(colour.size)] = rays.ambient + rays.diffuse
 
     row, ray = _near_solid(rays.point, LIGHT, scale, CONTACT_REACH)
-    samples[row, colour[ray], ray] = _shaded_room(rays, ray, _scaled(solid, scale[row]))
+    samples[row, colour[ray], ray] = _shaded_room(rays, ray, _scale(solid, scale[row]))
 
     row, ray = _near_solid(rays.point, rays.origin, scale, 0.0)
-    point, is_hit = _march(rays.origin, rays.direction[:, ray], _scaled(solid, scale[row]))
+    point, is_hit = _march(rays.origin, rays.direction[:, ray], _scale(solid, scale[row]))
     row, ray, point = row[is_hit], ray[is_hit], point[:, is_hit]
-    normal = _normals(point, _scaled(solid, scale[row]))
-    own, white = _solid_light(point, normal, -rays.direction[:, ray], gloss)
-    samples[row, :, ray] = np.stack([np.zeros_like(own), np.zeros_like(own), own, white], axis=1)
+    normal = _normals(point, _scale(solid, scale[row]))
+    own_light, white = _solid_light(point, normal, -rays.direction[:, ray], gloss)
+    samples[row, :, ray] = np.stack(
+        [np.zeros_like(own_light), np.zeros_like(own_light), own_light, white], axis=1
+    )
     return samples
 
 
@@ -200,7 +202,7 @@ def _normals(point: np.ndarray, distance: _Distance) -> np.ndarray:
     return _unit(np.stack([distance(point + step) - distance(point - step) for step in steps]))
 
 
-def _scaled(solid: _Distance, scale: np.ndarray) -> _Distance:
+def _scale(solid: _Distance, scale: np.ndarray) -> _Distance:
     return lambda point: solid(point / scale) * scale
 
 

@@ -18,7 +18,7 @@ from decaf.models.recipes.base import TrainingSite
 from decaf.studies.scenes.factors import FACTOR_COLUMN, FACTORS, scene_index, scene_levels
 from decaf.studies.scenes.settings import LARGEST_TESTS, Numbers, SceneSettings
 from decaf.studies.scenes.splits import split_scenes
-from decaf.studies.scenes.tasks import Task, balanced, labels
+from decaf.studies.scenes.tasks import Task, balance_labels, labels
 from decaf.studies.scenes.variants import Variant
 
 if TYPE_CHECKING:
@@ -35,23 +35,24 @@ _TWINS = int(np.prod(_OTHER_LEVELS))
 
 
 class SceneRecipe(SceneSettings, ABC):
-    """A recipe of this study: what is trained on, and measured with, is its own."""
+    """Base of the recipes of this study, which choose scenes to train on and to measure with."""
 
     def train(self, network: Module, site: TrainingSite) -> "SceneOutcome":
-        """Train a network in place; what it has come to.
+        """Train a network in place; return the outcome.
 
         The network maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2)
-        logits, whatever preprocessing the site has; it is left on the site's device in evaluation
-        mode. A training that misses its gate ends as any other, and its outcome says so. Raises
-        ModelError when the loss is not finite, and WriteFailed when the disk refuses an epoch.
+        logits, independent of the site's preprocessing; it is left on the site's device in
+        evaluation mode. A training that misses its gate also ends normally, with a note in the
+        outcome. Raises ModelError when the loss is not finite, and WriteFailed when the disk
+        refuses an epoch.
         """
-        return self.training(network, site).trained()
+        return self.training(network, site).train()
 
     @abstractmethod
     def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
         """The training about to begin, with all its scenes."""
 
-    def _labelled(self, site: TrainingSite, task: Task, scenes: Numbers) -> "LabelledScenes":
+    def _label_scenes(self, site: TrainingSite, task: Task, scenes: Numbers) -> "LabelledScenes":
         from decaf.studies.scenes.training import scenes_on
 
         return scenes_on(site.device, self.images, scenes, labels(task, scene_levels(scenes)))
@@ -59,9 +60,9 @@ class SceneRecipe(SceneSettings, ABC):
     def _material(self, site: TrainingSite, task: Task, scenes: Numbers) -> "Material":
         from decaf.studies.scenes.training import Material
 
-        training = self._labelled(site, task, scenes)
-        held_out = balanced(split_scenes("validation"), self.validation_scenes)
-        tests = {"validation_accuracy": self._labelled(site, task, held_out)}
+        training = self._label_scenes(site, task, scenes)
+        held_out = balance_labels(split_scenes("validation"), self.validation_scenes)
+        tests = {"validation_accuracy": self._label_scenes(site, task, held_out)}
         return Material(training, self.order, tests)
 
 
@@ -90,7 +91,7 @@ class SceneTask(SceneRecipe):
         from decaf.studies.scenes.training import SceneTraining
 
         scenes = split_scenes("train")
-        chosen = balanced(scenes, self.scenes) if self.sampling == "cells" else scenes
+        chosen = balance_labels(scenes, self.scenes) if self.sampling == "cells" else scenes
         material = self._material(site, self.task, chosen[: self.scenes])
         return SceneTraining(self, network, site, material)
 
@@ -163,10 +164,10 @@ class SceneShortcut(SceneRecipe):
 
     @model_validator(mode="after")
     def _twins_left_to_test_with(self) -> "SceneShortcut":
-        wanted = self.scenes + self.validation_scenes
-        if self.sampling == "twins" and wanted > 2 * _TWINS:
+        scene_count = self.scenes + self.validation_scenes
+        if self.sampling == "twins" and scene_count > 2 * _TWINS:
             raise fault(
-                f"'scenes' and 'validation_scenes' are {wanted} together, and there are "
+                f"'scenes' and 'validation_scenes' are {scene_count} together, and there are "
                 f"{2 * _TWINS} twins; ask for fewer, or for 'sampling: split'"
             )
         return self
@@ -192,7 +193,7 @@ class SceneShortcut(SceneRecipe):
         # One seed for both tests: the walls differ by the probability alone.
         seed = int(rng.integers(2**32))
         tests = {
-            name: self._labelled(
+            name: self._label_scenes(
                 site,
                 "object_shape",
                 _with_walls(held_out, probability, np.random.default_rng(seed)),
@@ -202,15 +203,15 @@ class SceneShortcut(SceneRecipe):
                 ("reversed_accuracy", REVERSED),
             )
         }
-        training = self._labelled(site, "object_shape", scenes)
+        training = self._label_scenes(site, "object_shape", scenes)
         material = Material(training, lambda epoch: orders[epoch - 1], tests)
         return ShortcutTraining(self, network, site, material)
 
 
 def _both_shapes(twins: Numbers) -> NDArray[np.int64]:
     """(2n, 6) levels of n cubes and, next to each, of its twin; their walls are still 0."""
-    others = np.stack(np.unravel_index(np.repeat(twins, 2), _OTHER_LEVELS), axis=1)
-    levels = np.insert(others, _WALL, 0, axis=1)
+    other_levels = np.stack(np.unravel_index(np.repeat(twins, 2), _OTHER_LEVELS), axis=1)
+    levels = np.insert(other_levels, _WALL, 0, axis=1)
     return np.insert(levels, _SHAPE, np.tile([0, 1], len(twins)), axis=1)
 
 

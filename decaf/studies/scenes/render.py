@@ -8,7 +8,7 @@ from decaf.errors import DataError
 from decaf.studies.scenes.factors import FACTORS, scene_levels
 from decaf.studies.scenes.raycast import weight_maps
 
-# Where red, green and blue stand on the circle that begins at a hue, in sixths of it.
+# Positions of red, green and blue on the circle that begins at a hue, in sixths of it.
 _TURN = (6 * np.arange(10)[:, None] / 10 + [5, 3, 1]) % 6
 HUES = np.rint(255 * (1 - np.minimum(_TURN, 4 - _TURN).clip(0, 1))).astype(np.uint8)
 """(10, 3) RGB by hue level: 0, 0.1, …, 0.9 of the HSV circle at full saturation and value."""

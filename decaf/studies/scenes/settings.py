@@ -1,4 +1,4 @@
-"""What the recipes of scenes have in common."""
+"""Settings that the recipes of scenes share."""
 
 from abc import ABC
 
@@ -13,13 +13,13 @@ from decaf.models.training.progress import EpochRecord
 from decaf.studies.scenes.images import SceneImages, identity
 
 LARGEST_SCENES, LARGEST_TESTS = 160_000, 22_000
-"""What the splits have enough of in every cell."""
+"""Most scenes to train on, and to test with, that every cell of the splits can supply."""
 
 Numbers = NDArray[np.int64]
 
 
 class SceneSettings(SeriesRecipe, ABC):
-    """What the recipes of scenes have in common; defaults are ours, the paper gives none."""
+    """Settings that the recipes of scenes share; defaults are ours, the paper gives none."""
 
     images: SceneImages = Field(
         "rendered", description="where pixels come from; in a study, as its data when absent"
@@ -64,11 +64,11 @@ class SceneSettings(SeriesRecipe, ABC):
 
     @property
     def start_digest(self) -> str | None:
-        """What identifies the pixels, for weights depend on them."""
+        """Identity of the pixels, which the weights depend on."""
         return identity(self.images)
 
     def is_reached(self, record: EpochRecord) -> bool:
-        """Whether an epoch reached the gate; true without one."""
+        """True if an epoch reached the gate, or without a gate."""
         return self.gate is None or record["validation_accuracy"] >= self.gate
 
     def order(self, epoch: int) -> Numbers:

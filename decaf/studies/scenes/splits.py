@@ -15,7 +15,7 @@ Split = Literal["train", "validation", "test"]
 
 SEED = 20260801
 SHARES = (0.7, 0.1, 0.2)
-"""Of the support, in the order of the splits; which scenes each has is our choice."""
+"""Shares of the support, in the order of the splits; the assignment of scenes is our choice."""
 
 
 @cache

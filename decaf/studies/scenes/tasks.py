@@ -1,4 +1,4 @@
-"""The two-class tasks of the controlled suite: what the label of a scene is (appendix D).
+"""The two-class tasks of the controlled suite, with the labels of scenes (appendix D).
 
 A is the bin of the object's hue, G that of the wall, H the shape; the bin of a hue is 1 from level
 5 on. All tasks are defined where the shape is 0 or 1.
@@ -28,7 +28,7 @@ _RULES: dict[str, Callable[[Bins, Bins, Bins], Bins]] = {
     "wall_color": lambda a, g, h: g,
     "object_shape": lambda a, g, h: h,
     "color_shape_xor": lambda a, g, h: a ^ h,
-    # Where the wall's bin is 1 both ask for the object's colour: Gate and Invert of the paper.
+    # At a wall bin of 1, both labels are the object's colour: Gate and Invert of the paper.
     "context_gate": lambda a, g, h: np.where(g == 1, a, h),
     "context_invert": lambda a, g, h: np.where(g == 1, a, 1 - a),
 }
@@ -38,7 +38,7 @@ CLASSES: dict[Task | None, tuple[str, ...]] = {
     "wall_color": ("wall red to mint", "wall cyan to pink"),
     "object_shape": ("cube", "cylinder"),
 }
-"""Names of classes 0 and 1, where words say what they are."""
+"""Names of classes 0 and 1, for tasks that have words for them."""
 
 
 def bins(levels: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -51,16 +51,16 @@ def bins(levels: NDArray[np.integer]) -> NDArray[np.int64]:
 def labels(task: Task, levels: NDArray[np.integer]) -> NDArray[np.int64]:
     """Labels of scenes under a task: (n, 6) levels with shapes 0 and 1 → (n,) zeros and ones.
 
-    Direct of the contradiction benchmark is ``object_color``. What the paper calls a colour
-    decision whose active factor depends on the wall is ``context_gate``; that the other factor is
-    the shape is our reading. Raises UnknownName for another task.
+    Direct of the contradiction benchmark is ``object_color``. The paper's colour decision whose
+    active factor depends on the wall is ``context_gate``; the shape as its other factor is our
+    reading. Raises UnknownName for another task.
     """
     if task not in _RULES:
         raise UnknownName.among("task", task, get_args(Task))
     return _RULES[task](*bins(levels).T)
 
 
-def balanced(scenes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def balance_labels(scenes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """The first scenes of each of the 8 combinations of A, G and H, ``count`` together.
 
     Numbers of scenes with shapes 0 and 1, in the given order; ``count`` is a multiple of 8. Raises

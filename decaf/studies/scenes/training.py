@@ -16,7 +16,7 @@ from decaf.studies.scenes.settings import SceneSettings
 ROWS = 500
 """Scenes of a forward pass that only measures."""
 EXTENSION_RATE = 0.1
-"""Of the largest rate: where half a cosine begins that the epochs beyond ``epochs`` follow."""
+"""Start of the half cosine of the epochs beyond ``epochs``, as a share of the largest rate."""
 
 Order = Callable[[int], NDArray[np.int64]]
 """Positions of the training scenes in the order of an epoch, from 1."""
@@ -32,7 +32,7 @@ class LabelledScenes(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What a network learns from, and is measured with."""
+    """Scenes that a network learns from, and scenes that measure it."""
 
     scenes: LabelledScenes
     order: Order
@@ -41,21 +41,21 @@ class Material(NamedTuple):
 
 
 class SceneOutcome(NamedTuple):
-    """What a training has come to after an epoch; accuracies are shares of scenes."""
+    """Outcome of a training after an epoch; accuracies are shares of scenes."""
 
     train_accuracy: float
     """Over the batches of the epoch, while the weights move."""
     validation_accuracy: float
     """Over held-out scenes, as many of each bin of the label's factors and of the wall."""
     aligned_accuracy: float | None
-    """Where the wall equals the label with probability 0.95; None of other recipes."""
+    """Accuracy where the wall equals the label with probability 0.95; None for other recipes."""
     reversed_accuracy: float | None
     """The same scenes with new walls: equal with probability 0.05."""
     vulnerability: float | None
     """The difference of these two: shortcut-reversal vulnerability of the paper."""
     epochs_trained: int
     reached_gate: bool | None
-    """Whether ``validation_accuracy`` is as high as was required; None without a requirement."""
+    """True if ``validation_accuracy`` meets the requirement; None without a requirement."""
     seconds: float
     """Wall-clock time of all epochs, measuring included."""
     images_per_second: float
@@ -92,7 +92,7 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         self._recipe = recipe
         self._site = site
 
-    def trained(self) -> SceneOutcome:
+    def train(self) -> SceneOutcome:
         """Train, or go on from the last whole epoch; what came out."""
         return self._outcome(self.run(Progress(self._site.scratch, holds_all=False)))
 

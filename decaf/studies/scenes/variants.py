@@ -30,7 +30,7 @@ FLOOR_MAPS = (1, 2)
 SMALLEST_ALPHA = 0.05
 LARGEST_ALPHA = {"robust": 0.95, "fragile": 0.9}
 CLEAN_WEIGHT, STATE_WEIGHT = 4.0, 5.0
-"""Of all that is asked of clean scenes; of the squared difference of two states' probabilities."""
+"""Weights of the loss on clean scenes, and of the squared difference of two states."""
 
 
 class Pairs(NamedTuple):
@@ -39,17 +39,17 @@ class Pairs(NamedTuple):
     clean: Tensor
     changed: Tensor
     state: Tensor
-    """Of the scene, partially revealed."""
+    """States of the scene, partially revealed."""
     changed_state: Tensor
 
 
 def paired_loss(variant: Variant, pairs: Pairs, labels: Tensor, floors: Tensor) -> Tensor:
-    """What robust or fragile training minimises, a mean over pairs (our choice of losses).
+    """Loss of robust or fragile training, a mean over pairs (our choice of losses).
 
-    Both ask for the label of both clean scenes, and that its log-odds do not depend on the floor:
-    probabilities near 0 and 1 would have no gradient left. Robust training asks the same of the
-    probabilities of the states, fragile training that their label is the bin of the floor's hue:
-    (n, 2), of the scene and of the changed one.
+    Both train for the label of both clean scenes, and for log-odds that do not depend on the floor:
+    probabilities near 0 and 1 would have no gradient. Robust training also makes the probabilities
+    of the states independent of the floor. Fragile training makes their label the bin of the
+    floor's hue: (n, 2), of the scene and of the changed scene.
     """
     from torch.nn.functional import cross_entropy, mse_loss
 
@@ -64,7 +64,7 @@ def paired_loss(variant: Variant, pairs: Pairs, labels: Tensor, floors: Tensor) 
 
 
 class Pairing(NamedTuple):
-    """What the scenes of a training are paired with, and how."""
+    """Changed scenes that the scenes of a training are paired with."""
 
     variant: Variant
     clean_epochs: int
@@ -87,11 +87,13 @@ class Pairing(NamedTuple):
         import torch
 
         floors = torch.from_numpy(_floor_bins(numbers)).to(device)
-        others = [counterfactual(numbers, "floor_hue", map) for map in FLOOR_MAPS]
-        changed = tuple(scenes_on(device, images, each, _floor_bins(each)) for each in others)
+        changed_levels = [counterfactual(numbers, "floor_hue", map) for map in FLOOR_MAPS]
+        changed = tuple(
+            scenes_on(device, images, each, _floor_bins(each)) for each in changed_levels
+        )
         return cls(variant, clean_epochs, floors, changed)
 
-    def drawn(self, chosen: Tensor) -> LabelledScenes:
+    def draw_partners(self, chosen: Tensor) -> LabelledScenes:
         """The chosen scenes with another floor, by a map that is drawn for each."""
         import torch
 
@@ -125,8 +127,8 @@ class VariantTraining(SceneTraining):
         import torch
 
         rows, variant = len(chosen), self._pairing.variant
-        other = self._pairing.drawn(chosen)
-        clean, changed = network_inputs(self.scenes.images[chosen]), network_inputs(other.images)
+        partners = self._pairing.draw_partners(chosen)
+        clean, changed = network_inputs(self.scenes.images[chosen]), network_inputs(partners.images)
         reach = LARGEST_ALPHA[variant] - SMALLEST_ALPHA
         alpha = SMALLEST_ALPHA + reach * torch.rand(rows, 1, 1, 1, device=self._device)
         start = self.starts.draw(rows).reshape(clean.shape)
@@ -136,7 +138,7 @@ class VariantTraining(SceneTraining):
         # One pass, so that batch normalisation has the moments of all that is audited.
         pairs = Pairs(*self.outputs(torch.cat(shown)).split(rows))
         labels = self.scenes.labels[chosen]
-        floors = torch.stack([self._pairing.floors[chosen], other.labels], dim=1)
+        floors = torch.stack([self._pairing.floors[chosen], partners.labels], dim=1)
         return classification_loss(pairs.clean, labels)._replace(
             mean=paired_loss(variant, pairs, labels, floors)
         )
@@ -152,7 +154,7 @@ class Starts(NamedTuple):
 
     @classmethod
     def of(cls, inputs: Tensor) -> "Starts":
-        """Of (n, …) inputs, at least two."""
+        """Starts of (n, …) inputs, at least two."""
         import torch
 
         rows = inputs.flatten(1)

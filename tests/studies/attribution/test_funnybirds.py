@@ -13,7 +13,7 @@ from decaf.data.empty_masks import read_words
 from decaf.data.overview import counts, described, some_pairs
 from decaf.errors import DataError
 from decaf.studies.attribution.adapters import FunnyBirds
-from decaf.studies.attribution.operators import dilated
+from decaf.studies.attribution.operators import dilate_region
 
 REAL = Path(os.environ.get("DECAF_DATA_ROOT", "/nowhere")) / "funnybirds"
 needs_birds = pytest.mark.skipif(
@@ -79,7 +79,7 @@ def test_operators_make_pairs_of_two_inputs(root):
         assert pairs.masks[pair.minus] == pairs.masks[pair.plus]
         assert made.file is None
         clean, other = data.read_input(image), data.read_input(made)
-        hidden = dilated(of_part(data.read_mask(pairs.masks[pair.plus]), part), 3)
+        hidden = dilate_region(of_part(data.read_mask(pairs.masks[pair.plus]), part), 3)
         np.testing.assert_array_equal(other[~hidden], clean[~hidden])
         if means == "texture":  # the largest rectangle without parts is plain
             assert (other[hidden] == BACKGROUND).all()
@@ -94,7 +94,7 @@ def test_native_pairs_are_renderings_and_hidden_parts_count(root):
     words = data.read_mask(pairs.masks[2])
     assert not of_part(words, "tail").any()
     eye = of_part(words, "eye")
-    np.testing.assert_array_equal(eye, dilated(np.any(regions("eye"), axis=0), 2))
+    np.testing.assert_array_equal(eye, dilate_region(np.any(regions("eye"), axis=0), 2))
     wing = next(pair for pair in pairs.pairs if pair.pair_id == "0/000001.png__native__wing")
     assert (wing.feature, wing.pair_type) == (5, "native__wing")
     made = data.read_input(pairs.inputs[wing.minus])
@@ -203,4 +203,4 @@ def test_the_real_birds():
         changed = np.abs(other - clean).max(axis=2) > 0
         region = of_part(data.read_mask(pairs.masks[pair.plus]), PARTS[pair.feature - 1])
         assert changed[region].mean() > 0.5
-        assert changed[~dilated(region, 8)].mean() < 0.02
+        assert changed[~dilate_region(region, 8)].mean() < 0.02

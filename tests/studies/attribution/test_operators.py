@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decaf.errors import DataError
-from decaf.studies.attribution.operators import MAKERS, dilated, largest_rectangle, replaced
+from decaf.studies.attribution.operators import (
+    MAKERS,
+    dilate_region,
+    largest_rectangle,
+    remove_part,
+)
 
 OPERATORS = list(MAKERS)
 SIDES = st.integers(1, 24)
@@ -63,19 +68,19 @@ def test_dilation_is_so_many_passes_of_a_square(height, width, seed, pixels):
         padded = np.pad(expected, 1)
         shifted = [padded[y : y + height, x : x + width] for y in range(3) for x in range(3)]
         expected = np.any(shifted, axis=0)
-    np.testing.assert_array_equal(dilated(region, pixels), expected)
+    np.testing.assert_array_equal(dilate_region(region, pixels), expected)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @given(st.integers(12, 32), st.integers(12, 32), st.integers(0, 2**32 - 1))
 def test_what_is_not_hidden_stays(operator, height, width, seed):
     image, part = image_of(height, width, seed), square(height, width, 1, 2, 3)
-    made = replaced(operator, image, part, part, "a")
-    hidden = dilated(part, 3)
+    made = remove_part(operator, image, part, part, "a")
+    hidden = dilate_region(part, 3)
     np.testing.assert_array_equal(made[~hidden], image[~hidden])
     assert made.dtype == np.uint8
     assert made.shape == image.shape
-    np.testing.assert_array_equal(made, replaced(operator, image, part, part, "a"))
+    np.testing.assert_array_equal(made, remove_part(operator, image, part, part, "a"))
     np.testing.assert_array_equal(image, image_of(height, width, seed))
 
 
@@ -84,7 +89,7 @@ def test_a_plain_image_shows_no_part_any_more(operator):
     part = square(32, 24, 10, 8, 5)
     image = np.full((32, 24, 3), (10, 200, 30), np.uint8)
     image[part] = (255, 0, 0)
-    made = replaced(operator, image, part, part, "a")
+    made = remove_part(operator, image, part, part, "a")
     off = np.abs(made.astype(int) - (10, 200, 30))
     assert off.max() <= 2, "OpenCV rounds between passes"
 
@@ -92,7 +97,7 @@ def test_a_plain_image_shows_no_part_any_more(operator):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_an_empty_part_changes_nothing(operator):
     image, empty = image_of(8, 8), np.zeros((8, 8), bool)
-    np.testing.assert_array_equal(replaced(operator, image, empty, ~empty, "a"), image)
+    np.testing.assert_array_equal(remove_part(operator, image, empty, ~empty, "a"), image)
 
 
 def test_texture_is_the_mirrored_rectangle():
@@ -105,7 +110,7 @@ def test_texture_is_the_mirrored_rectangle():
     allowed = {tuple(mirrored[offset + 6 : offset + 10]) for offset in range(12)}
     seen = set()
     for name in map(str, range(40)):
-        made = replaced("texture", image, part, part, name)[0, :, 0].tolist()
+        made = remove_part("texture", image, part, part, name)[0, :, 0].tolist()
         assert made[:6] == row[:6].tolist()
         seen.add(tuple(made[6:]))
     assert seen <= allowed
@@ -117,12 +122,12 @@ def test_texture_shows_no_other_part():
     image[..., 0] = 0
     part, other = square(40, 40, 4, 4, 4), square(40, 40, 25, 25, 6)
     image[part | other, 0] = 255
-    made = replaced("texture", image, part, part | other, "a")
-    assert not made[dilated(part, 3)][:, 0].any()
+    made = remove_part("texture", image, part, part | other, "a")
+    assert not made[dilate_region(part, 3)][:, 0].any()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_a_part_as_large_as_the_image_is_refused(operator):
     every = np.ones((9, 9), bool)
     with pytest.raises(DataError, match="a bird"):
-        replaced(operator, image_of(9, 9), every, every, "a bird")
+        remove_part(operator, image_of(9, 9), every, every, "a bird")

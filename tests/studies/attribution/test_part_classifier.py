@@ -17,7 +17,7 @@ from decaf.models.training.files import epoch_file, read_outcome
 from decaf.studies.attribution.birds import birds, class_parts
 from decaf.studies.attribution.networks import by_parts
 from decaf.studies.attribution.recipes import PartClassifier
-from decaf.studies.attribution.training import BirdTraining, _varied
+from decaf.studies.attribution.training import BirdTraining, _augment
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 ARCHITECTURE = "factory:decaf.studies.attribution.networks:by_parts"
@@ -197,14 +197,14 @@ def test_birds_are_flipped_and_shifted():
     torch.manual_seed(0)
     pixels = np.zeros((64, 9, 9, 3), np.uint8)
     pixels[:, 4, 3] = 255
-    varied = _varied(pixels, 2)
+    varied = _augment(pixels, 2)
     assert varied.shape == pixels.shape
     places = np.argwhere(varied[..., 0] > 0)[:, 1:]
     assert len(places) == 64
     assert set(places[:, 0].tolist()) == {2, 3, 4, 5, 6}
     assert set(places[:, 1].tolist()) == {1, 2, 3, 4, 5, 6, 7}, "from 3 and, mirrored, from 5"
     torch.manual_seed(0)
-    np.testing.assert_array_equal(_varied(pixels, 2), varied)
+    np.testing.assert_array_equal(_augment(pixels, 2), varied)
 
 
 @pytest.mark.parametrize(

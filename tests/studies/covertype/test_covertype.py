@@ -11,7 +11,7 @@ from decaf.studies.covertype.adapters import Covertype
 from decaf.studies.covertype.channels import (
     Channels,
     Treatment,
-    aligned,
+    align_with_label,
     draw_channels,
     uniform,
     with_channels,
@@ -259,7 +259,7 @@ def test_streams_are_seeded_by_eight_bytes_little_endian(
 
 def test_an_aligned_factor_has_the_sign_of_the_label_below_the_probability():
     label, u = np.array([1, 1, 0, 0, 1]), np.array([0.2, 0.8, 0.2, 0.8, 0.75])
-    assert aligned(label, 0.75, u).tolist() == [1, -1, -1, 1, -1]  # u < p, not u <= p
+    assert align_with_label(label, 0.75, u).tolist() == [1, -1, -1, 1, -1]  # u < p, not u <= p
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from decaf.errors import DataError, WriteFailed
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.plan.study import Study
 from decaf.studies.covertype.channels import Treatment, draw_channels
-from decaf.studies.covertype.classifiers import Family, unfitted
+from decaf.studies.covertype.classifiers import Family, make_estimator
 from decaf.studies.covertype.recipes import CovertypeClassifier
 
 FAMILIES = get_args(Family)
@@ -52,7 +52,7 @@ mlp:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_family_has_the_settings_of_the_paper(family):
-    found = unfitted(family, 7702).get_params()
+    found = make_estimator(family, 7702).get_params()
     found |= {name: list(value) for name, value in found.items() if isinstance(value, tuple)}
     assert {name: found[name] for name in SETTINGS[family]} == SETTINGS[family]
     assert found["random_state"] == 7702
@@ -115,9 +115,9 @@ def test_a_fit_that_does_not_converge_is_recorded_and_no_error(recipe, family, m
     assert free.iterations > 1
 
     def stopped(family, seed):
-        return unfitted(family, seed).set_params(max_iter=1)
+        return make_estimator(family, seed).set_params(max_iter=1)
 
-    monkeypatch.setattr("decaf.studies.covertype.recipes.unfitted", stopped)
+    monkeypatch.setattr("decaf.studies.covertype.recipes.make_estimator", stopped)
     _, outcome = made.fit()
     assert (outcome.iterations, outcome.converged) == (1, False)
 

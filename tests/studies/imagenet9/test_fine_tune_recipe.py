@@ -65,7 +65,7 @@ def test_all_regimes_validate_with_the_same_foregrounds(archive):
     def sources(regime):
         return [
             sorted((photo.path.name, photo.class_id) for photo in part)
-            for part in recipe(archive, regime=regime).photos.found()
+            for part in recipe(archive, regime=regime).photos.find()
         ]
 
     training, validation = sources("original")
@@ -83,21 +83,21 @@ def test_only_the_wanted_splits_are_trained_on(archive):
     shares = sorted(
         hashed_share(f"91701|validation|{source}") for source in sources if splits[source] == wanted
     )
-    parts = recipe(archive, splits=(wanted,), validation_share=sum(shares[:2]) / 2).photos.found()
+    parts = recipe(archive, splits=(wanted,), validation_share=sum(shares[:2]) / 2).photos.find()
     assert {photo.path.name for part in parts for photo in part} == held
     assert [len(part) for part in parts] == [len(held) - 1, 1]
 
 
 def test_no_photo_to_validate_with_is_said(archive):
     with pytest.raises(DataError, match="6 .* 0 "):
-        recipe(archive, validation_share=1e-9).photos.found()
+        recipe(archive, validation_share=1e-9).photos.find()
 
 
 def test_a_missing_version_names_the_folder(archive):
     with pytest.raises(DataError, match=r"only_fg/val is missing"):
-        recipe(archive, regime="only_fg").photos.found()
+        recipe(archive, regime="only_fg").photos.find()
     with pytest.raises(DataError, match=r"original/train is missing"):
-        recipe(archive, part="train").photos.found()
+        recipe(archive, part="train").photos.find()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from decaf.studies.scenes.factors import scene_index, scene_levels
 from decaf.studies.scenes.recipes import SceneShortcut, SceneTask, SceneVariant
 from decaf.studies.scenes.render import render
 from decaf.studies.scenes.splits import split_scenes
-from decaf.studies.scenes.tasks import balanced, bins, labels
+from decaf.studies.scenes.tasks import balance_labels, bins, labels
 from decaf.studies.scenes.training import SceneTraining
 
 WALL, SHAPE = 1, 4
@@ -220,7 +220,7 @@ def test_uniform_scenes_are_the_first_of_the_split(drawn, site):
 
 def test_cells_with_too_few_scenes_are_told():
     with pytest.raises(DataError, match=r"10 of each.* \d"):
-        balanced(split_scenes("train")[:40], 80)
+        balance_labels(split_scenes("train")[:40], 80)
 
 
 def test_batches_show_every_scene_once_in_another_order_in_every_epoch(site):
@@ -321,6 +321,6 @@ def test_a_training_that_is_killed_ends_with_the_same_bytes(recipe, site, monkey
 
 def test_labels_are_those_of_the_task(site):
     begun = task(task="context_invert", sampling="cells").training(network(), site())
-    scenes = balanced(split_scenes("train"), 400)
+    scenes = balance_labels(split_scenes("train"), 400)
     assert (begun.scenes.labels.numpy() == labels("context_invert", scene_levels(scenes))).all()
     assert begun.scenes.images.dtype == torch.uint8
