@@ -29,7 +29,7 @@ KINDS = "biufU"
 EXPECTED = "expected .npy, .npz as numpy.savez writes it, .arrow with tensors, or a folder .zarr"
 
 
-def mapped(path: Path, name: str) -> Rows:
+def map_array(path: Path, name: str) -> Rows:
     """An array of a file, read-only and mapped into memory, opened once while the file stays.
 
     One of a store of zarr, a folder, is read by chunks instead.
@@ -48,7 +48,7 @@ def mapped(path: Path, name: str) -> Rows:
 def opened_again(path: Path, name: str) -> Rows:
     """Open the rows again, in their present state: chunks may change while the folder does not."""
     _map_rows.cache_clear()
-    return mapped(path, name)
+    return map_array(path, name)
 
 
 def modified_at(path: Path) -> int:

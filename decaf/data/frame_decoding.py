@@ -91,7 +91,7 @@ class FrameDecoder:
             columns[column.name] = (
                 library.numeric(values, is_missing, column.missing, column.dtype)
                 if levels is None
-                else library.taken(levels, values)
+                else library.take(levels, values)
             )
         return library.frame(columns)
 

@@ -47,17 +47,17 @@ class Library(ABC):
 
     @staticmethod
     @abstractmethod
-    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+    def declared_categories(series: Series) -> tuple[tuple[Category, ...], bool] | None:
         """Categories that its type names, and whether they are in order; None where it has none."""
 
     @staticmethod
     @abstractmethod
     def present(series: Series) -> list[Any]:
-        """Values that are there, in their order."""
+        """Values that are not missing, in their order."""
 
     @staticmethod
     @abstractmethod
-    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+    def encode(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
         """(n,) number of each value among the different ones, -1 for none, and these values."""
 
     @staticmethod
@@ -74,7 +74,7 @@ class Library(ABC):
 
     @staticmethod
     @abstractmethod
-    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+    def take(levels: Series, places: NDArray[np.int64]) -> Series:
         """Values at places."""
 
     @staticmethod
@@ -132,7 +132,7 @@ class _Pandas(Library):
         return {"null" if value is None else "nan" for value in gone}
 
     @staticmethod
-    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+    def declared_categories(series: Series) -> tuple[tuple[Category, ...], bool] | None:
         of = getattr(series.dtype, "categories", None)
         return None if of is None else (tuple(of.tolist()), bool(series.dtype.ordered))
 
@@ -141,7 +141,7 @@ class _Pandas(Library):
         return series[series.notna()].to_list()
 
     @staticmethod
-    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+    def encode(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
         import pandas
 
         codes, values = pandas.factorize(series)
@@ -165,7 +165,7 @@ class _Pandas(Library):
         return pandas.Series([*categories, gone], dtype=of)
 
     @staticmethod
-    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+    def take(levels: Series, places: NDArray[np.int64]) -> Series:
         return levels.take(places).reset_index(drop=True)  # arrays of objects would become text
 
     @staticmethod
@@ -219,7 +219,7 @@ class _Polars(Library):
         return {marker for marker, is_there in is_present.items() if is_there}
 
     @staticmethod
-    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+    def declared_categories(series: Series) -> tuple[tuple[Category, ...], bool] | None:
         if _Polars.dtype(series) != "Enum":
             return None
         return tuple(series.dtype.categories.to_list()), False
@@ -229,7 +229,7 @@ class _Polars(Library):
         return series.drop_nulls().to_list()
 
     @staticmethod
-    def coded(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
+    def encode(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
         places: dict[Any, int] = {}
         codes = np.full(len(series), -1)
         codes[~_Polars.missing(series)] = [
@@ -254,7 +254,7 @@ class _Polars(Library):
         return polars.Series([*categories, None], dtype=of)
 
     @staticmethod
-    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+    def take(levels: Series, places: NDArray[np.int64]) -> Series:
         return levels.gather(places)
 
     @staticmethod

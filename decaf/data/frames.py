@@ -91,10 +91,10 @@ class FrameSchema:
     def value_type(self) -> type[np.floating]:
         """float32 where all columns are, else float64."""
         is_single = all(column.dtype.lower() == "float32" for column in self.columns)
-        return np.float32 if is_single and not self.mixed else np.float64
+        return np.float32 if is_single and not self.non_number_names else np.float64
 
     @property
-    def mixed(self) -> list[str]:
+    def non_number_names(self) -> list[str]:
         """Columns that are not one number each; without any, a model can take the array itself."""
         return [
             column.name
@@ -224,11 +224,11 @@ def _describe_column(library: type[Library], name: str, parts: list[Any]) -> Col
     missing = markers[0] if markers else None
     if kind != "category":
         return Column(name, dtypes[0], kind, missing=missing)
-    declared = [library.declared(part) for part in parts]
+    declared = [library.declared_categories(part) for part in parts]
     if len(set(declared)) > 1 and None not in declared:
         raise _fault(name, "has other categories in one frame than in another", "the same")
     if declared[0] is None:
-        values = {value for part in parts for value in library.coded(part)[1]}
+        values = {value for part in parts for value in library.encode(part)[1]}
         categories, is_ordered = tuple(sorted(values)), False
     else:
         categories, is_ordered = declared[0]
@@ -248,7 +248,7 @@ def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray
     if library.dtype(series) != column.dtype:
         raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
     if column.categories:
-        codes, values = library.coded(series)
+        codes, values = library.encode(series)
         places: Mapping[Category, int] = {v: n for n, v in enumerate(column.categories)}
         if strange := set(values) - places.keys():
             raise _fault(

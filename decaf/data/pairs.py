@@ -100,7 +100,7 @@ class PairSet:
             *(pairs.pair_ids, pairs.sources.values, pairs.pair_types.values, pairs.splits.values),
             *(inputs.image_ids, inputs.variants.values),
         )
-        if (doubled := pairs.pair_ids.doubled) is not None:
+        if (doubled := pairs.pair_ids.first_duplicate) is not None:
             raise DataError(f"pair {doubled!r} occurs twice; pair ids must be unique")
         unusable = np.flatnonzero(~((pairs.weights > 0) & (pairs.weights < inf)))
         if unusable.size:

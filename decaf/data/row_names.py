@@ -27,5 +27,5 @@ def names_of_rows(frame: Frame, column: str) -> Texts:
 
 def refuse_doubled(names: Texts, what: str, remedy: str) -> None:
     """Raise DataError if a name occurs twice."""
-    if names.doubled is not None:
-        raise DataError(f"{what}{names.doubled}; {remedy}")
+    if names.first_duplicate is not None:
+        raise DataError(f"{what}{names.first_duplicate}; {remedy}")

@@ -54,7 +54,7 @@ class Change(Settings):
         return self
 
     @np.errstate(over="ignore")  # refused below
-    def applied(
+    def apply(
         self, columns: FrameSchema, parts: Sequence[NDArray[Any]], groups: Groups
     ) -> list[NDArray[Any]]:
         """Packed rows as the change makes them; missing numbers stay missing.

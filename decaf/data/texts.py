@@ -150,8 +150,8 @@ class Texts(Sequence[str]):
         return memoryview(letters)[ends[0] : ends[len(self)]]
 
     @cached_property
-    def doubled(self) -> str | None:
-        """First text that occurs a second time; None where all differ."""
+    def first_duplicate(self) -> str | None:
+        """First text that occurs a second time; None if all texts differ."""
         coded = self.arrow.dictionary_encode()
         if len(coded.dictionary) == len(self):
             return None

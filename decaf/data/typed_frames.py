@@ -57,7 +57,7 @@ def text_values(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str]]:
     library = LIBRARIES["pandas"]
     values: dict[str, Sequence[str]] = {}
     for name in names:
-        declared = library.declared(frame[name])
+        declared = library.declared_categories(frame[name])
         if declared is None and library.content(frame[name]) == "string":
             values[name] = frame[name].dropna().unique().tolist()
         elif declared is not None and all(isinstance(level, str) for level in declared[0]):
@@ -128,7 +128,10 @@ def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator
     """Say which text of a column, undeclared as categories, no row of the first table has."""
     library = LIBRARIES["pandas"]
     for name in names:
-        if library.kind(frame[name]) != "category" or library.declared(frame[name]) is not None:
+        if (
+            library.kind(frame[name]) != "category"
+            or library.declared_categories(frame[name]) is not None
+        ):
             continue
         known_values = set(library.present(frame[name]))
         if strange := sorted(set(library.present(other[name])) - known_values, key=str):

@@ -45,19 +45,25 @@ def forest_shapley(
     shapley_values = np.zeros(len(rows))
     for fitted in forest.estimators_:
         tree = fitted.tree_
-        left, right = tree.children_left.astype(np.int64), tree.children_right.astype(np.int64)
+        left_children, right_children = (
+            tree.children_left.astype(np.int64),
+            tree.children_right.astype(np.int64),
+        )
         tested = tree.feature.astype(np.int64)
         threshold, cover = tree.threshold.copy(), tree.weighted_n_node_samples
-        parent, depth, most = _shape(left, right, tested, inputs.shape[1])
+        parent, depth, most = _shape(left_children, right_children, tested, inputs.shape[1])
         value = tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1)
         share = np.where(parent < 0, 1.0, cover / cover[parent])
         below = np.stack(
-            [_tested_below(left, right, parent, tested == feature_id) for feature_id in pair]
+            [
+                _tested_below(left_children, right_children, parent, tested == feature_id)
+                for feature_id in pair
+            ]
         )
         # n nodes are exact up to degree 2 n - 1; the degree is at most that of the longest path.
         nodes, weights = np.polynomial.legendre.leggauss(most // 2 + 1)
         shapley_values += _explain(
-            *(left, right, parent, depth, tested, threshold, value, share, below),
+            *(left_children, right_children, parent, depth, tested, threshold, value, share, below),
             *(inputs, np.array(pair), (nodes + 1) / 2, weights / 2),
         )
     return shapley_values / len(forest.estimators_) / (1 if other is None else 2)

@@ -338,11 +338,16 @@ def wording(problem: Any) -> str:
 
 
 def _describe_all(node: yaml.Node, error: ValidationError) -> list[str]:
-    """Each problem once; a list is not too short for want of its members that do not fit."""
+    """Describe each problem once; a list with faulty members does not also count as too short."""
     problems: list[Any] = list(error.errors(include_url=False))
-    parents = {one["loc"][:depth] for one in problems for depth in range(len(one["loc"]))}
-    kept = [one for one in problems if one["type"] != "too_short" or one["loc"] not in parents]
-    return list(dict.fromkeys(_describe(node, problem) for problem in kept))
+    parents = {fault["loc"][:depth] for fault in problems for depth in range(len(fault["loc"]))}
+    return list(
+        dict.fromkeys(
+            _describe(node, problem)
+            for problem in problems
+            if problem["type"] != "too_short" or problem["loc"] not in parents
+        )
+    )
 
 
 def _describe(root: yaml.Node, problem: Any) -> str:

@@ -142,12 +142,13 @@ class ModelCard(Settings, ABC):
         if columns is None:
             return model
         of_frames = model.of_frames(columns) if hasattr(model, "of_frames") else None
-        if of_frames is None and columns.mixed:
+        if of_frames is None and columns.non_number_names:
             raise ModelError(
                 f"model {self.id} takes arrays of numbers, and of the table's columns "
-                f"{listed(columns.mixed)} are categories or have missing values; give an estimator "
-                "that was fitted on a pandas DataFrame, a function with 'input: frame' or an "
-                "endpoint with 'encoding: records', or name these columns under 'drop:'"
+                f"{listed(columns.non_number_names)} are categories or have missing values; give "
+                "an estimator that was fitted on a pandas DataFrame, a function with 'input: "
+                "frame' or an endpoint with 'encoding: records', or name these columns under "
+                "'drop:'"
             )
         return of_frames or model
 

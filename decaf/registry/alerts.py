@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from decaf.errors import AlertFailed, ConfigError
+from decaf.errors import AlertFailed, ConfigError, number_of
 from decaf.foundation.addresses import Address
 from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.files import refusals_as
@@ -178,7 +178,8 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
     except NoAnswer as error:
         attempts, reason = error.attempts, str(error)
     raise AlertFailed(
-        f"{webhook.shown} took no alert: {attempts} attempts, the last ended with {reason}; {AGAIN}"
+        f"alert to {webhook.shown} failed after {number_of(attempts, 'attempt')}; last error: "
+        f"{reason}; {AGAIN}"
     )
 
 

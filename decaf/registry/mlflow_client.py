@@ -182,7 +182,7 @@ class MlflowServer:
 
         return self._read(f"{API}/{what}", kind, send_to)
 
-    def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
+    def list_files(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
 
         Raises Unfit when the server does not hand out these artefacts, or names one that is no

@@ -107,7 +107,9 @@ class Trajectories:
     def _integrals(self, block: slice, parts: NDArray[np.float64]) -> Integrals:
         with np.errstate(invalid="ignore", over="ignore"):
             d = self._endpoint[block].astype(np.float64)
-            sums = _integrated(self._rows[block], d, self._weights, self._stages_of_weight, parts)
+            sums = _integrate_block(
+                self._rows[block], d, self._weights, self._stages_of_weight, parts
+            )
             if not np.isfinite((sums.aligned + sums.opposed).sum()):
                 as_scores(self._response)  # raises with the first value that is not finite
         return sums
@@ -141,7 +143,7 @@ def integrate(
     return Integrals(*(column.reshape(trajectories.shape) for column in columns))
 
 
-def _integrated(
+def _integrate_block(
     r: NDArray[np.floating],
     d: NDArray[np.float64],
     w: NDArray[np.float64],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.array_files import Rows, mapped, modified_at, opened_again
+from decaf.data.array_files import Rows, map_array, modified_at, opened_again
 from decaf.data.array_images import CHANNELS, ValueRange, as_image, channel_axis, remark_on_pixels
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
@@ -256,7 +256,7 @@ class Arrays(Adapter):
             yield remark
 
     def _array(self, role: Role) -> Rows:
-        return mapped(getattr(self, role), self.names.get(role, role))
+        return map_array(getattr(self, role), self.names.get(role, role))
 
     def _words(self, role: Role, count: int, default: list[str]) -> list[str]:
         """(n,) names as texts."""

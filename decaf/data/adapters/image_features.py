@@ -74,7 +74,7 @@ class FeaturedImages(ImageFiles, ABC):
         classes = class_ids([row.label for row in rows], self.classes)
         every = zip(rows, classes.ids, named.of_image, strict=True)
         featured = [(row, row_class, masked) for row, row_class, masked in every if masked]
-        inputs = self.shaped(
+        inputs = self.with_shapes(
             Input(row.image, "image", *files[row.image], row.image) for row, *_ in featured
         )
         turns = self._turns(inputs, [masked.mask for *_, masked in featured])
@@ -186,7 +186,7 @@ class FeaturedImages(ImageFiles, ABC):
         if isinstance(self._places()[1], AnnotatedFeatures):
             return Image(name, None)
         cropped = (self.crop, self.crop) if self.crop else None
-        return Image(name, cropped or self.fitted(file, upright_size(Path(file))))
+        return Image(name, cropped or self.final_size(file, upright_size(Path(file))))
 
 
 class ImageFeatures(FeaturedImages):

@@ -77,13 +77,13 @@ class ImageFiles(Adapter, ABC):
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, make grey, resize and crop: (height, width, channels)."""
         photo = read_photo(Path(image.location))
-        self.fitted(image.location, photo.size)
+        self.final_size(image.location, photo.size)
         if self.channels == 1:
             return central_crop(photo.convert("L"), self.resize, self.crop)[..., None]
         return central_crop(photo, self.resize, self.crop)
 
-    def fitted(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
-        """Width and height that an image of a size comes out with, px.
+    def final_size(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
+        """Width and height of an image of a size after resize and crop, px.
 
         Raises DataError, naming the file, where it is too small for the crop.
         """
@@ -93,10 +93,10 @@ class ImageFiles(Adapter, ABC):
             raise DataError(f"{file} cannot be used: {error}") from error
         return (self.crop, self.crop) if self.crop else fitted
 
-    def shaped(self, images: Iterable[Input]) -> tuple[Input, ...]:
-        """Images with their shapes, from the headers; as they are where a crop makes them alike.
+    def with_shapes(self, images: Iterable[Input]) -> tuple[Input, ...]:
+        """Add the shapes of images, from their headers; with a crop, images stay unchanged.
 
-        Raises DataError, naming images that are refused.
+        Raises DataError with the names of refused images.
         """
         images, faults = tuple(images), dict[str, None]()
         if self.crop:
@@ -104,9 +104,9 @@ class ImageFiles(Adapter, ABC):
         headers = self.headers(images, faults)
         if faults:
             raise unusable(faults, "images")
-        fitted = {file: self.fitted(file, header.upright()) for file, header in headers.items()}
+        sizes = {file: self.final_size(file, header.upright()) for file, header in headers.items()}
         return tuple(
-            replace(image, shape=(*fitted[image.location][::-1], self.channels)) for image in images
+            replace(image, shape=(*sizes[image.location][::-1], self.channels)) for image in images
         )
 
     def headers(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, Header]:
@@ -118,7 +118,7 @@ class ImageFiles(Adapter, ABC):
         for image in images:
             try:
                 header = read_header(Path(image.location))
-                self.fitted(image.location, header.upright())
+                self.final_size(image.location, header.upright())
             except DataError as error:
                 faults[str(error)] = None
                 continue

@@ -147,7 +147,7 @@ class ImagePairs(ImageFiles):
         ]
         changed_pairs, changed_images = self._changed(pairs, images)
         pairs += changed_pairs
-        inputs = self.shaped([*images, *changed_images])
+        inputs = self.with_shapes([*images, *changed_images])
         equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
         if equal:
             unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"

@@ -276,7 +276,7 @@ class TablePairs(Adapter):
         count = factual.row_count
         for pair_type, change in self.changes.items():
             with setting("changes", pair_type):
-                parts = change.applied(factual.columns, factual.parts, groups)
+                parts = change.apply(factual.columns, factual.parts, groups)
             rows = factual._replace(parts=parts)
             yield Counterfactuals(np.arange(count), rows, repeat_text(pair_type, count))
 

@@ -123,7 +123,7 @@ class MapMethod(AttributionMethod):
         """
         import torch
 
-        column_numbers, names = asked(images, columns, source_ids, batch_size)
+        column_numbers, names = check_request(images, columns, source_ids, batch_size)
         batch_maps = []
         with torch.inference_mode(not self.needs_gradients):
             for start in range(0, len(images), batch_size):
@@ -155,7 +155,7 @@ class RandomMethod(MapMethod):
         return [np.random.Generator(np.random.Philox(key=key)) for key in keys]
 
 
-def asked(
+def check_request(
     images: Tensor, columns: ArrayLike, source_ids: Sequence[str], batch_size: int
 ) -> tuple[Tensor, list[str]]:
     """Columns, on the host, and names of the sources of images, as methods take them.

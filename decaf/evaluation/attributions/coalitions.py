@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words, unpack
 from decaf.errors import DataError
-from decaf.evaluation.attributions.base import Access, AttributionMethod, asked
+from decaf.evaluation.attributions.base import Access, AttributionMethod, check_request
 from decaf.evaluation.attributions.reference import Referred
 from decaf.foundation.arrays import Tensor, bits_like, places_like
 from decaf.foundation.digests import hashed_word
@@ -134,7 +134,7 @@ def play(
     """
     import torch
 
-    column_numbers, names = asked(images, columns, source_ids, batch_size)
+    column_numbers, names = check_request(images, columns, source_ids, batch_size)
     each = zip(features.players(), names, strict=True)
     games = [game_of(methods, players, name) for players, name in each]
     image = np.repeat(np.arange(len(games)), [game.states.size for game in games])

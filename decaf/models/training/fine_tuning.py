@@ -96,10 +96,10 @@ class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
 
     def measure(self) -> dict[str, Any]:
         """Loss and accuracy over the validation photos, as an audit sees them."""
-        measured = self.measured(self._photos.validation)
+        measured = self.measure_photos(self._photos.validation)
         return {"validation_loss": measured.loss, "validation_accuracy": measured.accuracy}
 
-    def measured(self, photos: Sequence[Photo]) -> Measured:
+    def measure_photos(self, photos: Sequence[Photo]) -> Measured:
         """Loss and accuracy over photos."""
         return mean_of(self.loss(batch) for batch in batches(photos, self._schedule.batch_size))
 

@@ -49,7 +49,7 @@ class Folder(CardRegistry):
         ]
 
     def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """Besides, folders of versions that are newer than the latest, and not whole."""
+        """Remarks of the base class, and unfinished folders newer than the latest version."""
         yield from super().remarks(entries)
         for entry in entries:
             if entry.alias or entry.problem or Path(entry.place) == self.root / entry.name:

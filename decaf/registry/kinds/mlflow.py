@@ -108,7 +108,7 @@ class Mlflow(CardRegistry):
         folder = (workspace / "registry" / f"{short(entry.digest)}.described").absolute()
         folder.mkdir(parents=True, exist_ok=True)
         with closing(self._server()) as server:
-            if (size := server.listed(entry.place).get(MLMODEL)) is not None:
+            if (size := server.list_files(entry.place).get(MLMODEL)) is not None:
                 server.download(entry.place, MLMODEL, size, folder / MLMODEL)
             return Described(folder, server.tags(entry.name, entry.version))
 
@@ -161,13 +161,13 @@ class Mlflow(CardRegistry):
         if listed_version.status != READY:
             raise Unfit(f"version {version} of {name} is {listed_version.status}, not {READY}")
         place = server.artefacts_of(name, version)
-        parts = [name, version, listed_version.creation_timestamp, place, server.listed(place)]
+        parts = [name, version, listed_version.creation_timestamp, place, server.list_files(place)]
         return json_sha256(parts), place
 
     def _download(self, server: MlflowServer, entry: Entry, folder: Path) -> None:
         card = self.cards.get(entry.name)
         if card is None:
-            size = server.listed(entry.place).get(CARD_FILE)
+            size = server.list_files(entry.place).get(CARD_FILE)
             if size is None:
                 raise ConfigError(
                     f"version {entry.version} of {entry.name} has no card: expected {CARD_FILE} "
@@ -189,7 +189,7 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[st
     sizes, folders = {}, [""]
     while folders:
         folder = folders.pop()
-        for name, size in server.listed(place, folder).items():
+        for name, size in server.list_files(place, folder).items():
             path = PurePosixPath(folder, name)
             is_named = not words.isdisjoint(map(str, (path, *path.parents)))
             if size is None:

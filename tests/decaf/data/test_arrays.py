@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 import decaf
 from decaf.data.adapters.arrays import Arrays
-from decaf.data.array_files import mapped
+from decaf.data.array_files import map_array
 from decaf.errors import DataError
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import plan_states
@@ -107,13 +107,13 @@ def test_numbers_keep_their_values_in_the_type_of_inputs(stored, read, tmp_path)
 
 def test_a_file_is_mapped_and_noticed_when_it_changes(tmp_path):
     path = saved(tmp_path, a=np.arange(3.0))["a"]
-    assert mapped(path.rename(tmp_path / "A.NPY"), "a").tolist() == [0, 1, 2]
+    assert map_array(path.rename(tmp_path / "A.NPY"), "a").tolist() == [0, 1, 2]
     np.save(path, np.arange(3.0))
-    array = mapped(path, "a")
+    array = map_array(path, "a")
     assert isinstance(array.base, np.memmap)
     assert not array.flags.writeable
     np.save(path, np.arange(4.0) * 2)
-    np.testing.assert_array_equal(mapped(path, "a"), [0, 2, 4, 6])
+    np.testing.assert_array_equal(map_array(path, "a"), [0, 2, 4, 6])
 
 
 def test_values_that_are_not_finite_are_named_by_their_row(tmp_path):
@@ -231,7 +231,7 @@ def test_columns_of_an_arrow_file_are_the_arrays_that_they_were_made_of(
 def test_one_batch_of_arrow_is_mapped(tmp_path):
     write_arrow(tmp_path / "a.arrow", {"a": as_lists(signals(5)[0])})
     before = pa.total_allocated_bytes()
-    array = mapped(tmp_path / "a.arrow", "a")
+    array = map_array(tmp_path / "a.arrow", "a")
     assert not array.flags.writeable
     assert pa.total_allocated_bytes() - before < array.nbytes
 
@@ -253,7 +253,7 @@ def test_an_arrow_file_that_cannot_be_used_is_refused(name, tmp_path):
     columns, words = ARROW[name]
     write_arrow(tmp_path / "a.arrow", columns)
     with pytest.raises(DataError, match=words):
-        mapped(tmp_path / "a.arrow", "a")
+        map_array(tmp_path / "a.arrow", "a")
     (tmp_path / "b.arrow").write_bytes((tmp_path / "a.arrow").read_bytes()[:-40])
     with pytest.raises(DataError, match=r"b\.arrow"):
-        mapped(tmp_path / "b.arrow", "a")
+        map_array(tmp_path / "b.arrow", "a")

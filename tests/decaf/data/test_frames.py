@@ -49,7 +49,7 @@ def test_a_frame_is_these_values_and_back(schema):
     assert encoded.dtype == np.float64
     assert_frame_equal(schema.decode(encoded), FRAME)
     assert schema.regions.tolist() == [1, 2, 2, 3, 4, 4, 4, 5, 5]
-    assert schema.mixed == ["pay", "job", "town"]
+    assert schema.non_number_names == ["pay", "job", "town"]
     assert json.loads(json.dumps(schema.identity))["columns"][3]["categories"] == [*JOBS.categories]
 
 
@@ -94,7 +94,7 @@ def test_a_frame_of_floats_is_its_own_array(dtype):
     schema = FrameSchema.of(frame)
     encoded = schema.encode(frame)
     assert encoded.dtype == dtype
-    assert schema.mixed == []
+    assert schema.non_number_names == []
     assert encoded.tobytes() == array.tobytes()
     assert schema.decode(encoded).to_numpy().tobytes() == array.tobytes()
 

@@ -11,7 +11,7 @@ from decaf.data.table_changes import Change
 
 def applied(change, columns, frame, groups=None):
     """Values of all rows as the change makes them."""
-    return columns.spread(change.applied(columns, columns.pack(frame), groups))
+    return columns.spread(change.apply(columns, columns.pack(frame), groups))
 
 
 def test_a_swap_exchanges_two_columns():

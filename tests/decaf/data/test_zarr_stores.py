@@ -10,7 +10,7 @@ import zarr
 from own_data import signals
 
 from decaf.data.adapters.arrays import Arrays
-from decaf.data.array_files import mapped
+from decaf.data.array_files import map_array
 from decaf.errors import DataError, MissingPackage
 
 FACTUAL, CHANGED = signals(10)
@@ -50,7 +50,7 @@ def test_a_store_has_the_pairs_of_files(layout, tmp_path):
 
 
 def test_every_chunk_of_rows_is_read_once_and_two_are_held(tmp_path):
-    rows = mapped(store(tmp_path / "a.zarr", chunks=(2, 2, 16)), "factual")
+    rows = map_array(store(tmp_path / "a.zarr", chunks=(2, 2, 16)), "factual")
     np.testing.assert_array_equal(np.stack(list(rows)), FACTUAL)
     read = rows._chunk.cache_info()
     assert (read.misses, read.currsize) == (5, 2)
@@ -60,7 +60,7 @@ def test_every_chunk_of_rows_is_read_once_and_two_are_held(tmp_path):
 
 def test_an_array_alone_is_a_store_too(tmp_path):
     zarr.save_array(str(tmp_path / "x.zarr"), FACTUAL)
-    np.testing.assert_array_equal(mapped(tmp_path / "x.zarr", "any")[3], FACTUAL[3])
+    np.testing.assert_array_equal(map_array(tmp_path / "x.zarr", "any")[3], FACTUAL[3])
 
 
 def test_a_chunk_that_changes_changes_its_rows(tmp_path):
@@ -80,7 +80,7 @@ def test_zarr_that_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatc
     path = store(tmp_path / "a.zarr")
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(MissingPackage, match=r"zarr .* pip install .*\[zarr\]'"):
-        mapped(path, "factual")
+        map_array(path, "factual")
 
 
 def packed_by(*codecs):
@@ -127,6 +127,6 @@ def test_a_store_that_cannot_be_used_is_refused(name, tmp_path):
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "a.zarr").write_bytes(b"x")
     with pytest.raises(DataError, match=r"a\.zarr"):
-        mapped(tmp_path / "a.zarr", "factual")
+        map_array(tmp_path / "a.zarr", "factual")
     with pytest.raises(DataError, match=r"none\.zarr.* No such file"):
-        mapped(tmp_path / "none.zarr", "factual")
+        map_array(tmp_path / "none.zarr", "factual")

@@ -127,7 +127,7 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
     with torch.no_grad():
         network[1].weight.zero_()
         network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
-    measured = tuning(network, photos, batch_size=3).measured(photos)
+    measured = tuning(network, photos, batch_size=3).measure_photos(photos)
     z = np.exp(1) + 2
     assert measured.accuracy == 0.5
     assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)

@@ -39,13 +39,13 @@ def test_threads_share_the_rows_and_change_no_number(monkeypatch, response):
     monkeypatch.setattr(integrals.os, "cpu_count", lambda: 8)
     monkeypatch.setattr(integrals, "VALUES_PER_BLOCK", 9 * 100)
     names = set()
-    integrated = integrals._integrated
+    integrate_block = integrals._integrate_block
 
     def observed(*args):
         names.add(threading.current_thread().name)
-        return integrated(*args)
+        return integrate_block(*args)
 
-    monkeypatch.setattr(integrals, "_integrated", observed)
+    monkeypatch.setattr(integrals, "_integrate_block", observed)
     shared = profile(response, NINE, 0.1)
     assert threading.main_thread().name not in names
     np.testing.assert_allclose(alone, shared, rtol=0, atol=1e-15)
