@@ -60,7 +60,7 @@ TITLES = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
     "studies": "Published values",
-    "studies/": "What only such a study asks",
+    "studies/": "Views of one study",
     "macros/": "Macros",
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",
@@ -82,21 +82,21 @@ def configuration() -> str:
     parts = [
         NOTICE,
         "# Configuration",
-        "A study is one YAML file. `!file other.yaml` puts another file in a key's place (relative "
-        "to the file that names it; a list in a list item by item), `${NAME}` is an environment "
+        "A study is one YAML file. `!file other.yaml` includes another file, relative to the file "
+        "that names it; a list in a list is included item by item. `${NAME}` is an environment "
         "variable. Folders in `python_path:` start from the file, other relative paths from the "
         "current directory. `adapter`, `kind`, `source` and `recipe` may also name a class of an "
-        "[installed package or a module of yours](plugins.md). An unknown key is an error that "
-        "names its line and the nearest valid key; so is a number outside of its sensible range, "
-        "or a value that JSON has not (a date without quotes, `.inf`, `.nan`). `decaf plan CONFIG` "
-        "reads a study without running it.",
+        "[installed package or your module](plugins.md).",
+        "Unknown keys, numbers out of range, and values that JSON lacks (a date without quotes, "
+        "`.inf`, `.nan`) are errors that name the line; for a key, also the nearest valid one. "
+        "`decaf plan CONFIG` reads a study without running it.",
         "## The study",
         _keys(Study),
         "## `models:` – one card per model",
         "A card without `source:` is a `network`. [Examples of each](models.md).",
         *_variants(members(ModelCard)),
         "## `registry:`",
-        "[How a registry is audited](reaudit.md).",
+        "[Re-audits of a registry](reaudit.md).",
         *_variants(members(Registry)),
         "### `write_back:`",
         _keys(WriteBack),
@@ -108,8 +108,8 @@ def configuration() -> str:
         "the place of a number.",
         _keys(Refinement),
         "## `stop:`",
-        "[Audits that stop early](stopping.md). A key that only `when: interval` has is refused "
-        "beside `when: gates_decided`.",
+        "[Audits that stop early](stopping.md). `when: gates_decided` does not accept the keys of "
+        "`when: interval`.",
         _keys(Stop),
         "## `alerts:`",
         _keys(Alerts),

@@ -44,30 +44,29 @@ class Stop(Settings):
         0.05,
         gt=0,
         lt=1,
-        description="largest probability that anything which is decided early is wrong, over all "
-        "gates, models, pair types and paths together",
+        description="largest probability of a wrong early decision, over all gates, models, pair "
+        "types and paths together",
     )
     at_least: Amount = Field(
-        "2 blocks", description="what is scored in any case: `2 blocks`, or `10 %` of all"
+        "2 blocks", description="smallest part to score: `2 blocks`, or `10 %` of all"
     )
-    at_most: Amount = Field("100 %", description="where scoring ends, decided or not")
+    at_most: Amount = Field("100 %", description="largest part to score, decided or not")
     every: int = Field(
         1,
         gt=0,
         le=1_000_000,
-        description="blocks of each model that are scored between two looks, at once where there "
+        description="blocks of each model that are scored between two looks, in parallel if there "
         "are workers",
     )
     seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the order of the sources")
     by_class: bool = Field(
         False,
-        description="deal the sources of every class out to all blocks; needs many more blocks, "
-        "since then a block and not a source is what was drawn",
+        description="distribute the sources of each class over all blocks; needs many more blocks, "
+        "because blocks are then drawn instead of sources",
     )
     bounds: tuple[float, float] | None = Field(
         None,
-        description="smallest and largest value that q can have; needed where the score does not "
-        "say so itself",
+        description="smallest and largest possible value of q; required for scores without bounds",
     )
 
     @field_validator("metric")

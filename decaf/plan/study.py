@@ -71,34 +71,34 @@ class Study(Settings):
         (), description="models to audit; at least one where there is no `registry`"
     )
     registry: Registry | None = Field(
-        None, description="registry whose models `decaf reaudit` audits, beside `models`"
+        None, description="registry of further models, for `decaf reaudit`"
     )
     gates: dict[str, Gates] = Field(
         {},
-        description="limits by column, for the models of the registry that changed; a list where "
-        "a column has several",
+        description="limits by column, for changed models of the registry; a list for several "
+        "limits of a column",
     )
     compare_with: Name = Field(
         "last_passed",
-        description="version that gates compare a changed one with: `last_passed`, which passed "
-        "its gates or was accepted, `previous`, which was audited before, whatever became of it, "
-        "or that of an alias in `follow:`, as `champion`",
+        description="version that gates compare with: `last_passed` (the last that passed or was "
+        "accepted), `previous` (the last audited, with any verdict), or an alias in `follow:`, "
+        "such as `champion`",
     )
     undecided: Literal["pass"] | None = Field(
         None,
         description="`pass`: undecided gates, or none that applies, give exit code 0 and not 4",
     )
-    alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
-    score: Score = Field(description="what q is")
+    alerts: Alerts = Field(Alerts(), description="receivers of alerts for failed gates and models")
+    score: Score = Field(description="definition of the score q")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
     labels: Labels | None = Field(
-        None, description="what units show, to judge E, C and F by; nothing is judged when absent"
+        None, description="labels of units, to judge E, C and F; none by default"
     )
     attributions: dict[Name, Attribution] = Field(
-        {}, description="spatial attribution methods by name, to compare with"
+        {}, description="spatial attribution methods for comparison, by name"
     )
     baselines: dict[Name, Baseline] = Field(
-        {}, description="what other methods say of a table's factor, by name, to compare with"
+        {}, description="other methods for the factor of a table, for comparison, by name"
     )
     stages: Stages = Field(
         9,
@@ -112,45 +112,43 @@ class Study(Settings):
         0.01,
         ge=0,
         le=1,
-        description="share of a model's trajectories that may be quarantined, since a score was "
-        "not finite; a model with more of them fails, and so does one without any other",
+        description="largest share of a model's trajectories with a score that is not finite; a "
+        "model with a larger share, or without other trajectories, fails",
     )
     sources_per_block: int | None = Field(
         None,
         gt=0,
         le=10_000_000,
-        description="sources (scenes, rows) that are scored and committed at once; chosen from the "
-        "cost of a row when absent, and kept by later runs of the study",
+        description="sources (scenes, rows) that are scored and committed together; by default "
+        "chosen from the cost of a row, and kept by later runs of the study",
     )
     stop: Stop | None = Field(
-        None, description="when scoring may end before every pair is scored; never when absent"
+        None, description="when to stop before every pair is scored; never by default"
     )
     batch_size: int | None = Field(
         None,
         gt=0,
         le=1_000_000,
-        description="rows of a forward pass; chosen for each model when absent; halved where the "
-        "memory does not suffice",
+        description="rows of a forward pass; by default chosen for each model; halved if memory "
+        "does not suffice",
     )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
-    cluster: Cluster | None = Field(
-        None, description="where the work runs; chosen for the machine when absent"
-    )
+    cluster: Cluster | None = Field(None, description="workers; by default chosen for the machine")
     workspace: Path = Field(
         Path("runs/workspace"), description="folder for clean inputs and trained checkpoints"
     )
     warehouse: str = Field(
         "runs/warehouse",
         min_length=1,
-        description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
+        description="root of the result warehouse: a folder or a URL such as `s3://bucket/prefix`",
     )
     expect: dict[str, Expectation] = Field(
-        {}, description="what the change of a pair type should do to the score: a word or a limit"
+        {}, description="expected effect of each pair type on the score: a word or a limit"
     )
-    names: dict[str, DisplayName] = Field({}, description="shown for pair types, paths and models")
-    report: Report = Field(
-        Report(), description="the HTML page: where it goes, or a section that says more"
+    names: dict[str, DisplayName] = Field(
+        {}, description="display names of pair types, paths, models"
     )
+    report: Report = Field(Report(), description="path of the HTML page, or a section")
 
     _origin: Origin = PrivateAttr(Origin())
 
