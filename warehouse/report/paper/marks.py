@@ -16,8 +16,8 @@ from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
 
 Mark = TypeVar("Mark")
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
-END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
-"""Expression for where what is drawn of a row ends: its value is written beyond."""
+END = "max(datum.value, datum.high || datum.value)"
+"""Expression for where a row's point and interval end: its value is written beyond."""
 INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
 ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
@@ -120,14 +120,24 @@ def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
     return " ".join(filter(None, (note, MARKS if is_marked else "")))
 
 
-def marks(base: alt.Chart, **position: str) -> alt.Chart:
+def marks(base: alt.Chart, *, beside: int = 0, **position: str) -> alt.Chart:
     """Make the layer of the paper's values, from the field ``published`` of the base's data.
+
+    They stand ``beside`` px to the right of their place.
 
     Hollow marks have the colour of the paper inside, so that they can be seen on a bar.
     """
     return (
         base.transform_filter("isValid(datum.published)")
-        .mark_point(shape="diamond", fill=PAPER, stroke=INK, size=100, strokeWidth=1.2, opacity=1)
+        .mark_point(
+            shape="diamond",
+            fill=PAPER,
+            stroke=INK,
+            size=100,
+            strokeWidth=1.2,
+            opacity=1,
+            xOffset=beside,
+        )
         .encode(color=alt.value(INK), **position)
     )
 
