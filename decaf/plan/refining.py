@@ -26,7 +26,7 @@ def list_rules(paths: Mapping[str, RevealPath], stages: Stages) -> dict[str, Ref
 
 
 def check_rules(paths: Mapping[str, RevealPath], stages: Stages, *, can_stop: bool) -> None:
-    """Refuse a largest number of stages that doubling does not reach, or a rule beside `stop:`.
+    """Refuse a largest number of stages that doubling does not reach, or a rule with `stop:`.
 
     Raises a fault, for pydantic, that names the key.
     """

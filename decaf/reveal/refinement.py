@@ -83,7 +83,7 @@ class Refinement:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Take the two keys of the rule alone from a configuration."""
+        """Take `until` and `at_most` from a configuration, and no other key."""
         from pydantic_core import core_schema
 
         from decaf.foundation.settings import checked_dataclass, fault

@@ -145,7 +145,7 @@ class ImagePairs(ImageFiles):
         images = [
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
         ]
-        changed_pairs, changed_images = self._changed(pairs, images)
+        changed_pairs, changed_images = self._pair_with_changes(pairs, images)
         pairs += changed_pairs
         inputs = self.with_shapes([*images, *changed_images])
         equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
@@ -163,7 +163,7 @@ class ImagePairs(ImageFiles):
             has_sorted_names=classes.are_sorted,
         )
 
-    def _changed(
+    def _pair_with_changes(
         self, pairs: Sequence[Pair], images: Sequence[Input]
     ) -> tuple[list[Pair], list[Input]]:
         """Pair every factual image with itself under each of `changes`; the pairs, the new images.
