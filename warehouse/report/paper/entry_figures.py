@@ -38,12 +38,12 @@ def _note(figure: Figure, svg: str) -> str:
         return "Teal is above 0, red below; the darker, the further from 0, alike in all panels."
     if figure.kind == "stacked" or "ρ" not in svg:
         return ""
-    said = ["ρ is the rank correlation of the points."]
+    sentences = ["ρ is the rank correlation of the points."]
     if " [" in svg:
-        said.append("Brackets are its 95% interval.")
+        sentences.append("Brackets are its 95% interval.")
     if figure.hollow:
-        said.append("Hollow marks miss the gates of the comparison.")
-    return " ".join(said)
+        sentences.append("Hollow marks miss the gates of the comparison.")
+    return " ".join(sentences)
 
 
 def _stacked(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:

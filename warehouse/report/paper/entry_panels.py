@@ -1,4 +1,4 @@
-"""What pictures of entries have in common: labels of entries, and panels side by side."""
+"""Labels and panels that all pictures of entries use."""
 
 from collections.abc import Iterable
 from typing import Any

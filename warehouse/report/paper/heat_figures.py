@@ -46,7 +46,7 @@ def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
     written = base.mark_text(
         fontSize=10, fill=INK, stroke=PAPER, strokeWidth=2, strokeOpacity=0.6
     ).encode(text=alt.Text("value:Q", format=figure.digits))
-    layers = [*_shaded(base, end), written]
+    layers = [*_shade_layers(base, end), written]
     if figure.below:
         written.mark.dy = -5
         layers.append(base.mark_text(fontSize=8.5, dy=8, fill=INK).encode(text="below:N"))
@@ -57,7 +57,7 @@ def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
     return alt.hconcat(cells, bar, spacing=12).resolve_scale(opacity="shared")
 
 
-def _shaded(base: alt.Chart, end: float) -> list[alt.Chart]:
+def _shade_layers(base: alt.Chart, end: float) -> list[alt.Chart]:
     """Cells whose opacity is the distance from 0: one layer above 0, one below."""
     shade = alt.Opacity("size:Q", legend=None, scale=alt.Scale(domain=[0, end], range=[0.05, 0.75]))
     sized = base.transform_calculate(size="abs(datum.value)")
@@ -77,6 +77,6 @@ def _bar(is_two_sided: bool, end: float, digits: str) -> alt.LayerChart:
     ]
     axis = alt.Axis(orient="right", ticks=False, domain=False, labelColor=MUTED)
     base = alt.Chart().encode(y=alt.Y("name:N", sort=None, title=None, axis=axis))
-    return alt.layer(*_shaded(base, end), data=alt.InlineData(values=values)).properties(
+    return alt.layer(*_shade_layers(base, end), data=alt.InlineData(values=values)).properties(
         width=14, height=alt.Step(14)
     )

@@ -77,8 +77,8 @@ def _display_names() -> dict[str, str]:
 
 def paper_svg(chart: alt.TopLevelMixin, caption: str, paper: Paper, table: PaperTable) -> str:
     """Render a picture, which itself says whether it is of other data than the paper's."""
-    if said := DATA[paper.is_comparable(table)].removeprefix(", "):
-        title = alt.Title(said, anchor="end", fontSize=10.5, fontWeight="normal", color=MUTED)
+    if data_note := DATA[paper.is_comparable(table)].removeprefix(", "):
+        title = alt.Title(data_note, anchor="end", fontSize=10.5, fontWeight="normal", color=MUTED)
         chart = chart.properties(title=title)
     return svg_element(chart, caption)
 
@@ -123,7 +123,7 @@ def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
 def marks(base: alt.Chart, *, beside: int = 0, **position: str) -> alt.Chart:
     """Make the layer of the paper's values, from the field ``published`` of the base's data.
 
-    They stand ``beside`` px to the right of their place.
+    ``beside`` moves them to the right, px.
 
     Hollow marks have the colour of the paper inside, so that they can be seen on a bar.
     """

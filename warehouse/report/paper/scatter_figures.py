@@ -33,7 +33,8 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
 
     The statistic of a panel goes up, that of ``x`` along. The first column of ``method`` gives the
     colour, the second one the shape; where there are too many of either, all of them give both.
-    Where every point has a name of its own, and there are more than colours, it is written beside.
+    Where every point has a name of its own, and there are more than colours, the name is written
+    next to the point.
     """
     along, title = figure.along
     charts = []
@@ -62,12 +63,15 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
 def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
     """Rank correlations that a view has of a panel, with their intervals."""
     view, *conditions = figure.rho.split("|")
-    wanted = dict(condition.split("=") for condition in conditions)
+    values_by_column = dict(condition.split("=") for condition in conditions)
     rows = [
         row
         for row in paper.table(view)
         if row.estimate is not None
-        and all(row.of[column] == value.replace("*", statistic) for column, value in wanted.items())
+        and all(
+            row.of[column] == value.replace("*", statistic)
+            for column, value in values_by_column.items()
+        )
     ]
     return [
         f"ρ = {row.estimate:.3f}{_limits(row)}{_models(row) if len(rows) > 1 else ''}"
@@ -94,7 +98,7 @@ def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
 def _points(
     values: list[dict[str, Any]], x_title: str, y_title: list[str], correlations: list[str]
 ) -> alt.LayerChart:
-    """Points with a title; names beside them stand where they cover nothing."""
+    """Points with a title; their names stand where they cover nothing."""
     x_scale, x_axis = _scale([value["x"] for value in values])
     y_scale, y_axis = _scale([value["y"] for value in values], can_be_powers=False)
     names = distinct(value["colour"] for value in values)
@@ -112,7 +116,7 @@ def _points(
         hollow.mark_point(size=42, strokeWidth=1.6, fill=PAPER, opacity=1).encode(**looks),
     ]
     if is_written:
-        place_names(values, _scaled(x_scale), _scaled(y_scale))
+        place_names(values, _place_on(x_scale), _place_on(y_scale))
         layers += [
             base.transform_filter(f"datum.place == '{place}'")
             .mark_text(align=ALIGNED[place], dx=dx, dy=dy, fontSize=10, fill=INK)
@@ -137,7 +141,7 @@ def _scale(numbers: Sequence[float], *, can_be_powers: bool = True) -> tuple[alt
     return alt.Scale(domain=domain, nice=False, zero=False), alt.Axis(tickCount=5)
 
 
-def _scaled(scale: alt.Scale) -> Any:
+def _place_on(scale: alt.Scale) -> Any:
     """Function from a number to its place on an axis, px from its start."""
     low, high = scale.domain
     if scale.type == "log":
@@ -153,7 +157,7 @@ def place_names(values: Sequence[dict[str, Any]], x_place: Any, y_place: Any) ->
     """
     points = [(x_place(value["x"]), SCATTER_SIDE - y_place(value["y"])) for value in values]
     covered = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
-    for own, (value, (x, y)) in enumerate(zip(values, points, strict=True)):
+    for index, (value, (x, y)) in enumerate(zip(values, points, strict=True)):
         width = LETTER * len(value["colour"])
         boxes = {
             "right": (x + 7, y - LINE / 2, x + 7 + width, y + LINE / 2),
@@ -161,15 +165,18 @@ def place_names(values: Sequence[dict[str, Any]], x_place: Any, y_place: Any) ->
             "above": (x - width / 2, y - 10 - LINE / 2, x + width / 2, y - 10 + LINE / 2),
             "below": (x - width / 2, y + 11 - LINE / 2, x + width / 2, y + 11 + LINE / 2),
         }
-        taken = covered[:own] + covered[own + 1 :]
-        free = [place for place, box in boxes.items() if not _overlaps(box, taken)]
+        other_boxes = covered[:index] + covered[index + 1 :]
+        free = [place for place, box in boxes.items() if not _overlaps(box, other_boxes)]
         value["place"] = free[0] if free else "right"
         covered.append(boxes[value["place"]])
 
 
 def _overlaps(box: tuple[float, ...], boxes: Iterable[tuple[float, ...]]) -> bool:
-    left, top, right, bottom = box
-    return any(left < r and right > x and top < b and bottom > y for x, y, r, b in boxes)
+    x_min, y_min, x_max, y_max = box
+    return any(
+        x_min < right and x_max > x and y_min < bottom and y_max > y
+        for x, y, right, bottom in boxes
+    )
 
 
 def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
