@@ -1,4 +1,4 @@
-"""Gates as small pictures: what is allowed, what was found, and how surely."""
+"""Gates as small pictures: limit, value and interval."""
 
 from typing import NamedTuple
 
@@ -75,11 +75,11 @@ def _gauge(facts: Facts, row: Row) -> Gauge:
         f"{bound} {sign}{limit_text(row.gate_limit)}",
         text(row.found),
         f"{level}{text(row.lower_limit)} to {text(row.upper_limit)}" if is_measured else "",
-        _drawn(facts, row) if is_measured else None,
+        _place_marks(facts, row) if is_measured else None,
     )
 
 
-def _drawn(facts: Facts, row: Row) -> Drawn:
+def _place_marks(facts: Facts, row: Row) -> Drawn:
     limit = -row.gate_limit if row.rule == "decrease" else row.gate_limit
     shown = (limit, row.found, row.lower_limit, row.upper_limit)
     start, end = (-1.0, 1.0) if row.rule in CHANGES else (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The pair card: one pair of inputs in one model, as every page draws it."""
+"""The pair card: one pair of inputs in one model, the same on every page."""
 
 import base64
 import io
@@ -43,7 +43,7 @@ class Curve(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """What stands above a curve, and where: stages in words, their places of a hundred."""
+    """Frames above a curve: the stages in words, and their places of a hundred."""
 
     picture: Shown | None
     stages: tuple[str, ...]
@@ -137,7 +137,7 @@ def curve_of(
 
 
 def _places(stages: Sequence[float], shown: Sequence[float]) -> NDArray[np.float64]:
-    """Where stages stand, of a hundred: above them frames of some stages, if there are any."""
+    """Places of stages, of a hundred; the frames of some stages stand above them."""
     margin = 50 / len(shown) if shown else MARGIN
     return margin + np.array(stages) * (100 - 2 * margin)
 
@@ -158,7 +158,7 @@ def points(x: Iterable[float], response: Iterable[float], scale: float) -> str:
 
 
 def address_of(model_id: str, pair_id: str, path: str) -> str:
-    """Fragment of the permalink of a pair: its three names, whatever letters they have."""
+    """Fragment of the permalink of a pair: its three names, percent-encoded."""
     return "/".join(quote(name, safe="") for name in (model_id, pair_id, path))
 
 
@@ -214,7 +214,7 @@ def csv_of(t: Sequence[float], **scores: Sequence[float]) -> str:
 
 
 def is_of_probability(definition: str) -> bool:
-    """Whether the JSON of a score definition is that of a probability.
+    """Tell by the JSON of a score definition if the score is a probability.
 
     >>> is_of_probability('{"kind": "class_probability"}'), is_of_probability("[1]")
     (True, False)

@@ -20,11 +20,11 @@ def dots_picture(facts: Facts) -> Picture:
     each, the picture is empty.
     """
     expect = {row.pair_type: row.expect for row in facts.responses}
-    wanted, unwanted = (
+    wanted_type, unwanted_type = (
         next((name for name in facts.profiled_types if expect.get(name) == kind), None)
         for kind in ("should_matter", "should_not_matter")
     )
-    if wanted is None or unwanted is None:
+    if wanted_type is None or unwanted_type is None:
         return NOTHING
     rows = {(row.model_id, row.path, row.pair_type): row for row in facts.responses}
     dots = [
@@ -32,24 +32,24 @@ def dots_picture(facts: Facts) -> Picture:
             "model": model,
             "path": path,
             "mark": FILLED if path == facts.paths[0] else OPEN,
-            "x": rows[model, path, wanted].abs_response,
-            "y": rows[model, path, unwanted].abs_response,
+            "x": rows[model, path, wanted_type].abs_response,
+            "y": rows[model, path, unwanted_type].abs_response,
         }
         for model in dict.fromkeys(row.model_id for row in facts.responses)
         for path in facts.paths
-        if {(model, path, wanted), (model, path, unwanted)} <= rows.keys()
+        if {(model, path, wanted_type), (model, path, unwanted_type)} <= rows.keys()
     ]
     if not dots:
         return NOTHING
-    least = next(row.wanted_limit for row in rows.values() if row.pair_type == wanted)
-    most = next(row.safe_limit for row in rows.values() if row.pair_type == unwanted)
+    least = next(row.wanted_limit for row in rows.values() if row.pair_type == wanted_type)
+    most = next(row.safe_limit for row in rows.values() if row.pair_type == unwanted_type)
     end = 1.0 if is_of_probability(facts.run.score) else max(max(d["x"], d["y"]) for d in dots)
-    title = f"{unwanted.capitalize()} beside {wanted}"
+    title = f"{unwanted_type.capitalize()} beside {wanted_type}"
     if least is not None and most is not None:
         title = _title(dots, least, most)
     first, *more = facts.paths
     note = f"Each mark is a model. ● {first}" + "".join(f", ○ {path}" for path in more) + "."
-    return Picture(title, _svg(dots, (wanted, unwanted), (least, most), end, title), note)
+    return Picture(title, _svg(dots, (wanted_type, unwanted_type), (least, most), end, title), note)
 
 
 def _title(dots: list[Row], least: float, most: float) -> str:

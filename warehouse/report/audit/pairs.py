@@ -22,7 +22,7 @@ MOST_RANKS = 3
 
 
 class Blank(NamedTuple):
-    """What stands where a component has no pair, of all models or of one."""
+    """Empty card of a component without a pair, of all models or of one."""
 
     component: str
     model_id: str

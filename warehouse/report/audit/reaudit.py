@@ -99,7 +99,7 @@ def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
             row,
             headline_of(row),
             count_gates(facts, row.entry),
-            tuple(_failed(facts, row.entry)),
+            tuple(_describe_failures(facts, row.entry)),
             tuple(_facts_of(facts, row)),
             tuple(_actions(row, config)),
         )
@@ -121,30 +121,32 @@ def count_gates(facts: Facts, entry: str | None = None) -> str:
     """Count the gates by verdict, as '3 gates failed, 2 passed, 1 undecided'."""
     rows = [row for row in facts.verdicts if entry in (None, row.entry)]
     counts = Counter(row.verdict for row in rows)
-    said = [f"{counts[verdict]} {words}" for verdict, words in COUNTED.items() if counts[verdict]]
-    if not said:
+    phrases = [
+        f"{counts[verdict]} {words}" for verdict, words in COUNTED.items() if counts[verdict]
+    ]
+    if not phrases:
         return "No gate applies"
-    number, _, words = said[0].partition(" ")
+    number, _, words = phrases[0].partition(" ")
     noun = "gate" if number == "1" else "gates"
-    return ", ".join([f"{number} {noun} {words}", *said[1:]])
+    return ", ".join([f"{number} {noun} {words}", *phrases[1:]])
 
 
-def _failed(facts: Facts, entry: str) -> Iterator[str]:
-    """State of each failed rule what it found, what it allows, and how far that is beyond."""
+def _describe_failures(facts: Facts, entry: str) -> Iterator[str]:
+    """State for each failed rule its value, its limit, and the distance between both."""
     failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (entry, "fail")]
     for row in failed[:MOST]:
         numbers = (row.found, row.lower_limit, row.upper_limit, row.gate_limit, row.beyond_by)
         if row.rule == "decrease":
             numbers = (-row.found, -row.upper_limit, -row.lower_limit, *numbers[3:])
-        found, lower, upper, limit, beyond = (score_text(value) for value in numbers)
+        measured, lower, upper, limit, beyond = (score_text(value) for value in numbers)
         allowed = ALLOWED.get(row.rule, "at least {} is").format(limit)
         decided = ""
         if row.source_count is not None:
             decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
         yield (
             f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} {VERBS[row.rule]} "
-            f"{found} ({percent_text(row.level)}: {lower} to {upper}), {allowed} allowed: beyond "
-            f"it by at least {beyond}{decided}"
+            f"{measured} ({percent_text(row.level)}: {lower} to {upper}), {allowed} allowed: "
+            f"beyond it by at least {beyond}{decided}"
         )
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
@@ -313,7 +315,7 @@ def others_of(facts: Facts, config: str) -> list[Other]:
     """Models of the registry whose verdict does not stand as failed."""
     stands = {row.entry for row in facts.standing if row.accepted_at is None}
     accepted = {row.entry: row for row in facts.standing if row.accepted_at is not None}
-    others = []
+    listed_models = []
     for row in facts.entries:
         if row.entry in stands:
             continue
@@ -327,5 +329,5 @@ def others_of(facts: Facts, config: str) -> list[Other]:
             words = f"{count_gates(facts, row.entry)}."
         elif row.state == "audited" and not row.problem:
             words = "Its gates limit a change, and nothing before it can be compared."
-        others.append(Other(row.entry, row.version, badge_of(row.verdict), words, command))
-    return others
+        listed_models.append(Other(row.entry, row.version, badge_of(row.verdict), words, command))
+    return listed_models

@@ -42,7 +42,7 @@ AUDITED_ALIKE = ("none", "version")
 
 
 class Verdict(NamedTuple):
-    """What a reader who stops early leaves with."""
+    """Top of the page: decision, question, models and trust."""
 
     headline: str
     question: str
@@ -109,14 +109,14 @@ def _question(facts: Facts) -> str:
     changes = list(dict.fromkeys(row.pair_type for row in facts.pair_types))
     sources = max((row.source_count for row in facts.pair_types), default=0)
     models = f"{len(facts.models):,} models" if len(facts.models) != 1 else "one model"
-    revealed = f", revealed by {_listed(facts.paths)}" if facts.paths else ""
+    revealed = f", revealed by {_join_names(facts.paths)}" if facts.paths else ""
     return (
-        f"how far does a change of {_listed(changes)} move the score of {models}? "
+        f"how far does a change of {_join_names(changes)} move the score of {models}? "
         f"{sources:,} sources{revealed}."
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Join names as a sentence does; of many, the first three and the number of the others."""
     shown = [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else [])]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What one model goes by; the sentence begins with what is printed bold."""
+    """Verdict row of one model; the sentence begins with its bold part."""
 
     model: str
     """Its display name, or what a registry calls it."""
