@@ -1,6 +1,6 @@
 """What a block costs beside the network: every step of it, with a network that returns a constant.
 
-Studies are planned as their command does it, and one worker's orders are carried out in this
+Studies are planned as their command does it, and one worker's tasks are carried out in this
 process: ten models, each of which scores the same block and commits it. Rows are forward rows.
 Seconds are those of the processor, so other work on the machine and waiting for the disk do not
 count. A step's seconds are added up over all models, so what models share is shared here, too; the
@@ -38,11 +38,10 @@ from decaf.scoring.states import StateBuilder
 from tasks.cluster.worker import loaded_model
 from tasks.compute import fit
 from tasks.inputs import store_pairs
-from tasks.order import order_of
+from tasks.make_task import make_task
 from tasks.plan import plan_audit
-from tasks.units import orders, predict, route, scan, score
+from tasks.units import predict, route, run_task, scan, score
 from tasks.units.bench import Bench
-from tasks.units.orders import run_order
 from warehouse.commits.writer import open_root
 
 MODELS, ROUNDS, PASSES, CLASSES = 10, 2, 4, 9
@@ -55,7 +54,7 @@ STEPS = {
     "gather": [(StatePlan, "gather")],
     "rows": [(score, "trajectory_rows"), (predict, "prediction_rows")],
     "route": [(route, "profile_rows")],
-    "commit": [(orders, "commit")],
+    "commit": [(run_task, "commit")],
 }
 """Functions whose seconds make up a step; none of them calls another one."""
 PIXELS = ("build", "normalise")
@@ -190,20 +189,20 @@ def study_of(
 
 
 def carried_out(study: Study) -> tuple[int, dict[str, float]]:
-    """Forward rows of all orders of a study of one block, and the seconds of every step."""
+    """Forward rows of all tasks of a study of one block, and the seconds of every step."""
     open_root(study.warehouse)
     plan = plan_audit(study, study.pair_set())
     inputs = store_pairs(plan)
     fit(plan, inputs)
-    work = [order_of(plan, *groups, inputs, None) for groups in plan.by_model.values()]
+    work = [make_task(plan, *groups, inputs, None) for groups in plan.by_model.values()]
     TAKEN.clear()
     started, rows = time.process_time(), 0
-    for order in work:
+    for task in work:
         # Not counted: a worker keeps its model over the blocks of it.
         TAKEN["load"] -= time.process_time()
-        loaded_model(order.model)
+        loaded_model(task.model)
         TAKEN["load"] += time.process_time()
-        rows += run_order(order).forward_rows
+        rows += run_task.run_task(task).forward_rows
     seconds = {step: TAKEN[step] for step in STEPS}
     total = time.process_time() - started - TAKEN["load"]
     return rows, seconds | {"other": total - sum(seconds.values()), "all": total}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decaf.foundation.digests import json_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import SharedParts, Unit
-from tasks.units.orders import UNITS
+from tasks.units.run_task import UNITS
 from warehouse.commits import receipts
 from warehouse.storage import Storage
 

@@ -9,10 +9,10 @@ from decaf.errors import DiskRefuses, WorkerEnded, number_of
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.estimate import Remaining
-from tasks.order import order_of
+from tasks.make_task import make_task
 from tasks.plan import AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.orders import UNITS, Done, run_order
+from tasks.units.run_task import UNITS, Done, run_task
 from warehouse.commits import receipts
 
 Groups = Sequence[tuple[Unit, ...]]
@@ -47,10 +47,10 @@ def compute_model(
 
     for wave in _waves(groups):
         of_label |= {units[0].label: units for units in wave}
-        # Made as they are sent: an order has all that a worker needs, and a model may have many.
-        orders = (order_of(plan, units, inputs, images) for units in wave)
+        # Made as they are sent: a task has all that a worker needs, and a model may have many.
+        tasks = (make_task(plan, units, inputs, images) for units in wave)
         names = [units[0].label for units in wave]
-        drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
+        drive(client, run_task, tasks, names, report, rank, (DiskRefuses, WorkerEnded))
 
 
 def _announce_once(remark: str, announced: set[str]) -> None:
@@ -92,8 +92,8 @@ def _prepare(
     inputs: Path,
     on_done: Callable[[Done], None],
 ) -> None:
-    orders = [order_of(plan, group, inputs, None) for group in groups]
-    drive(client, run_order, orders, [group[0].name for group in groups], on_done)
+    tasks = [make_task(plan, group, inputs, None) for group in groups]
+    drive(client, run_task, tasks, [group[0].name for group in groups], on_done)
 
 
 def fit(plan: AuditPlan, inputs: Path) -> None:
@@ -113,7 +113,7 @@ def analyse(plan: AuditPlan, inputs: Path) -> None:
 def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
     """Compute units beside the flow; each is one commit."""
     for group in plan.of_study(kind):
-        run_order(order_of(plan, group, inputs, None))
+        run_task(make_task(plan, group, inputs, None))
 
 
 def _waves(groups: Sequence[tuple[Unit, ...]]) -> list[list[tuple[Unit, ...]]]:

@@ -14,7 +14,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.plan import AuditPlan
 from tasks.units.kinds import KINDS
-from tasks.units.orders import UNITS
+from tasks.units.run_task import UNITS
 from warehouse.commits import receipts
 from warehouse.query.catalog import connect
 from warehouse.storage import Storage

@@ -9,7 +9,7 @@ import pyarrow as pa
 from decaf.foundation.digests import short
 from decaf.plan.units import Unit
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
-from tasks.order import software
+from tasks.make_task import software
 from tasks.pair_rows import pair_tables
 from tasks.plan import AuditPlan
 from tasks.runs import newest_run

@@ -36,7 +36,7 @@ from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
-from tasks.units.orders import UNITS, commit_key, missing_files, together
+from tasks.units.run_task import UNITS, commit_key, missing_files, together
 from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts

@@ -38,7 +38,7 @@ from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error
 from tasks.cluster.user_code import user_code
 from tasks.cluster.worker import (
-    ModelOrder,
+    TaskModel,
     choose_device,
     held_memory,
     loaded_model,
@@ -48,8 +48,8 @@ from tasks.cluster.worker_deaths import limit_seconds
 from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
 from tasks.input_shape import sample
+from tasks.make_task import task_model
 from tasks.memory import FLOAT, Footprint, largest_block
-from tasks.order import model_order
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
 from tasks.sizes import Pace
@@ -58,7 +58,7 @@ from tasks.sizes import Pace
 class Trial(NamedTuple):
     """A model, and what it has to answer."""
 
-    model: ModelOrder
+    model: TaskModel
     score: ScoreDefinition
     inputs: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads one of the clean inputs, (1, …)."""
@@ -266,57 +266,57 @@ def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels
     nothing is known. Writes nothing; reads a few inputs.
     """
     study = plan.given
-    orders = scored_models(plan) | {
-        card.id: ModelOrder(card, "", "", study.device, plan.pairs.columns)
+    tasks = scored_models(plan) | {
+        card.id: TaskModel(card, "", "", study.device, plan.pairs.columns)
         for card in plan.waiting
         if isinstance(card, NetworkCard)
     }
-    refused = _refuse_columns(orders)
-    orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
-    if not orders:
+    refused = _refuse_columns(tasks)
+    tasks = {name: task for name, task in tasks.items() if not task.card.is_elsewhere}
+    if not tasks:
         return TriedModels(refused, {}, 1)
     cluster = study.cluster
     if isinstance(cluster, LocalWorkers):
-        fewer = {"workers": min(cluster.workers, len(orders))}
+        fewer = {"workers": min(cluster.workers, len(tasks))}
         cluster = cluster.model_copy(update=fewer)
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        models = _try(client, plan, orders, is_measured=is_measured)
+        models = _try(client, plan, tasks, is_measured=is_measured)
     return models._replace(errors=refused | models.errors)
 
 
-def _refuse_columns(orders: Mapping[str, ModelOrder]) -> dict[str, DecafError]:
+def _refuse_columns(tasks: Mapping[str, TaskModel]) -> dict[str, DecafError]:
     """Error by model of each that another process answers and that cannot take the columns."""
     errors: dict[str, DecafError] = {}
-    for name, order in orders.items():
-        if order.card.is_elsewhere:
+    for name, task in tasks.items():
+        if task.card.is_elsewhere:
             try:
-                order.card.check_columns(order.columns)
+                task.card.check_columns(task.columns)
             except DecafError as error:
                 errors[name] = error
     return errors
 
 
-def scored_models(plan: AuditPlan) -> dict[str, ModelOrder]:
+def scored_models(plan: AuditPlan) -> dict[str, TaskModel]:
     """Every model that has any forward pass to do."""
     units = {unit.model_id: unit for unit in plan.pending if unit.kind in SCORED}
-    return {model_id: model_order(plan, (unit,)) for model_id, unit in units.items()}
+    return {model_id: task_model(plan, (unit,)) for model_id, unit in units.items()}
 
 
 def _try(
     client: Client,
     plan: AuditPlan,
-    orders: dict[str, ModelOrder],
+    tasks: dict[str, TaskModel],
     *,
     is_measured: bool = False,
 ) -> TriedModels:
     models: dict[str, TriedModel] = {}
-    cards = {model_id: order.card for model_id, order in orders.items()}
+    cards = {model_id: task.card for model_id, task in tasks.items()}
     unusable = contradictions(cards, plan.pairs, plan.study.score)
-    orders = {model_id: order for model_id, order in orders.items() if model_id not in unusable}
-    if orders:
+    tasks = {model_id: task for model_id, task in tasks.items() if model_id not in unusable}
+    if tasks:
         most = "at most " if plan.may_stop else ""
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
-        announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
+        announce(f"{todo}; trying {number_of(len(tasks), 'model')} first")
 
     def note(named_model: tuple[str, TriedModel]) -> None:
         model_id, model = named_model
@@ -324,8 +324,8 @@ def _try(
         for remark in model.remarks:
             announce(remark)
 
-    trials = trials_of(plan, orders, is_measured=is_measured)
-    errors = attempt(client, _try_by_name, trials, list(orders), note)
+    trials = trials_of(plan, tasks, is_measured=is_measured)
+    errors = attempt(client, _try_by_name, trials, list(tasks), note)
     return TriedModels({**unusable, **errors}, models, len(client.nthreads()))
 
 
@@ -334,7 +334,7 @@ def _try_by_name(trial: Trial) -> tuple[str, TriedModel]:
 
 
 def trials_of(
-    plan: AuditPlan, orders: Mapping[str, ModelOrder], *, is_measured: bool = False
+    plan: AuditPlan, tasks: Mapping[str, TaskModel], *, is_measured: bool = False
 ) -> list[Trial]:
     """Trials of some models of a plan, with the inputs that they are given."""
     study, inputs = plan.study, plan.pairs.input_set
@@ -342,12 +342,12 @@ def trials_of(
     def read(positions: Sequence[int]) -> tuple[Callable[[], NDArray[Any]], ...]:
         return tuple(sample(plan.given, inputs, place) for place in positions)
 
-    extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if orders else ((), ())
+    extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)
     sizes = study.batch_size, state_count
     return [
-        Trial(order, study.score, extremes, probes, *sizes, study.epsilon, is_measured)
-        for order in orders.values()
+        Trial(task, study.score, extremes, probes, *sizes, study.epsilon, is_measured)
+        for task in tasks.values()
     ]
 
 

@@ -27,7 +27,7 @@ OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 MOST_ORDERS = 1 << 32
 """More than any call has: keeps calls of different ranks apart."""
 
-Order = TypeVar("Order")
+Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _refused: dict[str, str] = {}
@@ -36,62 +36,62 @@ _refused: dict[str, str] = {}
 
 def drive(
     client: Client,
-    work: Callable[[Order], Result],
-    orders: Iterable[Order],
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
     names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> None:
-    """Run ``work`` on every order as :func:`attempt` does, and raise what failed as one error.
+    """Run ``work`` on every task as :func:`attempt` does, and raise what failed as one error.
 
-    Raises BadInput when orders failed because of what was given, and ScoringFailed when they failed
+    Raises BadInput when tasks failed because of what was given, and ScoringFailed when they failed
     for another reason. Raises DiskRefuses when the disk refused a result, so that what is left has
     not been begun, and WriteFailed when a result could not be written for a reason that is its own.
     Raises OrchestrationLost when the scheduler is gone.
     """
-    _raise(attempt(client, work, orders, names, on_done, rank, final), len(names))
+    _raise(attempt(client, work, tasks, names, on_done, rank, final), len(names))
 
 
 def attempt(
     client: Client,
-    work: Callable[[Order], Result],
-    orders: Iterable[Order],
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
     names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> dict[str, DecafError]:
-    """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
+    """Run ``work`` on every task, in their sequence, and hand over each result as it comes.
 
     Orders are taken as they are sent, a window of them at a time.
 
-    Work must be idempotent: an order is run again when its worker dies, unless it is to blame
-    (:mod:`tasks.cluster.worker_deaths`). A failing order does not stop the others, unless the disk
-    refused its result, and would refuse theirs as well: no further order is begun then, and none at
-    all by its worker, in whichever call of this client. No further order is begun after any other
+    Work must be idempotent: a task is run again when its worker dies, unless it is to blame
+    (:mod:`tasks.cluster.worker_deaths`). A failing task does not stop the others, unless the disk
+    refused its result, and would refuse theirs as well: no further task is begun then, and none at
+    all by its worker, in whichever call of this client. No further task is begun after any other
     ``final`` error, either.
 
-    Each order has one unique name: the key of its future, and what an error calls it. Of several
-    calls at a time, orders of a lower rank go first, so that a worker meets those of one call
+    Each task has one unique name: the key of its future, and what an error calls it. Of several
+    calls at a time, tasks of a lower rank go first, so that a worker meets those of one call
     together.
 
-    Returns what failed, by the name of the order. Raises OrchestrationLost when the scheduler is
+    Returns what failed, by the name of the task. Raises OrchestrationLost when the scheduler is
     gone.
     """
-    waiting = zip(orders, names, strict=True)
+    waiting = zip(tasks, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
     running = as_completed(loop=client.loop)
     called: dict[str, str] = {}
     failures: dict[str, DecafError] = {}
 
     def submit(count: int) -> None:
-        for order, name in itertools.islice(waiting, count):
+        for task, name in itertools.islice(waiting, count):
             place = -(rank * MOST_ORDERS + len(called))
             # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
             key = _key(work, name, client)
-            call = run_unless_refused, work, order, client.id, key
+            call = run_unless_refused, work, task, client.id, key
             future = client.submit(*call, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
@@ -121,13 +121,11 @@ def _key(work: Callable[..., Any], name: str, client: Client) -> str:
     return f"{work.__name__}-{name}-{client.id}"
 
 
-def run_unless_refused(
-    work: Callable[[Order], Result], order: Order, client: str, key: str
-) -> Result:
-    """What a worker does of an order: nothing, once the disk has refused it a result.
+def run_unless_refused(work: Callable[[Task], Result], task: Task, client: str, key: str) -> Result:
+    """What a worker does of a task: nothing, once the disk has refused it a result.
 
     The worker knows at once; until the client has heard of it, and taken back what it had sent, the
-    worker would have begun the next order in vain. Raises DiskRefuses when the disk refused this
+    worker would have begun the next task in vain. Raises DiskRefuses when the disk refused this
     result, or an earlier one of the client's on this worker, and no error but decaf's own, whatever
     the user's code raises.
     """
@@ -135,7 +133,7 @@ def run_unless_refused(
         raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")
     try:
         with note_work(key):
-            return work(order)
+            return work(task)
     except BaseException as error:  # noqa: BLE001 - a model may raise SystemExit
         failed = plain_error(error)
         is_refused = isinstance(error, WriteFailed) and (
@@ -148,7 +146,7 @@ def run_unless_refused(
 
 
 def _fetch_result(future: Future) -> Any:
-    """Result of an order that has succeeded; the scheduler hands it over."""
+    """Result of a task that has succeeded; the scheduler hands it over."""
     try:
         return future.result()
     except OSError as error:
@@ -164,12 +162,12 @@ def _as_decaf_error(error: BaseException) -> DecafError:
     return error if isinstance(error, DecafError) else plain_error(error)
 
 
-def _raise(failures: dict[str, DecafError], order_count: int) -> None:
+def _raise(failures: dict[str, DecafError], task_count: int) -> None:
     if not failures:
         return
     reasons = [f"{name}: {error}" for name, error in failures.items()]
     shown = "\n  ".join(reasons[:SHOWN])
-    text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
+    text = f"{len(failures)} of {task_count} tasks failed; what succeeded is kept:\n  {shown}"
     errors = list(failures.values())
     kind = common_error(errors, text)
     raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]

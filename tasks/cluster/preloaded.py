@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from distributed import Worker
 
-NEEDED = ("distributed.nanny", "tasks.units.orders", "torch", "pandas")
+NEEDED = ("distributed.nanny", "tasks.units.run_task", "torch", "pandas")
 """Modules that a worker needs at its first block. Arrow asks for pandas where it is installed."""
 PR_SET_PDEATHSIG = 1
 """Of Linux's prctl.h."""

@@ -22,7 +22,7 @@ from tasks.cluster.worker_deaths import LimitedModel, limit_seconds
 
 
 @dataclass(frozen=True)
-class ModelOrder:
+class TaskModel:
     """Which model a worker is to have, and where."""
 
     card: ModelCard
@@ -43,30 +43,30 @@ class Loaded(NamedTuple):
     """0 when the worker held it."""
 
 
-_held: list[tuple[ModelOrder, Model]] = []
+_held: list[tuple[TaskModel, Model]] = []
 
 
-def loaded_model(order: ModelOrder) -> Loaded:
-    """The model of an order; the worker keeps it until another one is asked for.
+def loaded_model(task: TaskModel) -> Loaded:
+    """The model of a task; the worker keeps it until another one is asked for.
 
     Raises ModelError when the model is not the one that was planned any more.
     """
     exact_float32()
-    _held[:] = [held for held in _held if held[0] == order]
+    _held[:] = [held for held in _held if held[0] == task]
     for held, model in _held:
-        if held == order:
+        if held == task:
             return Loaded(model, 0.0)
     started = time.perf_counter()
-    with limit_seconds(order.card.timeout):
-        loaded = order.card.load_for(choose_device(order.device), order.columns)
-        model = LimitedModel(loaded, order.card.timeout)
+    with limit_seconds(task.card.timeout):
+        loaded = task.card.load_for(choose_device(task.device), task.columns)
+        model = LimitedModel(loaded, task.card.timeout)
     # Asked after loading: what changed before or meanwhile is noticed.
-    if order.card.weights_digest() != order.weights:
+    if task.card.weights_digest() != task.weights:
         raise ModelError(
-            f"model {order.card.id} moved while it was being audited: what was loaded is not what "
+            f"model {task.card.id} moved while it was being audited: what was loaded is not what "
             "was planned; run the same command again"
         )
-    _held.append((order, model))
+    _held.append((task, model))
     return Loaded(model, time.perf_counter() - started)
 
 
@@ -86,12 +86,12 @@ def choose_device(wanted: str) -> str:
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
-def has_gpu(order: ModelOrder) -> bool:
-    """Whether the model of an order runs on a GPU of this worker.
+def has_gpu(task: TaskModel) -> bool:
+    """Whether the model of a task runs on a GPU of this worker.
 
     Raises BadInput when a GPU is asked for and there is none.
     """
-    return choose_device(order.device) == "cuda"
+    return choose_device(task.device) == "cuda"
 
 
 def watch_memory(device: Device) -> None:

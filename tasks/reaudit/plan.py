@@ -14,7 +14,7 @@ from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
-from tasks.order import software
+from tasks.make_task import software
 from tasks.progress import announce
 from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (

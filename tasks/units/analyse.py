@@ -47,13 +47,13 @@ class Analyse(Kind):
         from warehouse.query.damage import connect_whole
 
         (unit,) = units
-        order, study = bench.order, bench.order.study
+        task, study = bench.task, bench.task.study
         if unit.name in OF_UNITS:
-            with connect_whole(order.destination.store, study.study) as connection:
+            with connect_whole(task.destination.store, study.study) as connection:
                 labelled = read_units(connection, study)
             tables = OF_UNITS[unit.name](labelled, json.loads(unit.parts["definition"]))
         else:
-            columns = study.labels.rows(unit.name, judged_of(study), order.pairs)
+            columns = study.labels.rows(unit.name, judged_of(study), task.pairs)
             tables = {unit.name: pa.table(dict(columns))}
         return {
             name: rows.add_column(0, "unit_key", pa.repeat(unit.key, rows.num_rows))

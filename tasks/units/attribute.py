@@ -66,7 +66,7 @@ class Attribute(Kind):
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""
         import torch
 
-        block, study = bench.block, bench.order.study
+        block, study = bench.block, bench.task.study
         methods = [study.attributions[unit.name] for unit in units]
         definition = methods[0].own_score or study.score
         used, first, of_pair = np.unique(block.plus, return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a worker computes an order with: its model, its inputs, and what that costs.
+"""What a worker computes a task with: its model, its inputs, and what that costs.
 
 Nothing here imports Prefect.
 """
@@ -27,7 +27,7 @@ from decaf.scoring.block import BlockScores
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import on_device
 from tasks.cluster.worker import (
-    ModelOrder,
+    TaskModel,
     device_name,
     has_gpu,
     loaded_model,
@@ -55,7 +55,7 @@ SUMMED = (
 )
 LARGEST = ("batch_size", "peak_memory_bytes")
 OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
-"""Tables of which an order may need the rows of some of a block's pairs, and what names these."""
+"""Tables of which a task may need the rows of some of a block's pairs, and what names these."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class StoredUnits:
 
 @dataclass(frozen=True)
 class Destination:
-    """Place in a warehouse where the rows of one order are committed."""
+    """Place in a warehouse where the rows of one task are committed."""
 
     store: Storage
     study: str
@@ -105,11 +105,11 @@ class Destination:
 
 
 @dataclass(frozen=True)
-class Order:
+class Task:
     """Units that are computed and committed together: names, paths and keys, no inputs."""
 
     units: tuple[Unit, ...]
-    model: ModelOrder | None
+    model: TaskModel | None
     """None where the units are of all models."""
     study: Study
     """Its paths are fitted; a worker gets it without its models."""
@@ -125,13 +125,13 @@ class Order:
 
     @property
     def label(self) -> str:
-        """Name of the order in messages."""
+        """Name of the task in messages."""
         return self.units[0].label
 
 
 @dataclass
 class Cost:
-    """What an order takes, in rows and seconds; kinds add what they use."""
+    """What a task takes, in rows and seconds; kinds add what they use."""
 
     item_count: int | None = None
     forward_rows: int = 0
@@ -146,19 +146,19 @@ class Cost:
 
 
 class Bench:
-    """One part of an order on a worker: its model, what has been read, and what was computed.
+    """One part of a task on a worker: its model, what has been read, and what was computed.
 
-    ``stored`` has the rows of the warehouse that other parts of the order have read.
+    ``stored`` has the rows of the warehouse that other parts of the task have read.
     """
 
-    def __init__(self, order: Order, part: BlockPart, stored: Stored) -> None:
-        self.order, self.part = order, part
+    def __init__(self, task: Task, part: BlockPart, stored: Stored) -> None:
+        self.task, self.part = task, part
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
         self.plan: StatePlan | None = None
         """The states behind the units that score (:mod:`tasks.units.scan`)."""
         self.scores: BlockScores | None = None
-        """What the forward pass of the order gave."""
+        """What the forward pass of the task gave."""
         self.queries: list[BlockScores] = []
         """The scores of every query of a state; one of a model that is not stochastic."""
         self.remark = ""
@@ -169,15 +169,15 @@ class Bench:
 
     @cached_property
     def model(self) -> Model:
-        """The model of the order, which the worker may hold already."""
-        model, self.cost.load_seconds = loaded_model(self.order.model)
+        """The model of the task, which the worker may hold already."""
+        model, self.cost.load_seconds = loaded_model(self.task.model)
         watch_memory(model.device)
         return model
 
     @cached_property
     def block(self) -> PairBlock:
         """The pairs of the part, with the masks of their inputs where the data have features."""
-        block, masks = self.part.block, self.order.files.masks
+        block, masks = self.part.block, self.task.files.masks
         if masks is None:
             return block
         return replace(block, regions=inputs_at(masks, block.mask_positions, block.mask_shape))
@@ -185,10 +185,10 @@ class Bench:
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
         """Clean inputs of the block at places of the input store, channels first.
 
-        Where the order is for a GPU, it can copy them by itself.
+        Where the task is for a GPU, it can copy them by itself.
         """
-        room = page_locked if has_gpu(self.order.model) else np.empty
-        file, shape = self.order.files.clean, self.part.block.shape
+        room = page_locked if has_gpu(self.task.model) else np.empty
+        file, shape = self.task.files.clean, self.part.block.shape
         return channels_first(inputs_at(file, positions, shape, room))
 
     @cached_property
@@ -202,14 +202,14 @@ class Bench:
 
     def foregrounds(self, sources: NDArray[np.int64]) -> Tensor:
         """(n, channels, height, width) images that labels need, of sources of the block."""
-        stored = inputs_at(self.order.files.foregrounds, self.part.source_positions[sources])
+        stored = inputs_at(self.task.files.foregrounds, self.part.source_positions[sources])
         return on_device(channels_first(stored), self.model.device)
 
     def score_values(self, images: Tensor, batch_size: int) -> NDArray[np.float64]:
         """(n, columns) score values of images that are on the model's device."""
         import torch
 
-        scorers = scorers_of(self.order.model.card, self.model, self.order.study.score)
+        scorers = scorers_of(self.task.model.card, self.model, self.task.study.score)
         parts = images.split(batch_size)
         queries = [torch.cat([scorer(some) for some in parts]) for scorer in scorers]
         return torch.stack(queries).mean(dim=0).cpu().numpy()
@@ -219,7 +219,7 @@ class Bench:
 
         Raises ScoringFailed when even one row does not fit.
         """
-        batch_size = self.order.batch_size
+        batch_size = self.task.batch_size
         while True:
             try:
                 result = compute(batch_size)
@@ -233,22 +233,22 @@ class Bench:
                 return result
 
     def note_smaller_batch(self, batch_size: int) -> None:
-        """Remark that batches are smaller than the order allows."""
-        model_id, allowed = self.order.units[0].model_id, self.order.batch_size
+        """Remark that batches are smaller than the task allows."""
+        model_id, allowed = self.task.units[0].model_id, self.task.batch_size
         self.remark = (
             f"{model_id}: a batch of {allowed} rows does not fit the memory of a worker; batches "
             f"have {batch_size} rows instead"
         )
 
     def rows_of(self, unit: Unit, table: str) -> pa.Table | None:
-        """Rows of a unit, computed in this order or stored; None where its pairs have none."""
-        if unit in self.order.units:
+        """Rows of a unit, computed in this task or stored; None where its pairs have none."""
+        if unit in self.task.units:
             rows = self.results[table]
             own = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return own if own.num_rows else None
         place, name = (unit.key, table), OF_BLOCK.get(table)
         if place not in self._stored:
-            warehouse, commit = self.order.destination, self.order.stored.commits[unit.key]
+            warehouse, commit = self.task.destination, self.task.stored.commits[unit.key]
             self._stored[place] = read_unit(
                 warehouse.store, warehouse.study, commit, unit.key, table
             )
@@ -263,20 +263,20 @@ class Bench:
         self._processed = time.process_time()
 
     def model_is_done(self) -> None:
-        """Note what memory the model took, and let go of the inputs: the next order may begin."""
+        """Note what memory the model took, and let go of the inputs: the next task may begin."""
         self.cost.peak_memory_bytes = peak_memory(self.model.device)
         self.__dict__.pop("clean", None)
 
     def cost_row(self) -> dict[str, Any]:
         """Row of the table ``costs``."""
-        order, first = self.order, self.order.units[0]
+        task, first = self.task, self.task.units[0]
         return {
-            "commit_key": order.destination.key,
+            "commit_key": task.destination.key,
             "kind": first.kind,
             "name": first.name,
             "block": first.block,
             **vars(self.cost),
-            "requested_batch_size": order.batch_size,
+            "requested_batch_size": task.batch_size,
             "wall_seconds": time.perf_counter() - self._started,
             "cpu_seconds": time.process_time() - self._processed,
             "device": device_name(self.model.device),
@@ -285,7 +285,7 @@ class Bench:
 
 
 def summed(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What an order took, from the rows of the table ``costs`` for the shapes of its inputs."""
+    """What a task took, from the rows of the table ``costs`` for the shapes of its inputs."""
     total, *others = rows
     for row in others:
         total |= {name: total[name] + row[name] for name in SUMMED if row[name] is not None}

@@ -43,7 +43,7 @@ class Choose(Kind):
         Raises ModelError when a rule chooses nothing, or an epoch that was not kept.
         """
         (unit,) = units
-        (card,) = bench.order.study.models
+        (card,) = bench.task.study.models
         epochs = _measured(bench, unit.needs[0])
         kept = {epoch.number for epoch in epochs}
         chosen = sorted(set(card.chooser.choose(epochs)))

@@ -46,7 +46,7 @@ class Corrupt(Kind):
         (unit,) = units
 
         def measured(batch_size: int) -> Variants:
-            return bench.order.study.labels.measure(_Subject(bench, unit, batch_size))
+            return bench.task.study.labels.measure(_Subject(bench, unit, batch_size))
 
         variants = bench.within_memory(measured)
         images, names, _ = variants.values.shape
@@ -55,10 +55,10 @@ class Corrupt(Kind):
 
 
 class _Subject:
-    """The model and the block of an order, as a source of labels asks them."""
+    """The model and the block of a task, as a source of labels asks them."""
 
     def __init__(self, bench: Bench, unit: Unit, batch_size: int) -> None:
-        self.block, self.epsilon = bench.part.block, bench.order.study.epsilon
+        self.block, self.epsilon = bench.part.block, bench.task.study.epsilon
         self._bench, self._unit, self._batch_size = bench, unit, batch_size
 
     def clean_scores(self) -> dict[str, NDArray[np.float64]]:

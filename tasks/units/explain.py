@@ -65,12 +65,12 @@ class Explain(Kind):
         Raises ModelError when the model gives no probabilities of two classes.
         """
         (unit,) = units
-        study, card = bench.order.study, bench.order.model.card
+        study, card = bench.task.study, bench.task.model.card
         baseline, model = study.baselines[unit.name], bench.model
         preparing = time.perf_counter()
         baseline.prepare()
         subject = Subject(
-            probability=CountedProbability(_probability(bench, unit.name), bench.order.batch_size),
+            probability=CountedProbability(_probability(bench, unit.name), bench.task.batch_size),
             rows=study.data.factual_rows(card.training),
             estimator=model.estimator,
             refit_without_factor=card.training.fit_without_factor,
@@ -98,7 +98,7 @@ def _recipe_digest(card: ModelCard) -> str:
 
 def _probability(bench: Bench, method: str) -> Callable[[NDArray[np.float32]], NDArray[np.float64]]:
     """(n, p) rows → (n,) P(y = 1), through the same preprocessing as the audit's."""
-    model, name = bench.model, bench.order.model.card.id
+    model, name = bench.model, bench.task.model.card.id
     if model.output != "probabilities":
         raise ModelError(
             f"model {name} gives a {model.output}, and baseline {method} needs probabilities: use "

@@ -58,21 +58,21 @@ class Fit(Kind):
         What is known of the path by then is stored with each of them.
         """
         (unit,) = units
-        order, files = bench.order, self.files(unit, bench.order.study)
-        path = fitted_paths(order.study, unit.parts["inputs"])[unit.name]
+        task, files = bench.task, self.files(unit, bench.task.study)
+        path = fitted_paths(task.study, unit.parts["inputs"])[unit.name]
         for file in files:
             if file.exists() and EDITION not in unit.parts:
                 continue
-            if file == starts_file(unit, order.study):
-                stored = channels_first(open_inputs(order.files.clean))
+            if file == starts_file(unit, task.study):
+                stored = channels_first(open_inputs(task.files.clean))
                 draws = _draws(path, bench, stored)
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
             else:
-                path.fit(_batches(order.files.clean), file)
-        measured = path.measured(path.grid(order.study.grid))
+                path.fit(_batches(task.files.clean), file)
+        measured = path.measured(path.grid(task.study.grid))
         outcome = json.dumps(measured) if measured else None
         made = [(file, None, outcome) for file in files]
-        return {"made_files": file_rows(unit.key, order.study.workspace, made)}
+        return {"made_files": file_rows(unit.key, task.study.workspace, made)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """The file that the path is fitted to, and its random starts, which may be made of it."""
@@ -100,7 +100,7 @@ def _folder(study: Study) -> Path:
 
 def _draws(path: RevealPath, bench: Bench, stored: NDArray[Any]) -> Iterator[Words]:
     """(n, words) names of the random starts, block by block."""
-    pairs, study = bench.order.pairs, bench.order.study
+    pairs, study = bench.task.pairs, bench.task.study
     for rows in pairs.blocks(SOURCES_AT_ONCE):
         block = pairs.block(rows)
         block = block.of_rows(block.rows_of_types(path.pair_types))

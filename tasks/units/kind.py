@@ -45,7 +45,7 @@ class Kind(ABC):
 
     @abstractmethod
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Compute units of one order, on a worker; the block is scanned before, if they need it."""
+        """Compute units of one task, on a worker; the block is scanned before, if they need it."""
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """What a unit makes in the workspace, beside its rows; without them it is not there."""

@@ -29,7 +29,7 @@ class Predict(Kind):
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Values of the score for every clean input of the block."""
-        has_classes = bench.order.study.score.has_classes
+        has_classes = bench.task.study.score.has_classes
         (unit,) = units
         block, clean = bench.part.block, bench.scores.clean
         return {"predictions": prediction_rows(unit.key, block, clean, has_classes)}

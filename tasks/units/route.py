@@ -35,7 +35,7 @@ class Route(Kind):
             trajectories = bench.rows_of(unit.needs[0], "trajectories")
             # Where every trajectory is quarantined there are no rows, and no profiles either.
             if trajectories is not None:
-                epsilon = bench.order.study.epsilon
+                epsilon = bench.task.study.epsilon
                 parts.append(profile_rows(unit.key, trajectories, epsilon))
         return {"profiles": pa.concat_tables(parts or [PROFILES.schema.empty_table()])}
 

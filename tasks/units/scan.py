@@ -25,14 +25,14 @@ from tasks.units.state_plans import state_plan
 
 
 def scan(bench: Bench) -> None:
-    """Score the clean inputs of a block, and the paths that its order scores.
+    """Score the clean inputs of a block, and the paths that its task scores.
 
     States whose scores are stored do not go through the model again.
     """
     preparing = time.perf_counter()
-    order, block, model = bench.order, bench.part.block, bench.model
-    study, stored_units = order.study, order.stored.known
-    scored, stored = of_kind(order.units, "score"), of_kind(stored_units, "score")
+    task, block, model = bench.task, bench.part.block, bench.model
+    study, stored_units = task.study, task.stored.known
+    scored, stored = of_kind(task.units, "score"), of_kind(stored_units, "score")
     coarser = [unit for unit in stored if unit.name in {each.name for each in scored}]
     stored = [unit for unit in stored if unit not in coarser]
     plan = _of_model(state_plan(bench, (*scored, *stored), bench.clean), model)
@@ -40,20 +40,20 @@ def scan(bench: Bench) -> None:
     missing = [unit.name for unit in scored if unit.name in plan.index]
     stored = [unit for unit in (*stored, *coarser) if unit.name in plan.index]
     columns = study.score.columns(block.class_id)
-    scorers = scorers_of(order.model.card, model, study.score)
+    scorers = scorers_of(task.model.card, model, study.score)
     known = (
         _known(bench, plan, columns, missing, stored, len(scorers))
         if stored_units
         else [None] * len(scorers)
     )
-    starts = {number: open_starts(order.files.starts[name]) for name, number in plan.drawn.items()}
+    starts = {number: open_starts(task.files.starts[name]) for name, number in plan.drawn.items()}
     builder = StateBuilder(plan, on_device(bench.clean, model.device), starts)
-    limit, cost = FixedLimit(order.batch_size), bench.cost
+    limit, cost = FixedLimit(task.batch_size), bench.cost
     # Loading the model is a cost of its own.
     cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
     bench.queries = score_together(plan, builder, scorers, columns, limit, study.score.sign, known)
     bench.scores = scores = mean_scores(bench.queries)
-    if limit.rows < order.batch_size:
+    if limit.rows < task.batch_size:
         bench.note_smaller_batch(limit.rows)
     cost.item_count = block.pair_count
     cost.forward_rows = scores.forward_rows
@@ -81,7 +81,7 @@ def _known(
 
     Of a clean input, the queries of its stored paths are known, and of its other classes the mean.
     """
-    predicted = of_kind(bench.order.stored.known, "predict")
+    predicted = of_kind(bench.task.stored.known, "predict")
     rows = bench.rows_of(predicted[0], "predictions") if predicted else None
     if rows is None:
         return [None] * query_count
@@ -122,7 +122,7 @@ def _branches(
         repetition = rows["repetition"].to_numpy()
         for branch, column in enumerate(("q_plus", "q_minus")):
             # Before the sign of the score, as the model's values are.
-            stages = np.array(rows[column].to_pylist()) * bench.order.study.score.sign
+            stages = np.array(rows[column].to_pylist()) * bench.task.study.score.sign
             stride = (scores.shape[2] - 1) // max(stages.shape[1] - 1, 1)
             if stride > 1 and not _is_nested(bench, plan, unit.name, stride):
                 break
@@ -133,7 +133,7 @@ def _branches(
 def _is_nested(bench: Bench, plan: StatePlan, path: str, stride: int) -> bool:
     """True if the states of a path on every n-th stage are those of its whole grid there."""
     grid, pairs = plan.grids[path], bench.block.of_rows(plan.rows[path])
-    fine = bench.order.study.paths[path]
+    fine = bench.task.study.paths[path]
     coarse = replace(fine, stages=tuple(grid[::stride].tolist()))
     if fine.start != coarse.start:  # a chain whose draws depend on all stages
         return False

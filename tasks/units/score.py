@@ -56,7 +56,7 @@ class Score(Kind):
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, the quarantine of the others, and repeated queries."""
-        block, study = bench.part.block, bench.order.study
+        block, study = bench.part.block, bench.task.study
         scores = bench.scores.branches
         keys = {unit.name: unit.key for unit in units if unit.name in scores}
         paths = {name: study.paths[name] for name in keys}

@@ -20,23 +20,23 @@ _kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
 
 
 def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
-    """The states behind units of an order; planned unless this worker has met them before.
+    """The states behind units of a task; planned unless this worker has met them before.
 
     The units score paths, now or before; inputs are the (n_inputs, …) clean inputs of the block,
     channels first.
     """
-    order, block = bench.order, bench.part.block
+    task, block = bench.task, bench.part.block
     pairs = block.pair_ids, block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
-    study = order.destination.store.address, order.study.study
-    key = order.files.clean, pairs, planned
+    study = task.destination.store.address, task.study.study
+    key = task.files.clean, pairs, planned
     if study not in _kept:
         _kept.clear()
     plans = _kept.setdefault(study, {})
     plan = plans.get(key)
     if plan is None:
-        paths = {unit.name: order.study.paths[unit.name] for unit in units}
-        plan = plan_states(bench.block, inputs, paths, order.study.grid)
+        paths = {unit.name: task.study.paths[unit.name] for unit in units}
+        plan = plan_states(bench.block, inputs, paths, task.study.grid)
         if sum(kept.nbytes for kept in plans.values()) + plan.nbytes <= LARGEST_SUM:
             plans[key] = plan
     return plan

@@ -43,7 +43,7 @@ class Train(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """What each file is of, and what came out of the training by then."""
         (unit,) = units
-        study = bench.order.study
+        study = bench.task.study
         card = _first_card(unit, study)
         last = checkpoint(unit, study, card)
         card.train(last, choose_device(study.device))

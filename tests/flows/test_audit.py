@@ -165,7 +165,7 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
 
 @pytest.mark.slow
 def test_prefect_is_imported_for_a_server_and_torch_for_a_model_that_needs_it():
-    assert imported("tasks.units.orders") == []
+    assert imported("tasks.units.run_task") == []
     assert imported("flows.audit") == ["altair"]
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from tasks.compute import fit
 from tasks.inputs import store_foregrounds, store_pairs
+from tasks.make_task import make_task
 from tasks.manifest import commit_run
-from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.reasons import misses
 from tasks.units.kinds import KINDS
-from tasks.units.orders import run_order
+from tasks.units.run_task import run_task
 from warehouse.commits.writer import open_root
 
 NO_INPUTS = Path("no inputs")
@@ -35,7 +35,7 @@ def train(study, pairs=None):
     pairs = pairs or study.pair_set()
     plan = plan_audit(study, pairs)
     for group in (*plan.of_study("train"), *plan.of_study("choose")):
-        run_order(order_of(plan, group, NO_INPUTS, None))
+        run_task(make_task(plan, group, NO_INPUTS, None))
     return plan_audit(study, pairs)
 
 
@@ -48,7 +48,7 @@ def compute(study, pairs=None):
     images = store_foregrounds(plan)
     for groups in plan.by_model.values():
         for group in groups:
-            run_order(order_of(plan, group, inputs, images))
+            run_task(make_task(plan, group, inputs, images))
     return plan
 
 

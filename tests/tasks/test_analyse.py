@@ -15,8 +15,8 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.studies.imagenet9.labels import Behaviours
 from tasks.units.analyses import matched_pairs, probe_scores
-from tasks.units.bench import BlockPart, Destination, InputFiles, Order, StoredUnits
-from tasks.units.orders import UNITS, commit_key, run_order
+from tasks.units.bench import BlockPart, Destination, InputFiles, StoredUnits, Task
+from tasks.units.run_task import UNITS, commit_key, run_task
 from warehouse.commits import layout, receipts
 from warehouse.commits.writer import open_root
 
@@ -144,21 +144,21 @@ def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
         Unit("analyse", name, None, None, {"definition": json.dumps(definition)})
         for name, definition in analyses().items()
     ]
-    orders = [order(store, study, unit) for unit in units]
-    for one in orders:
-        run_order(one)
-    assert receipts.read_one(store, UNITS, "s", orders[1].destination.key).files == (), (
+    tasks = [task(store, study, unit) for unit in units]
+    for one in tasks:
+        run_task(one)
+    assert receipts.read_one(store, UNITS, "s", tasks[1].destination.key).files == (), (
         "there is no unit"
     )
-    made = receipts.read_one(store, UNITS, "s", orders[1].destination.key)
-    (tmp_path / layout.receipt(UNITS, "s", orders[0].destination.key)).unlink()
-    for one in orders:
-        run_order(one)
-    assert receipts.keys(store, UNITS, "s") == {one.destination.key for one in orders}
-    assert receipts.read_one(store, UNITS, "s", orders[1].destination.key) == made
+    made = receipts.read_one(store, UNITS, "s", tasks[1].destination.key)
+    (tmp_path / layout.receipt(UNITS, "s", tasks[0].destination.key)).unlink()
+    for one in tasks:
+        run_task(one)
+    assert receipts.keys(store, UNITS, "s") == {one.destination.key for one in tasks}
+    assert receipts.read_one(store, UNITS, "s", tasks[1].destination.key) == made
 
 
-def order(store, study, unit):
+def task(store, study, unit):
     destination = Destination(store, study.study, commit_key((unit,)), {})
     part, files = BlockPart(None, np.empty(0, np.int64)), InputFiles(Path("none"))
-    return Order((unit,), None, study, None, (part,), files, StoredUnits(), destination, 64)
+    return Task((unit,), None, study, None, (part,), files, StoredUnits(), destination, 64)

@@ -12,9 +12,9 @@ from warehouse_answers import fetched
 
 from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
-from tasks.order import order_of
+from tasks.make_task import make_task
 from tasks.plan import run_id_of
-from tasks.units.orders import UNITS, commit_key, run_order
+from tasks.units.run_task import UNITS, commit_key, run_task
 from tasks.units.scope import of_kind
 from warehouse import storage
 from warehouse.commits import receipts
@@ -49,9 +49,9 @@ def explained(study):
     return {(unit.model_id, unit.name): unit for unit in units}
 
 
-def order(study, unit):
+def task(study, unit):
     open_root(study.warehouse)
-    return order_of(planned(study), (unit,), in_process.NO_INPUTS, None)
+    return make_task(planned(study), (unit,), in_process.NO_INPUTS, None)
 
 
 def scores_of(study, unit):
@@ -96,7 +96,7 @@ def test_baselines_are_part_of_what_a_run_is(trained):
     assert plan.run_id != run_id_of(plan.study, others, plan.pairs)
     baselines = of_kind(plan.pending, "explain")
     assert baselines == of_kind(plan.units, "explain")
-    run_order(order(trained, baselines[0]))
+    run_task(task(trained, baselines[0]))
     after = planned(trained)
     assert after.run_id == plan.run_id
     assert of_kind(after.pending, "explain") == baselines[1:]
@@ -104,8 +104,8 @@ def test_baselines_are_part_of_what_a_run_is(trained):
 
 def test_a_worker_commits_scores_and_costs_once(trained):
     unit = explained(trained)["linear_s1", "pdp_ale"]
-    assert run_order(order(trained, unit))[:3] == ("linear_s1-explain-pdp_ale", 1, 6 * 24)
-    assert run_order(order(trained, unit)).forward_rows == 0
+    assert run_task(task(trained, unit))[:3] == ("linear_s1-explain-pdp_ale", 1, 6 * 24)
+    assert run_task(task(trained, unit)).forward_rows == 0
     receipt = receipts.read_one(storage.open(trained.warehouse), UNITS, "s", commit_key((unit,)))
     assert receipt.units == (unit.key,)
     scores = scores_of(trained, unit)
@@ -122,7 +122,7 @@ def test_a_worker_commits_scores_and_costs_once(trained):
 
 def test_the_same_probabilities_as_the_audits_are_explained(trained):
     unit = explained(trained)["linear_s1", "pdp_ale"]
-    run_order(order(trained, unit))
+    run_task(task(trained, unit))
     scores = scores_of(trained, unit)
     estimator, _ = trained.models[0].training.fit()
     rows = trained.data.factual_rows(trained.models[0].training)
@@ -140,7 +140,7 @@ def test_the_same_probabilities_as_the_audits_are_explained(trained):
 def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
     units = explained(trained)
     for name in ("linear_s1", "trees_s2"):
-        run_order(order(trained, units[name, "shap_interaction"]))
+        run_task(task(trained, units[name, "shap_interaction"]))
     found = fetched(
         trained.warehouse,
         "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
@@ -161,12 +161,12 @@ def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
 
 def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
     unit = explained(trained)["linear_s1", "pdp_ale"]
-    made = order(trained, unit)
+    made = task(trained, unit)
     ready = in_process.train(trained).study.models[0]
     card = ready.model_copy(update={"method": "decision_function"})
     model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
     with pytest.raises(ModelError, match="value.*pdp_ale"):
-        run_order(replace(made, model=model))
+        run_task(replace(made, model=model))
     assert commit_key((unit,)) not in receipts.keys(made.destination.store, UNITS, "s")
 
 

@@ -20,7 +20,7 @@ from decaf.studies.scenes.adapters import Shapes3D
 from tasks.manifest import commit_outcome, commit_run, record_forced
 from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
-from tasks.units.orders import UNITS, commit_key, together
+from tasks.units.run_task import UNITS, commit_key, together
 from warehouse import storage
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.migrations import Migration, store_version, upgrade

@@ -24,8 +24,8 @@ from decaf.plan.resolution import listed
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
 from tasks.cluster.worker import loaded_model
+from tasks.make_task import make_task
 from tasks.manifest import commit_outcome, commit_run
-from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
 from tasks.reaudit.notify import notify
@@ -198,7 +198,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     study, store = opened()
     found = discover(study, store, study.pair_set())
     plan = plan_audit(found.audited, study.pair_set())
-    order = order_of(plan, plan.units[:1], tmp_path / "pixels", None).model
+    order = make_task(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
     shutil.rmtree(folder)
     put(folder, seed=2)

@@ -11,11 +11,11 @@ from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
 from decaf.studies.scenes.adapters import Shapes3D
 from tasks.inputs import store_pairs
-from tasks.order import order_of
+from tasks.make_task import make_task
 from tasks.plan import plan_audit, settle_blocks
 from tasks.sizes import Pace, block_seconds, load_of
 from tasks.trial import scored_models, trials_of, try_model
-from tasks.units.orders import run_order
+from tasks.units.run_task import run_task
 
 OPEN = {"sources_per_block": None}
 SOURCES = 8
@@ -107,7 +107,7 @@ def test_a_run_says_that_a_batch_does_not_fit_the_memory(narrow):
     plan = train(narrow.model_copy(update={"batch_size": 32}))
     inputs = store_pairs(plan)
     scored = plan.by_model["narrow"][0]
-    done = run_order(order_of(plan, scored, inputs, None))
+    done = run_task(make_task(plan, scored, inputs, None))
     assert "32 rows" in done.remark
     (row,) = fetched(narrow.warehouse, "SELECT batch_size, requested_batch_size FROM stg_costs")
     assert row == (16, 32)

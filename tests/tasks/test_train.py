@@ -11,9 +11,9 @@ from warehouse_answers import fetched
 from decaf.errors import ModelError
 from decaf.foundation.digests import file_sha256
 from decaf.plan.study import Study
+from tasks.make_task import make_task
 from tasks.manifest import record_forced
-from tasks.order import order_of
-from tasks.units.orders import run_order
+from tasks.units.run_task import run_task
 from tasks.verify import verify
 from warehouse.commits.writer import open_root
 
@@ -48,13 +48,13 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
     assert (first.study.models, first.by_model) == ((), {})
     robust, mild, fragile = first.of_study("train")
     for group in (robust, fragile):
-        run_order(order_of(first, group, in_process.NO_INPUTS, None))
+        run_task(make_task(first, group, in_process.NO_INPUTS, None))
     some = planned(study)
     assert [card.id for card in some.study.models] == ["robust", "fragile"]
     assert [card.id for card in some.waiting] == ["mild"]
     assert set(some.by_model) == {"robust", "fragile"}
     assert not {"explain", "analyse"} & {unit.kind for unit in some.units}
-    run_order(order_of(some, mild, in_process.NO_INPUTS, None))
+    run_task(make_task(some, mild, in_process.NO_INPUTS, None))
     whole = planned(study)
     assert ([card.id for card in whole.study.models], whole.waiting) == (
         ["robust", "mild", "fragile"],
@@ -73,9 +73,9 @@ def test_a_worker_in_another_folder_trains_into_the_studys_workspace(given, tmp_
     first = planned(study)
     assert [card.id for card in first.waiting] == ["net"]
     (units,) = first.of_study("train")
-    order = order_of(first, units, in_process.NO_INPUTS, None)
+    task = make_task(first, units, in_process.NO_INPUTS, None)
     monkeypatch.chdir(elsewhere)
-    run_order(order)
+    run_task(task)
     assert [*elsewhere.iterdir()] == []
     monkeypatch.chdir(tmp_path)
     assert [card.id for card in planned(study).study.models] == ["net"]

@@ -1,4 +1,4 @@
-"""Orders: units that are computed together, sent to a worker, and committed at once."""
+"""Run tasks: units that a worker computes together and commits at once."""
 
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import retry_while_away
-from tasks.units.bench import Bench, BlockPart, Destination, Order, Stored, summed
+from tasks.units.bench import Bench, BlockPart, Destination, Stored, Task, summed
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
@@ -25,7 +25,7 @@ UNITS = "units"
 
 
 class Done(NamedTuple):
-    """What comes back of an order: a few numbers."""
+    """What comes back of a task: a few numbers."""
 
     label: str
     unit_count: int
@@ -67,28 +67,28 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
     }
 
 
-def run_order(order: Order) -> Done:
-    """Compute the units of an order and commit them, unless their receipt is there.
+def run_task(task: Task) -> Done:
+    """Compute the units of a task and commit them, unless their receipt is there.
 
     Pairs are taken by the shape of their inputs, each as if the block had no others; the rows of
     all are one commit. Reads clean inputs and weights, or what the units need of others; writes one
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    is_committed = retry_while_away(lambda: receipts.exists(*_place(order.destination)))
-    if is_committed and not missing_files(order.units, order.study):
-        return Done(order.label, len(order.units), 0)
+    is_committed = retry_while_away(lambda: receipts.exists(*_place(task.destination)))
+    if is_committed and not missing_files(task.units, task.study):
+        return Done(task.label, len(task.units), 0)
     stored: Stored = {}
-    result = _join([_compute(order, part, stored) for part in order.parts])
+    result = _join([_compute(task, part, stored) for part in task.parts])
     if not is_committed:
-        _commit(order, result.tables)
+        _commit(task, result.tables)
     forward_rows = result.cost.get("forward_rows", 0)
     seconds = 0.0 if is_committed else time.perf_counter() - began
-    return Done(order.label, len(order.units), forward_rows, seconds, result.remark)
+    return Done(task.label, len(task.units), forward_rows, seconds, result.remark)
 
 
 class _Result(NamedTuple):
-    """Rows of an order by table, and its cost."""
+    """Rows of a task by table, and its cost."""
 
     tables: dict[str, pa.Table]
     cost: dict[str, Any]
@@ -96,16 +96,16 @@ class _Result(NamedTuple):
     remark: str
 
 
-def _compute(order: Order, part: BlockPart, stored: Stored) -> _Result:
-    """Compute the units of an order for its pairs of one shape: first with the model, then without.
+def _compute(task: Task, part: BlockPart, stored: Stored) -> _Result:
+    """Compute the units of a task for its pairs of one shape: first with the model, then without.
 
-    Rows of the warehouse that are read go to ``stored``, for the other shapes of the order.
+    Rows of the warehouse that are read go to ``stored``, for the other shapes of the task.
     """
-    bench, kinds = Bench(order, part, stored), KINDS.values()
-    if any(KINDS[unit.kind].is_scanned for unit in order.units):
+    bench, kinds = Bench(task, part, stored), KINDS.values()
+    if any(KINDS[unit.kind].is_scanned for unit in task.units):
         scan(bench)
     _run(bench, [kind for kind in kinds if kind.uses_model and not kind.is_scanned])
-    uses_model = KINDS[order.units[0].kind].uses_model
+    uses_model = KINDS[task.units[0].kind].uses_model
     if uses_model:
         bench.model_is_done()
     _run(bench, [kind for kind in kinds if kind.is_scanned or not kind.uses_model])
@@ -114,12 +114,12 @@ def _compute(order: Order, part: BlockPart, stored: Stored) -> _Result:
 
 def _run(bench: Bench, kinds: Iterable[Kind]) -> None:
     for kind in kinds:
-        if units := [unit for unit in bench.order.units if unit.kind == kind.name]:
+        if units := [unit for unit in bench.task.units if unit.kind == kind.name]:
             bench.results |= kind.run(bench, units)
 
 
 def _join(parts: Sequence[_Result]) -> _Result:
-    """Join the results of all shapes of an order."""
+    """Join the results of all shapes of a task."""
     tables = {
         name: pa.concat_tables([part.tables[name] for part in parts]) for name in parts[0].tables
     }
@@ -133,7 +133,7 @@ def _place(destination: Destination) -> tuple[Storage, str, str, str]:
     return destination.store, UNITS, destination.study, destination.key
 
 
-def _commit(order: Order, tables: dict[str, pa.Table]) -> None:
-    model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
-    put = partial(commit, *_place(order.destination), tables, model_id=model_id, units=keys)
-    retry_while_away(partial(put, software=dict(order.destination.software)))
+def _commit(task: Task, tables: dict[str, pa.Table]) -> None:
+    model_id, keys = task.units[0].model_id, tuple(unit.key for unit in task.units)
+    put = partial(commit, *_place(task.destination), tables, model_id=model_id, units=keys)
+    retry_while_away(partial(put, software=dict(task.destination.software)))

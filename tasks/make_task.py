@@ -1,4 +1,4 @@
-"""What a worker needs to know to compute units of a plan."""
+"""Make tasks: all that a worker needs to know to compute units of a plan."""
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,12 +12,12 @@ import numpy as np
 from decaf.data.input_store import input_file
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.cluster.worker import ModelOrder
+from tasks.cluster.worker import TaskModel
 from tasks.plan import SCORED, AuditPlan
-from tasks.units.bench import BlockPart, Destination, InputFiles, Order, StoredUnits
+from tasks.units.bench import BlockPart, Destination, InputFiles, StoredUnits, Task
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
-from tasks.units.orders import commit_key
+from tasks.units.run_task import commit_key
 
 LIBRARIES = (
     "lime",
@@ -35,21 +35,21 @@ LIBRARIES = (
 )
 
 
-def order_of(
+def make_task(
     plan: AuditPlan,
     units: tuple[Unit, ...],
     inputs: Path,
     images: Path | None,
-) -> Order:
-    """Order for units that are computed together: all that a worker needs to know.
+) -> Task:
+    """Task for units that are computed together: all that a worker needs to know.
 
     ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
     first, kind = units[0], KINDS[units[0].kind]
     needed = [need for unit in units for need in unit.needs]
-    model = None if first.model_id is None else model_order(plan, (*units, *needed))
+    model = None if first.model_id is None else task_model(plan, (*units, *needed))
     study = _study_for(plan, first, kind)
-    return Order(
+    return Task(
         units=units,
         model=model,
         # A worker of a scheduler elsewhere may have been started in another folder.
@@ -111,10 +111,10 @@ def _stored(
     return StoredUnits((*known, *(unit for unit, _ in coarser)), commits)
 
 
-def model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:
+def task_model(plan: AuditPlan, units: Iterable[Unit]) -> TaskModel:
     """What a worker needs to know of the model of units, which must be that of their parts."""
     scored = next(unit for unit in units if "weights" in unit.parts)
-    return ModelOrder(
+    return TaskModel(
         card=next(card for card in plan.study.models if card.id == scored.model_id),
         weights=scored.parts["weights"],
         preprocessing=scored.parts["preprocessing"],
