@@ -11,8 +11,7 @@ WITH stages AS (
         any_value(stage_count) AS stage_count,
         any_value(change) FILTER (metric = 'abs_response') AS stage_change,
         max(greatest(-lower_95, upper_95)) AS error
-    FROM out_stage_errors
-    GROUP BY ALL
+    FROM out_stage_errors GROUP BY ALL
 ),
 responses AS (
     SELECT
@@ -41,6 +40,7 @@ SELECT
     CASE WHEN responses.source_count >= 5 THEN stages.error END AS stage_error,
     coalesce(refinement.reason = 'exact', FALSE) OR stage_error <= smallest / 2 AS is_converged,
     refinement.reason AS stop_reason, -- why the stages of a refined path stopped; NULL of others
+    repeats_effect, -- each stage shows d or no difference, so the path says no more than M
     path_count,
     CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
         AS paths_agree, -- NULL on one path
@@ -54,6 +54,7 @@ SELECT
         AS interval_use
 FROM responses
 LEFT JOIN stages USING (study, model_id, pair_type, path)
+LEFT JOIN core_repeated_effects USING (study, model_id, pair_type, path)
 LEFT JOIN out_refinements AS refinement USING (study, path)
 LEFT JOIN out_controls AS control USING (study, model_id, pair_type, path)
 ORDER BY study, position, model_id, pair_type, path_position;

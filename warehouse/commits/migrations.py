@@ -20,8 +20,8 @@ from warehouse.tables.columns import SCHEMA_VERSION
 class Migration(NamedTuple):
     """One step from a version to the next; ``apply`` may be stopped anywhere and called again.
 
-    A step that brings a new table calls :func:`warehouse.commits.seeds.write_missing_seeds`. One
-    that cannot carry some results over calls ``warehouse.upkeep.retention.set_aside``.
+    A new table needs no step: the next command that writes adds it. A step that cannot carry some
+    results over calls ``warehouse.upkeep.retention.set_aside``.
     """
 
     from_version: int

@@ -1,6 +1,6 @@
 -- purpose: how far each response holds: threshold, stages, paths, control, sample
 SELECT model_id, pair_type, path, epsilon, near_frac, role, is_firm, stage_count, stage_error,
-       is_converged, stop_reason, paths_agree, control_response, control_difference,
+       is_converged, stop_reason, repeats_effect, paths_agree, control_response, control_difference,
        reacts_to_any_change, source_count, interval_use
 FROM out_trust
 WHERE study = ?

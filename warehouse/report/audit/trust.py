@@ -77,6 +77,7 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
         yield _on_threshold(rows)
         yield _on_stages(rows)
         yield from _on_refinements(rows)
+        yield from _on_repeated_effects(rows)
         yield _on_paths(rows)
         yield _on_control(rows)
 
@@ -141,6 +142,19 @@ def _on_refinements(rows: Sequence[Row]) -> Iterator[Mark]:
             yield "well", f"{stopped}: they show every state, so the sums are exact."
         else:
             yield "mind", f"{stopped}, the most that the study allows: means still move."
+
+
+def _on_repeated_effects(rows: Sequence[Row]) -> Iterator[Mark]:
+    """Yield a sentence on responses whose path says no more than M, if there are any."""
+    repeated = [row for row in rows if row.repeats_effect]
+    if repeated:
+        yield (
+            "mind",
+            (
+                f"Each stage shows the final difference or none in {_count(repeated, rows)}: "
+                "such a path adds nothing, so read M."
+            ),
+        )
 
 
 def _on_paths(rows: Sequence[Row]) -> Mark:
