@@ -315,14 +315,8 @@ class NetworkCard(StoredTensors, TrainableCard):
         from decaf.models.training.network import train_network
 
         place = torch.device(device)
-        train_network(
-            self.architecture,
-            self.arguments,
-            self._recipe,
-            self.preprocessing(place),
-            place,
-            file,
-        )
+        inputs = self.preprocessing(place)
+        train_network(self.architecture, self.arguments, self._recipe, inputs, place, file)
 
     def _weights(self) -> architectures.Weights:
         file = self.weights if self.training is None else self.trained_file

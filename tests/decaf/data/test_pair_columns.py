@@ -242,8 +242,8 @@ def test_unusable_pairs_are_refused(change, word):
 
 def test_texts_find_what_is_doubled_and_where_texts_are():
     texts = Texts(["b", "a", "b", "a"])
-    assert texts.doubled == "b"
-    assert Texts(["b", "a"]).doubled is None
+    assert texts.first_duplicate == "b"
+    assert Texts(["b", "a"]).first_duplicate is None
     assert texts.places_of(["a", "c", "b"]) == {"a": 1, "b": 0}
     assert texts.order().tolist() == [1, 3, 0, 2]
     assert texts.count_distinct() == 2

@@ -104,7 +104,7 @@ def test_native_pairs_are_renderings_and_hidden_parts_count(root):
         **{"native__eye": 1, "native__foot": 1, "native__tail": 1},
     }
     shown = some_pairs(pairs, data.read_input, data.read_mask, count=len(pairs.pairs))
-    assert "without wing: 9.0%" in described(shown[4])["counterfactual"]
+    assert "without wing: 9 %" in described(shown[4])["counterfactual"]
     assert described(shown[-1])["counterfactual"].endswith("body_beak_eye_foot_tail.png")
 
 
