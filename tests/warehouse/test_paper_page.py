@@ -199,7 +199,7 @@ def test_pictures_lie_beside_the_page_and_show_what_is_not_listed(stub, tmp_path
     assert b">Contradiction</text>" in drawn
     assert "The lines of the least and the largest eta, 4 of 6; its view has all." in page
     assert "| invert | all | 0.500 | evidence | 0.375 |" in page
-    assert "| invert | all | 0.000 | evidence |" in page
+    assert "| invert | all | 0 | evidence |" in page
     assert "| invert | all | 0.250 |" not in page
     file.unlink()
     assert page_of(stub, "demo", tmp_path) == page
