@@ -1,5 +1,7 @@
 """What a command said that has ended: its output, why it refused, and cells of its tables."""
 
+import re
+
 
 def succeeded(done):
     """The output of a command that did what it should."""
@@ -11,8 +13,8 @@ def refused(done, *words, code=2):
     """One message with all words and without a traceback, under the exit code; standard error."""
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    assert done.stderr.count("error: ") == 1, done.stderr
-    message = done.stderr[done.stderr.index("error: ") :]
+    (start,) = [begin.start() for begin in re.finditer("^error: ", done.stderr, re.MULTILINE)]
+    message = done.stderr[start:]
     for word in words:
         assert word in message, f"{word!r} is not in: {message}"
     return done.stderr

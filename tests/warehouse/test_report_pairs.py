@@ -128,7 +128,7 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
         return sorted(" ".join(one.text.split()[:3]) for one in cards if one.is_displayed())
 
     def choose(name):
-        browser.find_element("css selector", f"input.{name}").click()
+        browser.find_element("css selector", f"#pairs input.{name}").click()
         return seen()
 
     first = ["C Contradiction 0.219", "E Evidence 0.700", "F Fragility 0.312"]

@@ -150,7 +150,7 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert "View: `paper_covertype_ranks`" in page.read_text()
     board = tmp_path / "board.html"
     counted = decaf("scoreboard", tmp_path, "--html", board, **prefect_server)
-    assert "498 numbers; 0 of 27" in counted.stdout, counted.stderr
+    assert "504 numbers; 0 of 27" in counted.stdout, counted.stderr
     assert 'href="page.md">' in board.read_text()
     with page.with_suffix(".csv").open(newline="") as rows:
         found = {(row["unit"], row["statistic"]): row for row in csv.DictReader(rows)}
