@@ -328,7 +328,6 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     zeroed(file)
     for command in (run, ("report", run[1])):
         refused(decaf(*command, **prefect_server), file.name, REMEDY)
-    status = decaf("status", "-w", root)
     assert file.name in decaf("sql", "-w", root, "SELECT count(*) FROM stg_profiles").stderr
     assert "finished" in succeeded(decaf("status", "-w", root))
     missing(other)
