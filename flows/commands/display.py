@@ -132,8 +132,12 @@ def _remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> li
     ).fetchall()
     return [
         f"path {path}: {stage_count} stages, {STOP_REASONS[reason]}"
-        + ("" if error is None else f"; every second one alone moves a mean by up to {error:.2g}")
-        + f" (until {until:g})"
+        + (
+            ""
+            if error is None
+            else f"; every second one alone moves a mean by up to {score_text(error)}"
+        )
+        + f" (until {limit_text(until)})"
         for path, stage_count, error, until, reason in rows
     ]
 

@@ -1,33 +1,25 @@
-"""`decaf view`: its pages as a browser asks for them, and one visit with the real command."""
+"""`decaf view`: its pages as a browser asks for them."""
 
 import csv
 import io
-import json
 import re
 import shlex
 import shutil
-import signal
 import socket
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from ended_commands import refused, succeeded
 from planned_units import STARTED, commit_run
 from report_reader import Reader
-from s3_server import free_port
 from scenes_warehouse import MODELS, PATHS, SCENES, scenes_warehouse
 from starlette.testclient import TestClient
-from warm_command import DECAF
 
 from decaf.errors import DecafError, QueryError
 from flows.view.site import SCRIPT, Site
 from warehouse import storage
 
-PATIENCE_SECONDS = 120
-AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
 PAIR = {"study": "demo", "model_id": MODELS[0], "pair_id": "scene-0__wall_hue", "path": "blend"}
 TRAJECTORY = f"/trajectory?{urlencode({**PAIR, 'repetition': 0})}"
 HOSTILE = (
@@ -360,89 +352,3 @@ def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, war
         taken.listen()
         port = taken.getsockname()[1]
         refused(decaf("view", warehouse, "--port", port), "cannot be served", "--port")
-
-
-JUDGED = """const done = arguments[0];
-axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
-  [found.passes.length, found.violations.map(
-    one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
-TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
-UNFOLDED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
-PICTURE = """const done = arguments[0], words = {title: 'a', subject: 'b', origin: 'c'};
-draw(document.querySelector('.card'), words).then(createImageBitmap)
-  .then(picture => done([picture.width, picture.height]));"""
-FOLDED = UNFOLDED.replace("true", "false")
-
-
-@pytest.fixture
-def address(warehouse):
-    """Of a server that shows the warehouse; ended by Ctrl-C, it has the exit code of that."""
-    port = free_port()
-    command = [DECAF, "view", warehouse, "--no-browser", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
-        try:
-            assert f"http://127.0.0.1:{port}" in it.stdout.readline()
-            yield f"http://127.0.0.1:{port}"
-            it.send_signal(signal.SIGINT)
-            assert it.wait(PATIENCE_SECONDS) == 130
-            assert "Traceback" not in it.stderr.read()
-            with socket.socket() as probe:
-                assert probe.connect_ex(("127.0.0.1", port)) != 0
-        finally:
-            it.kill()
-
-
-@pytest.mark.slow
-def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(browser, address):
-    for has_script in (True, False):
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not has_script})
-        for width in (1200, 360):
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            for log in ("performance", "browser"):
-                browser.get_log(log)
-            browser.get(address)
-            for _ in range(4):
-                _judge(browser, has_script)
-                browser.find_element("css selector", ".rows tbody th a").click()
-            _judge(browser, has_script)
-            assert "/trajectory?" in browser.current_url
-            assert browser.find_elements("css selector", ".card svg polygon")
-            if has_script:
-                assert browser.execute_async_script(PICTURE) == [1200, 630]
-            _find_another_model(browser)
-            assert browser.get_log("browser") == []
-            assert {url for url in _requested(browser) if not url.startswith(address)} <= {"data:,"}
-
-
-def _judge(browser, has_script):
-    """No rule of WCAG is broken, nothing is wider than the window, and copying needs a script."""
-    buttons = browser.find_elements("css selector", "[data-copy], [data-picture]")
-    assert {button.is_displayed() for button in buttons if button.text} <= {has_script}
-    if has_script:
-        browser.execute_script(UNFOLDED + AXE.read_text())
-        passed, violations = browser.execute_async_script(JUDGED)
-        assert violations == []
-        assert passed > 10
-        assert browser.execute_script(TOO_WIDE) <= 0
-        browser.execute_script(FOLDED)
-
-
-def _find_another_model(browser):
-    """By the menu of the place, then by the filter of the table."""
-    browser.find_element("css selector", ".crumbs .menu summary").click()
-    browser.find_element("css selector", ".crumbs .menu li:nth-child(1) a").click()
-    field = browser.find_element("css selector", "input[type=search]")
-    field.send_keys("path:patch")
-    field.submit()
-    assert "q=path%3Apatch" in browser.current_url
-    assert len(browser.find_elements("css selector", ".rows tbody tr")) == 2
-
-
-def _requested(browser):
-    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
-    return {
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    }
