@@ -249,14 +249,15 @@ def _bars(rows: Sequence[Row]) -> list[Bar]:
     for row in rows:
         if row.resolved_at == newest:
             places.setdefault((row.pair_type, row.path), {})[row.metric] = row
+    complete = {place: each for place, each in places.items() if {*COMPONENTS} <= each.keys()}
     return [
         Bar(
             *place,
-            *((metrics[name].value if name in metrics else 0.0) for name in COMPONENTS),
-            sum(metrics[name].value or 0.0 for name in COMPONENTS if name in metrics),
+            *(metrics[name].value for name in COMPONENTS),
+            sum(metrics[name].value for name in COMPONENTS),
             *(None for _ in LIMITS),
         )
-        for place, metrics in places.items()
+        for place, metrics in complete.items()
     ]
 
 
