@@ -13,6 +13,7 @@ import duckdb
 
 from decaf.errors import UnknownName
 from decaf.foundation.number_text import MISSING
+from warehouse.query.held_views import hold_views
 from warehouse.query.views import query
 from warehouse.report.cells import Cell, Field, Table, fields_of, runnable, table
 
@@ -212,9 +213,10 @@ def read_facts(
     Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
-    for part in Facts._fields[len(facts) :]:
-        has_rows = part not in without and (part not in REGISTRY or facts["entries"])
-        facts[part] = rows_of(connection, part, study) if has_rows else ()
+    with hold_views(connection, study):
+        for part in Facts._fields[len(facts) :]:
+            has_rows = part not in without and (part not in REGISTRY or facts["entries"])
+            facts[part] = rows_of(connection, part, study) if has_rows else ()
     return Facts(**facts | {"progress": facts["progress"][0]})
 
 

@@ -1,0 +1,53 @@
+"""Views that a connection holds have the rows that they have by themselves."""
+
+import pytest
+from small_warehouse import small_warehouse
+
+from warehouse.query.catalog import connect
+from warehouse.query.held_views import HELD, hold_views
+from warehouse.query.views import in_order
+
+
+def rows_of(connection, view):
+    """Rows of a view for the study ``s``, sorted: nothing orders them outside the view."""
+    answer = connection.execute(f"SELECT * FROM {view} WHERE study = 's'").fetchall()
+    return sorted(answer, key=repr)
+
+
+@pytest.fixture
+def connection(root):
+    """Two studies of the same models: ``s``, and one with another threshold."""
+    store = small_warehouse(root, study="another", epsilon=0.5)
+    with connect(store) as opened:
+        yield opened
+
+
+def test_held_views_have_the_rows_of_their_study(connection):
+    unheld = {view: rows_of(connection, view) for view in HELD}
+    with hold_views(connection, "s"):
+        held = {view: connection.execute(f"FROM {view}").fetchall() for view in HELD}
+    for view in HELD:
+        rows = sorted(held[view], key=repr)
+        assert len(rows) == len(unheld[view])
+        for row, wanted in zip(rows, unheld[view], strict=True):
+            for value, wanted_value in zip(row, wanted, strict=True):
+                if isinstance(wanted_value, float):
+                    wanted_value = pytest.approx(wanted_value, rel=1e-12, abs=1e-12, nan_ok=True)
+                assert value == wanted_value, view
+    assert unheld["out_responses"]
+    assert unheld["out_trust"]
+
+
+def test_views_are_let_go_after_the_block_whatever_ends_it(connection):
+    with pytest.raises(KeyError), hold_views(connection, "s"):
+        raise KeyError
+    studies = connection.execute("SELECT DISTINCT study FROM out_responses ORDER BY 1").fetchall()
+    assert studies == [("another",), ("s",)]
+
+
+def test_each_view_is_held_after_those_that_it_reads():
+    order = [view.name for view in in_order() if view.name in HELD]
+    inputs = {view.name: {*view.inputs} for view in in_order()}
+    for place, name in enumerate(HELD):
+        assert not inputs[name] & {*HELD[place:]}
+    assert {*order} == {*HELD}

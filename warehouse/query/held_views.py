@@ -1,0 +1,59 @@
+"""Views of one study whose rows a connection keeps, so that later queries only read them.
+
+DuckDB plans a view anew, with every view below it, wherever a query names it. That takes most of a
+second for a verdict, longer than the rows of a usual study take.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import duckdb
+
+from warehouse.query.prepared import CATALOGUE
+
+HELD = (
+    "core_current_runs",
+    "core_run_units",
+    "core_paths",
+    "core_display_names",
+    "core_score_noise",
+    "out_score_noise",
+    "core_factual_accuracy",
+    "core_repeated_effects",
+    "out_models",
+    "out_thresholds",
+    "out_stage_errors",
+    "out_controls",
+    "out_refinements",
+    "out_responses",
+    "out_limits",
+    "core_decisions",
+    "out_trust",
+    "out_doubts",
+    "out_findings",
+    "out_warnings",
+)
+"""Views that several parts of a report read: a few rows for each model, pair type and path."""
+
+
+@contextmanager
+def hold_views(connection: duckdb.DuckDBPyConnection, study: str) -> Iterator[None]:
+    """Compute the warehouse's views in ``HELD`` once, each from those that are held already.
+
+    Inside the block the connection's queries read these rows, so they know of no other study. Use
+    it where most of the views are read; a single one is computed faster by itself.
+    """
+    views = connection.execute(
+        "SELECT view_name, sql FROM duckdb_views() "
+        "WHERE database_name = $catalogue AND view_name IN $names",
+        {"catalogue": CATALOGUE, "names": [*HELD]},
+    ).fetchall()
+    with ExitStack() as held:
+        for name, sql in sorted(views, key=lambda view: HELD.index(view[0])):
+            select = sql.removeprefix(f"CREATE VIEW {name} AS ").rstrip(";\n")
+            table = f"memory.{name}"
+            connection.execute(
+                f"CREATE TABLE {table} AS FROM ({select}) WHERE study = $study", {"study": study}
+            )
+            held.callback(connection.execute, f"DROP TABLE {table}")
+        yield
