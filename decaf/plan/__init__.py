@@ -1,1 +1,1 @@
-"""What a study has to compute, as units of work with their keys."""
+"""Work of a study, as units with their keys."""

@@ -1,4 +1,4 @@
-"""Where the work of a study runs."""
+"""Settings of the workers of a study."""
 
 from math import ceil
 from typing import Annotated, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""How a study is shown; nothing here changes a number, or has anything computed again."""
+"""Settings of how a study is shown; they change no number and no unit."""
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path

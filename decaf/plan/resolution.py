@@ -58,10 +58,10 @@ class Resolved:
 
 
 def listed(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
-    """What the registry lists, each entry once.
+    """List the entries of a registry, each once, in its order.
 
-    Besides, versions that are not followed and that ``only`` names, as ``name@version``. Raises
-    RegistryError when it cannot be reached, lists nothing, or has two entries with one name.
+    ``only`` adds versions that are not followed, as ``name@version``. Raises RegistryError if the
+    registry cannot be reached, lists nothing, or has two entries with one name.
     """
     entries = registry.entries()
     if not entries:
@@ -87,7 +87,7 @@ def listed(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
 
 
 def _without_alias(registry: Registry) -> str:
-    """What is there of models that have none of the aliases that are followed."""
+    """Clause that counts models without a followed alias, for a message; empty without any."""
     if not isinstance(registry, CardRegistry) or LATEST in registry.follow:
         return ""
     count = len(registry.model_copy(update={"follow": (LATEST,)}).entries())

@@ -59,7 +59,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length
 
 
 class Study(Settings):
-    """What is audited, how it is revealed, and where the work is done and kept."""
+    """Configuration of an audit: its data, models, score, paths, workers and folders."""
 
     study: Name = Field(description="name of the study: its rows and folders carry it")
     # Before the sections: one of them may name a class in one of these folders.
@@ -355,14 +355,14 @@ class Study(Settings):
 
     @property
     def report_file(self) -> Path | None:
-        """Where the report goes; None for none."""
+        """Path of the report; None if the study has no report."""
         if self.report.page is False:
             return None
         return self.report.page or Path("runs") / f"{self.study}.html"
 
     @property
     def prints_file(self) -> Path:
-        """Where the workers of this machine print to."""
+        """File for the output of workers of this machine."""
         return self.workspace.absolute() / "prints" / f"{self.study}.log"
 
 

@@ -88,12 +88,12 @@ class Unit:
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """What determines the result, by name."""
+        """Settings and inputs that determine the result, by name."""
         return self.shared if self.pairs is None else {PAIRS: self.pairs, **self.shared}
 
     @property
     def slot(self) -> tuple[str, str, str | None, int | None]:
-        """What the unit is of, whatever its parts: units of one slot replace each other."""
+        """Kind, name, model and block; units with equal slots replace each other."""
         return self.kind, self.name, self.model_id, self.block
 
     @property
