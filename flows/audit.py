@@ -14,12 +14,11 @@ from tasks.step import error_of
 
 
 def audit(plan: AuditPlan) -> None:
-    """Carry out what is left of a study; the same command again resumes it.
+    """Compute the missing units of a study; the same command resumes it.
 
-    Writes the input file, checkpoints, the warehouse and the report. What has a receipt stays. A
-    model that fails stops no other one: the report shows the others, and the next run tries it
-    again. Raises ModelsFailed in the end where some models failed, and their common error where all
-    did.
+    Writes the input file, checkpoints, the warehouse and the report. Committed results stay. If a
+    model fails, the others are still audited and reported, and the next run tries it again. Raises
+    ModelsFailed at the end if some models failed, and their common error if all failed.
     """
     models = ConfiguredModels()
     plan = audit_models(plan, models)
@@ -33,24 +32,28 @@ def audit(plan: AuditPlan) -> None:
 def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     """Fit → train, choose → plan → try → compute, refine → analyse → check → picture.
 
-    Workers are started only where they have something to do. Returns the plan of what was audited;
-    None where every model was left out of it. Where models failed that stay in the plan, the run is
-    incomplete: it is neither analysed nor checked.
+    Workers are started only if they have work. Returns the plan of the audited models, or None if
+    every model was left out. If models failed that stay in the plan, the run is incomplete: it is
+    neither analysed nor checked.
     """
     inputs = steps.store(plan)
     steps.fit(plan, inputs)
     if plan.needs_workers:
-        with connect(plan.given.cluster, user_code(plan.given), plan.given.prints_file) as client:
+        with connect(
+            plan.configuration.cluster,
+            user_code(plan.configuration),
+            plan.configuration.prints_file,
+        ) as client:
             plan = compute_models(client, plan, models, inputs)
     else:
-        plan = models.leave_out(plan, steps.quarantined(plan))
+        plan = models.leave_out(plan, steps.quarantine(plan))
     if plan is None:
         return None
     steps.begin(plan)
     if models.has_failures:
         return plan
     finer = steps.refine(plan)
-    if finer is not plan:  # nothing was left to score of a run that was not the newest one
+    if finer is not plan:  # all stages of this plan had been scored by an earlier run
         return audit_models(finer, models)
     steps.analyse(plan, inputs)
     steps.check(plan)
@@ -63,7 +66,7 @@ def compute_models(
 ) -> AuditPlan | None:
     """Train → plan → try → compute; again with more stages, or without models that failed.
 
-    Returns the plan of what was computed; None where no model is left.
+    Returns the plan of the computed models; None if no model is left.
     """
     trainings = [error_of(train, client, plan, inputs) for train in (steps.train, steps.choose)]
     plan = steps.plan(plan)
@@ -73,7 +76,7 @@ def compute_models(
     while plan is not None:
         steps.begin(plan)
         computed, errors = steps.compute_until_known(client, plan, inputs, models)
-        plan = models.leave_out(computed, steps.quarantined(computed) | errors)
+        plan = models.leave_out(computed, steps.quarantine(computed) | errors)
         if plan is not computed:
             continue
         if models.has_failures:

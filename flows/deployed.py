@@ -1,6 +1,6 @@
 """The flows that Prefect's workers run: of ``prefect.yaml``, and of the schedules.
 
-Their parameters are what Prefect's page asks for, described by the docstrings.
+Prefect's page asks for their parameters, which the docstrings describe.
 """
 
 import logging
@@ -26,7 +26,7 @@ from flows.final_state import final_state
 from tasks.progress import LOG, announce
 
 END_SECONDS = 5.0
-"""For what is told to the server when a run is cancelled; its process ends in any case."""
+"""Time to report a cancelled run to the server; its process ends in any case."""
 
 
 @flow
@@ -35,15 +35,15 @@ def audit(
     overrides: list[str] | dict[str, Any] | None = None,
     force: list[str] | None = None,
 ) -> State | None:
-    """Run a study to its end, or what is left of it, as decaf run does.
+    """Compute the missing units of a study, like decaf run.
 
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
         overrides: Other values of some keys, as ["models.0.batch_size=8"]
         force: Units that are computed again although their results are there, as score:blend
     """
-    source, changed = _given(config), overrides or ()
-    return _ended(lambda: runs.run(console, source, force or (), changed))
+    source, changed = _parse_source(config), overrides or ()
+    return _end_with_state(lambda: runs.run(console, source, force or (), changed))
 
 
 @flow
@@ -52,7 +52,7 @@ def reaudit(
     overrides: list[str] | dict[str, Any] | None = None,
     entries: list[str] | None = None,
 ) -> State | None:
-    """Audit what changed in a registry, compare and judge it, send alerts, as decaf reaudit does.
+    """Audit changed entries of a registry, judge them and send alerts, like decaf reaudit.
 
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
@@ -60,13 +60,15 @@ def reaudit(
         entries: Entries that are audited where not all are, as decaf reaudit --entry
     """
     how = {"overrides": overrides or (), "only": entries or ()}
-    source = _given(config)
-    return _ended(lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, **how))
+    source = _parse_source(config)
+    return _end_with_state(
+        lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, **how)
+    )
 
 
 @flow
 def scheduled(config: str, entries: list[str] | None = None) -> State | None:
-    """Run what a schedule is for: decaf reaudit if the study has a registry, else decaf run.
+    """Run a scheduled study: decaf reaudit if it has a registry, else decaf run.
 
     Args:
         config: Path of the study's YAML file
@@ -83,16 +85,16 @@ def scheduled(config: str, entries: list[str] | None = None) -> State | None:
         except UnknownEntry as unknown:  # a registry has more models than are followed
             announce(f"nothing to do: {unknown}")
 
-    return _ended(work)
+    return _end_with_state(work)
 
 
-def _given(config: str | dict[str, Any]) -> Source:
+def _parse_source(config: str | dict[str, Any]) -> Source:
     return Path(config) if isinstance(config, str) else config
 
 
-def _ended(work: Callable[[], None]) -> State | None:
-    """Do the work; the state of what the command line would say in a message."""
-    with _logged():
+def _end_with_state(work: Callable[[], None]) -> State | None:
+    """Do the work; returns None, or a failed state with the message of the command line."""
+    with _log_to_run():
         try:
             work()
         except DecafError as error:
@@ -109,7 +111,7 @@ def _ended(work: Callable[[], None]) -> State | None:
 
 
 def _end() -> None:
-    """End this process, and its workers: what they have not committed is computed again."""
+    """End this process and its workers; the next run computes their uncommitted units again."""
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             child.kill()
@@ -117,7 +119,7 @@ def _end() -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether it is no traceback of a failed state, whose message the log has already."""
+    """False for the traceback of a failed state, whose message is already in the log."""
     return not (record.exc_info and record.exc_info[0] is FailedRun)
 
 
@@ -129,13 +131,13 @@ class _ToRun(logging.Handler):
         self._log = get_run_logger()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not record.name.startswith("prefect"):  # which tells the run itself
+        if not record.name.startswith("prefect"):  # Prefect logs its own records to the run
             self._log.log(record.levelno, "%s", record.getMessage())
 
 
 @contextmanager
-def _logged() -> Iterator[None]:
-    """Put what is announced, and what libraries and Dask's workers warn of, into the run's log."""
+def _log_to_run() -> Iterator[None]:
+    """Send announcements, and warnings of libraries and Dask's workers, to the run's log."""
     to_run, warned = _ToRun(), _ToRun()
     warned.setLevel(logging.WARNING)
     listening = ((LOG, to_run), (logging.getLogger(), warned))

@@ -1,4 +1,4 @@
-"""How a flow of Prefect ends, by the error that ended it."""
+"""Final state of a Prefect flow that ended with an error."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ NAMES = {ChecksFailed.exit_code: "NeedsAttention", GatesUndecided.exit_code: "Un
 
 
 def final_state(error: DecafError) -> "State":
-    """Build the failed state that says what the command line would: its message, no traceback.
+    """Build a failed state with the message of the command line and without a traceback.
 
     The state is called ``NeedsAttention`` when the results are stored and a gate, an entry or a
     check failed, and ``Undecided`` when no gate failed and some gate did not pass.

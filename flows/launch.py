@@ -1,4 +1,4 @@
-"""Carry out a flow, of Prefect where a server is named, so that nothing outlives it."""
+"""Carry out a flow, with Prefect if a server is configured; no process of it stays behind."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 NO_PREFECT = "Failed to reach API"
-"""What Prefect says of a server that answers, and is none of Prefect's."""
+"""Prefect's message for a server that answers and is not a Prefect server."""
 
 
 def launch(
@@ -31,14 +31,14 @@ def launch(
 ) -> None:
     """Carry out ``work(*arguments)``; ``conclude`` gets the result.
 
-    Where ``PREFECT_API_URL`` names a server it is a flow of Prefect, which is called by the name of
-    the function. The flow's parameter is the study's file, and errors are the flow's last state.
-    Where a worker of Prefect has started a flow, it is that flow. Otherwise SIGTERM, and SIGHUP
-    when the terminal closes, end this process as Ctrl-C does.
+    If ``PREFECT_API_URL`` names a server, the work is a Prefect flow with the name of the function,
+    the study's file as parameter, and a failed state for an error. If a Prefect worker has already
+    started a flow, the work is a part of this flow. Otherwise SIGTERM, and SIGHUP when the terminal
+    closes, end this process like Ctrl-C.
 
-    Raises BadInput when Prefect's client cannot use the proxies of the environment,
-    OrchestrationLost when the server cannot be reached, or not any more; Stopped when a signal
-    came.
+    Raises BadInput if Prefect's client cannot use the proxies of the environment,
+    OrchestrationLost if the server cannot be reached at the start or later, and Stopped after a
+    signal.
     """
     has_flow, url = is_in_flow(), os.environ.get("PREFECT_API_URL")
     if not has_flow:
@@ -66,14 +66,14 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
 
     @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
     def whole(config: Path) -> Any:
-        heed_signals()  # Prefect has replaced what heeds SIGTERM, so none would count as received
+        heed_signals()  # Prefect has replaced the handler of SIGTERM
         try:
             carry_out()
         except DecafError as error:
             ended.append(error)
             return final_state(error)
 
-    # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
+    # Heartbeats serve no one here, and a flow would wait a second for the end of their thread.
     # Prefect's ``temporary_settings`` reads all settings anew, half a second of a core.
     context = get_settings_context()
     flows = context.settings.flows.model_copy(update={"heartbeat_frequency": None})
@@ -91,8 +91,8 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
 def _raise_if_lost(url: str, error: Exception) -> None:
     if NO_PREFECT in str(error) or not _is_reachable(url):
         raise OrchestrationLost(
-            f"no Prefect server can be reached at {url} ({type(error).__name__}); what is "
-            "committed is safe: start it, or unset PREFECT_API_URL, and give the same command again"
+            f"no Prefect server can be reached at {url} ({type(error).__name__}); committed "
+            "results are safe: start it, or unset PREFECT_API_URL, and repeat the command"
         ) from error
 
 

@@ -6,7 +6,7 @@ from decaf.errors import BadInput
 
 
 def refuse_taken(host: str, port: int, option: str) -> None:
-    """Raise BadInput where a port of a host cannot be listened at; ``option`` names it."""
+    """Raise BadInput if a port cannot be listened at; the message names ``option``."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as probe:
@@ -14,6 +14,6 @@ def refuse_taken(host: str, port: int, option: str) -> None:
             probe.bind(address)
     except OSError as error:
         raise BadInput(
-            f"{host}:{port} cannot be served ({error.strerror or error}); give another {option} "
+            f"cannot listen at {host}:{port} ({error.strerror or error}); set another {option} "
             "of this machine"
         ) from error

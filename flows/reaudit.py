@@ -20,15 +20,14 @@ from warehouse.storage import Storage
 def reaudit(
     study: Study, pairs: PairSet, store: Storage, config: str, only: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Audit what changed in the registry of a study that is held, and say what was found.
+    """Audit the changes of a registry, and return a summary; the caller holds the study's lock.
 
-    ``only`` names the entries that are audited where not all are.
-    Reads the registry, the data and the models; writes downloads, the input file, the warehouse
-    and the report; sends alerts, which name the study's file ``config``. What has a receipt is not
-    done again.
+    ``only`` restricts the audit to these entries. Reads the registry, the data and the models;
+    writes downloads, the input file, the warehouse and the report; sends alerts, which name the
+    study's file ``config``. Committed results are not computed again.
     """
     try:
-        steps.judge(store, study)  # what a re-audit that was stopped has left
+        steps.judge(store, study)  # entries of a re-audit that was interrupted
         diff = steps.discover(study, store, pairs, only)
         if diff.is_changed:
             audit_changes(diff, pairs)
@@ -36,7 +35,7 @@ def reaudit(
         if has_run(store, study.study):
             report(store, study, config)
         return steps.notify(store, study, config)
-    except UnknownEntry:  # what was asked for is none of the registry's: nothing has failed
+    except UnknownEntry:  # a wrong name in ``only`` is not a failure of the re-audit
         raise
     except Exception as error:
         tell_failed(study, error)
@@ -44,13 +43,13 @@ def reaudit(
 
 
 def audit_changes(diff: RegistryDiff, pairs: PairSet) -> None:
-    """Audit the models of a registry that can be audited, and record what it lists.
+    """Audit the usable models of a registry, and record its entries.
 
-    Nothing is recorded where every entry turns out as it was recorded: one that fails for the same
-    reason as before is no change.
+    If every entry has its recorded state, nothing is recorded: an entry that fails for the recorded
+    reason is no change.
     """
     models, plan = RegistryModels(diff), None
-    if diff.audited.models:
-        plan = audit_models(plan_audit(diff.audited, pairs), models)
+    if diff.audited_study.models:
+        plan = audit_models(plan_audit(diff.audited_study, pairs), models)
     if models.diff.is_changed:
         steps.record(models.diff, plan)

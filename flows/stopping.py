@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does, and how its process ends: quietly, and soon."""
+"""Signals that end a command like Ctrl-C, and the end of its process."""
 
 import _thread
 import atexit
@@ -16,13 +16,13 @@ from warehouse.query.scratch import remove_scratch
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128 + signal.SIGINT
 PATIENCE_SECONDS, FLOW_PATIENCE_SECONDS = 2.0, 10.0
-"""From a signal to the end: a library may lose what a handler raises, DuckDB at times does."""
+"""From a signal to the forced end: libraries such as DuckDB may swallow a handler's exception."""
 GRACE_SECONDS, STOPPED_GRACE_SECONDS = 20.0, 1.0
-"""For what is told to other processes at the end; they end with this one in any case."""
+"""Time for other threads to finish at the end; the process ends in any case."""
 SHOW_CURSOR = "\x1b[?25h"
 
 _received: list[int] = []
-"""Signals that came: libraries make other errors of what a handler raises, DuckDB among them."""
+"""Received signals; libraries such as DuckDB may replace the exception of a handler."""
 
 
 class Stopped(SystemExit):
@@ -30,41 +30,41 @@ class Stopped(SystemExit):
 
 
 def heed_interrupts() -> None:
-    """From here on Ctrl-C raises KeyboardInterrupt, and a second one ends the process at once."""
+    """Make Ctrl-C raise KeyboardInterrupt; a second Ctrl-C ends the process at once."""
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
 
 def heed_signals() -> None:
-    """From here on SIGTERM, and SIGHUP when the terminal closes, raise :class:`Stopped`."""
+    """Make SIGTERM, and SIGHUP when the terminal closes, raise :class:`Stopped`."""
     for number in SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:  # what nohup ignores stays ignored
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _stop)
 
 
-def received() -> bool:
-    """Whether a signal has come that ends the command."""
+def has_signal() -> bool:
+    """True after a signal that ends the command."""
     return bool(_received)
 
 
 def code() -> int:
-    """Exit code of what was stopped."""
+    """Exit code of a command that a signal stopped."""
     return 128 + _received[0] if _received else INTERRUPTED
 
 
 def say_stopped() -> None:
-    """Say so in one line, and how far the work has come where any is counted."""
-    progress = sys.modules.get("tasks.progress")  # not there, nothing is under way
+    """Print that the command stopped, and its progress if it counted any."""
+    progress = sys.modules.get("tasks.progress")  # None before any work begins
     done = progress.count_done() if progress else ""
     resumes = f"the same command resumes: {done} done" if done else "give the same command again"
-    before = f"{SHOW_CURSOR}\n" if sys.stderr.isatty() else ""  # after what the keys have printed
-    # Not over the console, whose lock the thread may hold that the signal has interrupted.
+    before = f"{SHOW_CURSOR}\n" if sys.stderr.isatty() else ""  # the terminal has echoed ^C
+    # The console has a lock, which the interrupted thread may hold.
     with suppress(OSError):
         os.write(sys.stderr.fileno(), f"{before}stopped; {resumes}\n".encode())
 
 
 def end(code: int) -> NoReturn:
-    """End the process: what other threads have to tell others is told, nothing more is printed."""
+    """End the process after its threads, within the grace period; print nothing more."""
     for number in (signal.SIGINT, *SIGNALS):
         signal.signal(number, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):
@@ -77,15 +77,15 @@ def end(code: int) -> NoReturn:
     last = threading.Timer(grace, os._exit, [code])
     last.daemon = True
     last.start()
-    # After all that is registered later. An interpreter that frees every object takes seconds, and
-    # DuckDB's binding prints pages about those of threads that still run.
+    # It runs after all handlers that are registered later. An interpreter that frees every object
+    # takes seconds, and DuckDB's binding prints pages about objects of running threads.
     atexit.register(os._exit, code)
     atexit.register(remove_scratch)
     sys.exit(code)
 
 
 def open_streams() -> None:
-    """Open what whoever started the command has closed; no file of a warehouse is to be stdout."""
+    """Open closed standard streams, so that no file of a warehouse gets their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
@@ -103,7 +103,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     for later in SIGNALS:
-        signal.signal(later, signal.SIG_IGN)  # the end is under way
+        signal.signal(later, signal.SIG_IGN)  # the command is already ending
     _received.append(number)
     if number == signal.SIGHUP:
         _let_go_of_terminal()
@@ -112,7 +112,7 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _end_after(seconds: float) -> None:
-    """End the process then, unless it has come to its end."""
+    """End the process after these seconds, unless it has ended."""
 
     def wait() -> None:
         time.sleep(seconds)
@@ -124,7 +124,7 @@ def _end_after(seconds: float) -> None:
 
 
 def _let_go_of_terminal() -> None:
-    """Send to nowhere what would be printed on a terminal that is gone; files stay."""
+    """Discard output to a closed terminal; output to files stays."""
     for stream in (sys.stdout, sys.stderr):
         try:
             os.write(stream.fileno(), b"")

@@ -1,9 +1,9 @@
 """Steps of the flows, the Dask cluster and what its workers run.
 
-Prefect reads its settings from the environment when it is first imported, so the defaults of this
-project are put there now; what the user has set stays as it is. Nothing is sent anywhere, and
-Prefect keeps out of the home folder. This process and its children reach the
-servers of this machine past the proxies of the environment.
+Prefect reads its settings from the environment when it is first imported, so this module sets the
+project's defaults there, without changing the user's settings. Prefect then sends no usage data and
+stays out of the home folder. This process and its children reach the servers of this machine
+without the proxies of the environment.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Coarser grids: scores that are stored at some of the stages of a path that is to be scored."""
+"""Find stored scores on coarser grids of the paths to score."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
@@ -11,20 +11,20 @@ from warehouse.commits import receipts
 from warehouse.storage import Storage
 
 STRIDES = (2, 4, 8, 16)
-"""Every second stage first: of several stored grids the finest is read."""
+"""Steps between stages of a coarser grid, the finest grid first."""
 
 
 def find_coarser(
     store: Storage, study: Study, units: Iterable[Unit], done: Set[str]
 ) -> dict[str, tuple[Unit, str]]:
-    """Find stored units whose grid is every second, fourth … stage of units that score paths.
+    """Find stored units whose grid is every second, fourth … stage of the units' grids.
 
-    ``done`` are keys of commits of blocks in which nothing is left to score; they are not read.
+    ``done`` are keys of commits of completely scored blocks; these commits are not read.
 
     Returns
     -------
-    By the key of a unit: the stored unit with the finest such grid, and its commit. Units without
-    one are left out.
+    By the key of a unit: the stored unit with the finest coarser grid, and its commit. Units
+    without a stored coarser grid are left out.
     """
     names = receipts.keys(store, UNITS, study.study) - done
     if not names:
@@ -39,11 +39,11 @@ def find_coarser(
                 if place not in parts_of:
                     parts_of[place] = _with_stages(unit.shared, grid[::stride].tolist())
                 candidates.append((unit.key, replace(unit, shared=parts_of[place])))
-    wanted = {coarse.key for _, coarse in candidates}
+    coarse_keys = {coarse.key for _, coarse in candidates}
     commits = {
         key: receipt.key
         for receipt in receipts.read_some(store, UNITS, study.study, names)
-        for key in wanted.intersection(receipt.units)
+        for key in coarse_keys.intersection(receipt.units)
     }
     coarser: dict[str, tuple[Unit, str]] = {}
     for key, coarse in candidates:

@@ -1,4 +1,4 @@
-"""Compute the units of a plan: on workers, model by model, or beside the flow."""
+"""Compute the units of a plan: on workers, model by model, or in the process of the flow."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,22 +32,21 @@ def compute_model(
 ) -> None:
     """Score, route and measure one model; the worker that computed a group of units commits it.
 
-    Workers meet models of a lower ``rank`` first; the run of the task is called by ``model_id``.
-    A group that needs the result of another group waits for all groups that need none. A model that
-    ends a worker would end the next one, too: nothing more of it is begun. A group whose receipt is
-    there is passed over, so a second call does only the work that is left.
+    Workers compute models of a lower ``rank`` first. Groups that need the result of another group
+    wait for all independent groups. After a model ended a worker process, no further task of this
+    model is started. Committed groups are skipped, so a second call computes only missing groups.
     """
-    of_label: dict[str, tuple[Unit, ...]] = {}
+    units_of_label: dict[str, tuple[Unit, ...]] = {}
     announced: set[str] = set()
 
     def report(done: Done) -> None:
         _announce_once(done.remark, announced)
-        remaining.take(of_label.pop(done.label), done.seconds)
+        remaining.take(units_of_label.pop(done.label), done.seconds)
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
     for wave in _waves(groups):
-        of_label |= {units[0].label: units for units in wave}
-        # Made as they are sent: a task has all that a worker needs, and a model may have many.
+        units_of_label |= {units[0].label: units for units in wave}
+        # Tasks are made one by one as they are sent: they are large, and a model may have many.
         tasks = (make_task(plan, units, inputs, images) for units in wave)
         names = [units[0].label for units in wave]
         drive(client, run_task, tasks, names, report, rank, (DiskRefuses, WorkerEnded))
@@ -60,10 +59,11 @@ def _announce_once(remark: str, announced: set[str]) -> None:
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
-    """Train what is missing; one training per worker at a time.
+    """Run the missing trainings, one per worker at a time.
 
-    A training that fails stops no other. Raises BadInput when trainings failed because of what was
-    given, and ScoringFailed when they failed for another reason: it says which models, and why.
+    After a failed training, the others continue. Raises BadInput if trainings failed because of
+    their input, and ScoringFailed if they failed for another reason; the message names the models
+    and reasons.
     """
     if groups := plan.of_study("train"):
         announce(f"{number_of(len(groups), 'training')} to do")
@@ -72,14 +72,14 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
 
 
 def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
-    """Choose epochs of the trainings that are done; a choice that fails stops no other.
+    """Choose epochs of finished trainings; after a failed choice, the others continue.
 
-    Raises BadInput when a rule cannot choose, and ScoringFailed when it fails for another reason.
+    Raises BadInput if a rule cannot choose, and ScoringFailed if it fails for another reason.
     """
 
     def is_trained(group: tuple[Unit, ...]) -> bool:
         commit = plan.commit_of(group[0].needs[0])
-        return receipts.exists(plan.store, UNITS, plan.given.study, commit)
+        return receipts.exists(plan.store, UNITS, plan.configuration.study, commit)
 
     groups = list(filter(is_trained, plan.of_study("choose")))
     _prepare(client, plan, groups, inputs, lambda _: None)
@@ -99,30 +99,30 @@ def _prepare(
 def fit(plan: AuditPlan, inputs: Path) -> None:
     """Fit the paths that need it over all clean inputs, and draw their random starts.
 
-    Raises DataError when the inputs are not what a path can be fitted to, and WriteFailed when the
-    workspace takes no more data.
+    Raises DataError if a path cannot be fitted to the inputs, and WriteFailed if the workspace
+    cannot be written.
     """
     _compute_locally(plan, "fit", inputs)
 
 
 def analyse(plan: AuditPlan, inputs: Path) -> None:
-    """Compute what reads the whole warehouse, in the order of the plan."""
+    """Compute the analyses, which read the whole warehouse, in the order of the plan."""
     _compute_locally(plan, "analyse", inputs)
 
 
 def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
-    """Compute units beside the flow; each is one commit."""
+    """Compute units in the process of the flow; each is one commit."""
     for group in plan.of_study(kind):
         run_task(make_task(plan, group, inputs, None))
 
 
 def _waves(groups: Sequence[tuple[Unit, ...]]) -> list[list[tuple[Unit, ...]]]:
-    """Groups that need no result of another group, then the others."""
+    """Split groups into those that need no other group, and the remaining ones."""
     pending = {unit.key for group in groups for unit in group}
     first, later = [], []
     for group in groups:
-        own = {unit.key for unit in group}
+        group_keys = {unit.key for unit in group}
         needed = {need.key for unit in group for need in unit.needs}
-        waits = not pending.isdisjoint(needed - own)
+        waits = not pending.isdisjoint(needed - group_keys)
         (later if waits else first).append(group)
     return [first, later] if later else [first]

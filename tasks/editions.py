@@ -1,8 +1,8 @@
-"""Editions of units: what is computed again although its result is there.
+"""Editions of units, with which users compute results again that are already stored.
 
-A forcing is a commit without rows that gives units their next edition. The edition is a part of
-their keys from then on: they are other units, of another run, and what needs them follows. Results
-of the edition before stay with the runs that have them, until those are withdrawn.
+A forcing is a commit without rows that raises the edition of units. The edition is a part of their
+keys, so they become new units of a new run, and units that need them do as well. Results of earlier
+editions stay with their runs until these runs are withdrawn.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,40 +20,40 @@ from warehouse.commits.writer import commit, next_moment
 from warehouse.storage import Storage
 
 FORCINGS, OUTCOMES = "forcings", "outcomes"
-"""Kinds of commits: what was forced, and which runs are finished."""
+"""Kinds of commits: forced units, and finished runs."""
 EDITION = "edition"
-"""Part of the key of a unit that was forced; a unit that never was has none."""
+"""Part of the key of a forced unit; other units do not have it."""
 
 
 class Editions(NamedTuple):
-    """Editions of the units of a study that were ever forced."""
+    """Editions of all forced units of a study."""
 
     of_unit: Mapping[str, int]
-    """The newest edition, from 2, by the key that the unit has without one."""
+    """Newest edition, 2 or more, by the key without edition."""
     under_way: Collection[str]
-    """Those of them that were forced since a run of the study was finished last."""
+    """Keys of units that were forced after the last finished run of the study."""
 
-    def applied(self, unit: Unit) -> Unit:
-        """The unit in its newest edition."""
+    def apply(self, unit: Unit) -> Unit:
+        """Return a unit in its newest edition."""
         edition = self.of_unit and self.of_unit.get(unit.key)
         if not edition:
             return unit
         return replace(unit, shared={**unit.parts, EDITION: str(edition)}, pairs=None)
 
     def with_next(self, keys: Iterable[str]) -> "Editions":
-        """The same, with the next edition of the units that have these keys without one."""
-        following = {key: self.of_unit.get(key, 1) + 1 for key in keys}
-        return Editions({**self.of_unit, **following}, {*self.under_way, *following})
+        """Copy with the next edition of some units; ``keys`` are their keys without edition."""
+        next_editions = {key: self.of_unit.get(key, 1) + 1 for key in keys}
+        return Editions({**self.of_unit, **next_editions}, {*self.under_way, *next_editions})
 
 
 FIRST = Editions({}, ())
-"""Of a study in which no unit was ever forced."""
+"""Editions of a study without a forced unit."""
 
 
 def read_editions(store: Storage, study: str) -> Editions:
-    """Editions that the forcings of a study gave; reads receipts.
+    """Read the editions of a study from the receipts of its forcings.
 
-    Raises WarehouseError when a receipt is damaged.
+    Raises WarehouseError if a receipt is damaged.
     """
     forcings = list(receipts.read_kind(store, FORCINGS, study))
     if not forcings:
@@ -69,18 +69,18 @@ def read_editions(store: Storage, study: str) -> Editions:
     return Editions(editions, under_way)
 
 
-def forced(
+def select_forced(
     units: Sequence[Unit],
     committed: Collection[str],
     editions: Editions,
     patterns: Iterable[str],
 ) -> list[str]:
-    """Keys, without an edition, of the units that patterns ask to compute again.
+    """Keys, without edition, of the units to compute again.
 
-    Units that are not committed are computed anyway, and those that were forced already since a run
-    was finished are not forced again: a command that was stopped does the rest when it is given
-    again. The units come in their editions. A pattern is ``KIND[:NAME][@MODEL]``, with ``*`` and
-    ``?`` in any of the three. Raises BadInput when a pattern is of no unit of the study.
+    ``units`` are in their editions. A pattern is ``KIND[:NAME][@MODEL]``, with ``*`` and ``?`` in
+    any of the three. Uncommitted units are left out, since they are computed anyway. Units that
+    were forced after the last finished run are left out, too, so that a repeated command resumes.
+    Raises BadInput if a pattern matches no unit of the study.
     """
     keys = []
     for pattern in patterns:
@@ -97,9 +97,9 @@ def forced(
 
 
 def commit_forcing(store: Storage, study: str, editions: Mapping[str, int]) -> None:
-    """Record the next editions of units, by their keys without one."""
+    """Record editions of units by their keys without edition."""
     inputs = {key: str(edition) for key, edition in editions.items()}
-    # Never older than a run that is finished: a forcing counts until the next one is.
+    # Newer than every finished run: a forcing holds until the next run finishes.
     at = next_moment(store, OUTCOMES, study)
     commit(store, FORCINGS, study, short(json_sha256(inputs)), {}, inputs=inputs, at=at)
 
@@ -109,13 +109,13 @@ def _moment(receipt: Receipt) -> datetime:
 
 
 def plain_key(unit: Unit) -> str:
-    """The key that a unit has without an edition."""
+    """Key of a unit without its edition."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
     return replace(unit, shared=parts, pairs=None).key
 
 
 def _matches(unit: Unit, pattern: str) -> bool:
-    """Whether ``KIND[:NAME][@MODEL]`` is a unit's; a model's id has no ``@``, a kind no ``:``."""
+    """True if ``KIND[:NAME][@MODEL]`` matches; ids of models have no ``@``, kinds no ``:``."""
     head, at, model = pattern.partition("@")
     kind, colon, name = head.partition(":")
     return (

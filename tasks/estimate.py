@@ -1,6 +1,6 @@
-"""How long work will take, by what the newest work like it took: of its model, or of any model.
+"""Estimate the time of missing units from the newest similar units, of their model or any model.
 
-``decaf plan``, the progress of a run and ``decaf status`` all ask here.
+``decaf plan``, the progress of a run and ``decaf status`` use it.
 """
 
 from collections import Counter
@@ -51,25 +51,25 @@ GROUP BY ALL
 
 
 class Work(NamedTuple):
-    """Units that take as long as each other."""
+    """Units of about equal cost."""
 
     model_id: str
     what: str
 
 
 def work_of(model_id: str, kind: str, name: str) -> Work:
-    """What a unit is an example of."""
+    """Group of units of equal cost to which a unit belongs."""
     return Work(model_id, SCAN if kind in ("predict", "score") else f"{kind} {name}")
 
 
-def counted(units: Iterable[Unit]) -> Counter[Work]:
-    """Units that take a model, by what they are; the others take no time to speak of."""
+def count_work(units: Iterable[Unit]) -> Counter[Work]:
+    """Count units that use a model by their kind of work; other units take almost no time."""
     timed = (unit for unit in units if unit.model_id and KINDS[unit.kind].uses_model)
     return Counter(work_of(unit.model_id, unit.kind, unit.name) for unit in timed)
 
 
 class Estimate:
-    """Seconds of units, learnt from those that are done; for any threads of one process."""
+    """Mean seconds of units, learnt from finished units; safe for threads."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -77,44 +77,44 @@ class Estimate:
         self._seconds: Counter[Work] = Counter()
 
     def learn(self, work: Work, unit_count: int, seconds: float) -> None:
-        """So many units of one work took so many seconds of one worker."""
-        for known in (work, Work("", work.what)):  # of the model, and of any
-            self._units[known] += unit_count
-            self._seconds[known] += seconds
+        """Add finished units of one kind of work and their seconds on one worker."""
+        for measured_work in (work, Work("", work.what)):  # of this model, and of any model
+            self._units[measured_work] += unit_count
+            self._seconds[measured_work] += seconds
 
-    def seconds(self, left: Mapping[Work, int]) -> float | None:
-        """Seconds that all workers need for so many units; None where nothing like it is known."""
+    def seconds(self, unit_counts: Mapping[Work, int]) -> float | None:
+        """Seconds that all workers need together; None without similar finished units."""
         total = 0.0
-        for work, count in left.items():
-            known = work if self._units[work] else Work("", work.what)
-            if count and not self._units[known]:
+        for work, count in unit_counts.items():
+            measured_work = work if self._units[work] else Work("", work.what)
+            if count and not self._units[measured_work]:
                 return None
-            total += count and count * self._seconds[known] / self._units[known]
+            total += count and count * self._seconds[measured_work] / self._units[measured_work]
         return total / self.workers
 
 
 class Remaining:
-    """Work that is left of a run, and how long it takes; both follow what is done."""
+    """Missing units of a run and their estimated time, updated with each finished unit."""
 
     def __init__(self, estimate: Estimate, units: Iterable[Unit]) -> None:
         self._estimate = estimate
-        self._left = counted(units)
+        self._left = count_work(units)
 
     def take(self, units: Iterable[Unit], seconds: float) -> None:
-        """Units that are done now; 0 seconds where they had been done before."""
-        done = counted(units)
+        """Remove finished units; ``seconds`` is 0 if they were committed before."""
+        done = count_work(units)
         self._left -= done
         for work, count in done.items():
             if seconds:
                 self._estimate.learn(work, count, seconds * count / done.total())
 
     def seconds(self) -> float | None:
-        """Seconds until the end; None where nothing is known yet."""
+        """Seconds until the end; None without an estimate."""
         return self._estimate.seconds(self._left)
 
 
-def learnt(connection: duckdb.DuckDBPyConnection, study: str) -> Estimate:
-    """What the warehouse knows of a study, whose newest work says how many workers there are."""
+def learn_estimate(connection: duckdb.DuckDBPyConnection, study: str) -> Estimate:
+    """Learn from the stored costs of a study; the newest ones give the number of workers."""
     estimate = Estimate()
     rows = connection.sql(SPENT, params={"study": study}).fetchall()
     for model_id, kind, name, unit_count, seconds, workers in rows:
@@ -124,20 +124,20 @@ def learnt(connection: duckdb.DuckDBPyConnection, study: str) -> Estimate:
 
 
 def estimate_of(store: Storage, study: Study) -> Estimate:
-    """The same of a study that is about to be computed, on the workers that it asks for."""
+    """Estimate for a study to compute, on the workers of its configuration."""
     estimate = Estimate()
     if receipts.keys(store, UNITS, study.study):
         with connect(store) as connection:
-            estimate = learnt(connection, study.study)
+            estimate = learn_estimate(connection, study.study)
     if isinstance(study.cluster, LocalWorkers):
         estimate.workers = study.cluster.workers
     return estimate
 
 
 def trial_seconds(plan: AuditPlan) -> float | None:
-    """Seconds of one worker for all that is left, from the speed of models that were tried.
+    """Seconds of one worker for all missing units, from the speed of tried models.
 
-    None where models were not tried, or where more than trajectories is left to compute.
+    None if models were not tried, or if units other than trajectories are missing.
     """
     stages = {name: path.grid(plan.study.grid).size for name, path in plan.study.paths.items()}
     total = 0.0

@@ -1,4 +1,4 @@
-"""Whether this machine has what an audit needs, and what will be slow: what `decaf doctor` asks."""
+"""Check the requirements and the speed of this machine for an audit, for `decaf doctor`."""
 
 import os
 import platform
@@ -45,7 +45,7 @@ LARGE_STUDY = Demand(
 
 
 class Finding(NamedTuple):
-    """What one check found."""
+    """Result of one check."""
 
     level: Literal["ok", "warning", "problem"]
     subject: str
@@ -53,30 +53,30 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-class Asked(NamedTuple):
-    """What the checks are about."""
+class Setup(NamedTuple):
+    """Warehouse, workspace and study that the checks examine."""
 
     store: Storage
     workspace: Path
     study: Study | None
     tries_models: bool = False
-    """Whether models of the study are loaded."""
+    """True to load the models of the study."""
 
 
-def examine(asked: Asked) -> Iterator[Finding]:
-    """Carry out every check; one that cannot be carried out is a problem, with its reason.
+def examine(setup: Setup) -> Iterator[Finding]:
+    """Carry out every check; a check that raises an error is reported as a problem.
 
-    Nothing is left behind: what is written to try a folder or a store is deleted.
+    Files that checks write to try a folder or a store are deleted.
     """
     for check in CHECKS:
         try:
-            yield from check(asked)
+            yield from check(setup)
         except (DecafError, OSError) as error:
             yield Finding("problem", check.__name__, str(error))
 
 
-def versions(asked: Asked) -> Iterable[Finding]:
-    """Python, decaf, and the packages that results and speed depend on."""
+def versions(setup: Setup) -> Iterable[Finding]:
+    """Versions of Python, decaf and the packages that determine results and speed."""
     packages = ", ".join(f"{name} {version(name)}" for name in SHOWN)
     yield Finding(
         "ok",
@@ -85,54 +85,54 @@ def versions(asked: Asked) -> Iterable[Finding]:
     )
 
 
-def extras(asked: Asked) -> Iterable[Finding]:
-    """Which extras are installed; the one for GPUs is missed where there is a driver of one."""
+def extras(setup: Setup) -> Iterable[Finding]:
+    """Installed and missing extras; a missing `cuda` is a warning if a GPU driver is installed."""
     for extra, modules in PACKAGES.items():
         absent = [name for name in modules if find_spec(name) is None]
         if not absent:
             yield Finding("ok", f"extra {extra}", "installed")
             continue
         is_missed = extra == "cuda" and NVIDIA_DRIVER.exists()
-        found, advice = f"without {', '.join(absent)}", install_command(extra)
-        yield Finding("warning" if is_missed else "ok", f"extra {extra}", found, advice)
+        state, advice = f"without {', '.join(absent)}", install_command(extra)
+        yield Finding("warning" if is_missed else "ok", f"extra {extra}", state, advice)
 
 
-def gpu(asked: Asked) -> Iterable[Finding]:
+def gpu(setup: Setup) -> Iterable[Finding]:
     """GPUs that torch sees, or why it may see none."""
     import torch
 
     if count := torch.cuda.device_count() if torch.cuda.is_available() else 0:
         parts = [torch.cuda.get_device_properties(number) for number in range(count)]
-        found = ", ".join(f"{part.name} ({part.total_memory / GB:.0f} GB)" for part in parts)
-        yield Finding("ok", "gpu", found)
+        state = ", ".join(f"{part.name} ({part.total_memory / GB:.0f} GB)" for part in parts)
+        yield Finding("ok", "gpu", state)
         return
-    study = asked.study
+    study = setup.study
     is_asked_for = study and (study.device == "cuda" or isinstance(study.cluster, CudaWorkers))
     if NVIDIA_DRIVER.exists():
-        found = f"a driver is there, and torch {torch.__version__} sees no GPU"
+        state = f"a driver is installed, but torch {torch.__version__} sees no GPU"
         advice = "install a torch that is built for CUDA, or give this container its devices"
     else:
-        found = "none: networks are slow"
+        state = "none: networks are slow"
         advice = "tables and small networks need none; for others see 'cluster: kind: cuda'"
-    yield Finding("problem" if is_asked_for else "warning", "gpu", found, advice)
+    yield Finding("problem" if is_asked_for else "warning", "gpu", state, advice)
 
 
-def processor(asked: Asked) -> Iterable[Finding]:
+def processor(setup: Setup) -> Iterable[Finding]:
     """Cores that this process may use."""
     cores = usable_cores()
-    cluster = asked.study.cluster if asked.study else None
+    cluster = setup.study.cluster if setup.study else None
     if isinstance(cluster, LocalWorkers) and cluster.workers > cores:
-        found = f"{cores:g} for {cluster.workers} workers: they wait for each other"
-        yield Finding("warning", "cores", found, "set 'cluster: workers:' to the number of cores")
+        state = f"{cores:g} for {cluster.workers} workers: they wait for each other"
+        yield Finding("warning", "cores", state, "set 'cluster: workers:' to the number of cores")
     elif cores < 2:
         yield Finding("warning", "cores", f"{cores:g}: workers and server share it", "use two")
     else:
         yield Finding("ok", "cores", f"{cores:g}")
 
 
-def workers(asked: Asked) -> Iterable[Finding]:
+def workers(setup: Setup) -> Iterable[Finding]:
     """Workers that a study without `cluster:` would get."""
-    study = asked.study
+    study = setup.study
     if study is None:
         cluster, reason = choose_cluster(read_machine(), LARGE_STUDY)
     elif study.cluster is None:
@@ -143,9 +143,9 @@ def workers(asked: Asked) -> Iterable[Finding]:
     yield Finding("ok", "workers", f"{describe_cluster(cluster)} ({reason})")
 
 
-def memory(asked: Asked) -> Iterable[Finding]:
-    """Memory that is left, to the machine or to this container, whichever has less."""
-    yield _measured(
+def memory(setup: Setup) -> Iterable[Finding]:
+    """Free memory of the machine or of this container, whichever has less."""
+    yield _judge_amount(
         free_memory(),
         (LEAST_MEMORY, LITTLE_MEMORY),
         "memory",
@@ -154,31 +154,33 @@ def memory(asked: Asked) -> Iterable[Finding]:
     )
 
 
-def disks(asked: Asked) -> Iterable[Finding]:
-    """Room, right to write and speed of the folders that an audit writes to."""
+def disks(setup: Setup) -> Iterable[Finding]:
+    """Free space, access rights and speed of the folders that an audit writes to."""
     folders = {
-        "workspace": asked.workspace.absolute(),
+        "workspace": setup.workspace.absolute(),
         "temporary folder": Path(tempfile.gettempdir()),
     }
-    if asked.store.folder is not None:
-        folders["warehouse folder"] = asked.store.folder
+    if setup.store.folder is not None:
+        folders["warehouse folder"] = setup.store.folder
     for name, folder in folders.items():
-        there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+        existing = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
         try:
-            seconds = _seconds_to_flush(there)
+            seconds = _seconds_to_flush(existing)
         except OSError as error:
-            found = f"{there} cannot be written: {error.strerror or error}"
-            yield Finding("problem", name, found, "choose another folder, or correct its rights")
+            state = f"{existing} cannot be written: {error.strerror or error}"
+            yield Finding("problem", name, state, "choose another folder, or correct its rights")
             continue
-        free = shutil.disk_usage(there).free
-        yield _measured(free, (LEAST_ROOM, LITTLE_ROOM), name, f"free in {there}", "make room")
+        free = shutil.disk_usage(existing).free
+        yield _judge_amount(
+            free, (LEAST_ROOM, LITTLE_ROOM), name, f"free in {existing}", "make room"
+        )
         if seconds > SLOW_FLUSH_SECONDS:
-            found = f"{seconds:.2f} s to put a small file on the disk: commits are slow"
-            yield Finding("warning", name, found, "use a local disk")
+            state = f"{seconds:.2f} s to put a small file on the disk: commits are slow"
+            yield Finding("warning", name, state, "use a local disk")
 
 
-def caches(asked: Asked) -> Iterable[Finding]:
-    """Weights and other things that are kept between runs."""
+def caches(setup: Setup) -> Iterable[Finding]:
+    """Sizes of the caches that stay between runs."""
     import torch
     from huggingface_hub import constants
 
@@ -197,11 +199,11 @@ def caches(asked: Asked) -> Iterable[Finding]:
         yield Finding("ok", name, f"{count} {what}, {size / GB:.1f} GB in {folder}")
 
 
-def warehouse(asked: Asked) -> Iterable[Finding]:
-    """Whether the warehouse is reached, of a version that is known, and takes what is written."""
-    store, folder = asked.store, asked.store.folder
+def warehouse(setup: Setup) -> Iterable[Finding]:
+    """Check that the warehouse can be reached and written, and that its version is known."""
+    store, folder = setup.store, setup.store.folder
     if folder is not None and not folder.is_dir():
-        yield Finding("ok", "warehouse", f"{folder} is not there yet; the first run makes it")
+        yield Finding("ok", "warehouse", f"{folder} does not exist yet; the first run makes it")
         return
     if store.exists(layout.FORMAT):
         check_version(store)
@@ -213,8 +215,8 @@ def warehouse(asked: Asked) -> Iterable[Finding]:
     yield Finding(level, "warehouse", f"{store.address} is written in {seconds:.2f} s", advice)
 
 
-def prefect(asked: Asked) -> Iterable[Finding]:
-    """The Prefect server that keeps runs."""
+def prefect(setup: Setup) -> Iterable[Finding]:
+    """Check that the Prefect server answers, if one is configured."""
     import httpx
 
     url = os.environ.get("PREFECT_API_URL")
@@ -224,45 +226,47 @@ def prefect(asked: Asked) -> Iterable[Finding]:
     try:
         httpx.get(f"{url}/health", timeout=ANSWER_SECONDS).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        found = f"no server answers at {url} ({error})"
-        yield Finding("problem", "prefect", found, "start it, or unset PREFECT_API_URL")
+        state = f"no server answers at {url} ({error})"
+        yield Finding("problem", "prefect", state, "start it, or unset PREFECT_API_URL")
     else:
         yield Finding("ok", "prefect", f"a server answers at {url}")
 
 
-def study(asked: Asked) -> Iterable[Finding]:
-    """Whether what the configuration names is there (data, weights, packages) and can be used."""
-    if asked.study is None:
+def study(setup: Setup) -> Iterable[Finding]:
+    """Check that the data, weights and packages of the configuration exist and can be used."""
+    if setup.study is None:
         return
-    pairs = asked.study.pair_set()
-    remarks = missing_inputs(Scope(asked.study, pairs), asked.study.models)
+    pairs = setup.study.pair_set()
+    remarks = missing_inputs(Scope(setup.study, pairs), setup.study.models)
     yield from (Finding("warning", "study", remark) for remark in remarks)
     if not remarks:
-        yield Finding("ok", "study", "data, weights and packages are there")
-    if asked.tries_models and asked.study.models:
+        yield Finding("ok", "study", "data, weights and packages can be used")
+    if setup.tries_models and setup.study.models:
         from tasks.trial import refuse_unusable
 
-        count = len(refuse_unusable(plan_audit(asked.study, pairs)).models)
+        count = len(refuse_unusable(plan_audit(setup.study, pairs)).models)
         yield Finding(
             "ok", "study", f"tried {number_of(count, 'model')}: the answers fit the score"
         )
 
 
-CHECKS: tuple[Callable[[Asked], Iterable[Finding]], ...] = (
+CHECKS: tuple[Callable[[Setup], Iterable[Finding]], ...] = (
     *(versions, extras, gpu, processor, workers, memory, disks, caches, warehouse, prefect, study),
 )
 
 
-def _measured(free: int, limits: tuple[int, int], subject: str, what: str, advice: str) -> Finding:
+def _judge_amount(
+    free: int, limits: tuple[int, int], subject: str, what: str, advice: str
+) -> Finding:
     least, little = limits
     level = "problem" if free < least else "warning" if free < little else "ok"
     return Finding(level, subject, f"{free / GB:.1f} GB {what}", "" if level == "ok" else advice)
 
 
 def _seconds_to_flush(folder: Path) -> float:
-    """Mean over a few files that are written and deleted."""
-    with tempfile.TemporaryDirectory(prefix="decaf-", dir=folder) as made:
+    """Mean seconds to write a small file, over a few files that are then deleted."""
+    with tempfile.TemporaryDirectory(prefix="decaf-", dir=folder) as scratch:
         started = time.perf_counter()
         for number in range(TRIES):
-            replace_file(Path(made) / str(number), lambda path: path.write_bytes(b"\n"))
+            replace_file(Path(scratch) / str(number), lambda path: path.write_bytes(b"\n"))
         return (time.perf_counter() - started) / TRIES

@@ -12,10 +12,10 @@ from warehouse.upkeep.compaction import repair_compactions
 
 @contextmanager
 def hold_warehouse(study: Study) -> Iterator[Storage]:
-    """Lock the study in its warehouse and clear what writers that were killed have left there.
+    """Lock the study in its warehouse, and remove temporary files of killed writers.
 
-    Raises WarehouseError when the warehouse cannot be written, and AlreadyRunning when another
-    process holds the study.
+    Raises WarehouseError if the warehouse cannot be written, and AlreadyRunning if another process
+    holds the study.
     """
     store = open_root(study.warehouse)
     with study_lock(store, study.study):

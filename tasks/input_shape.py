@@ -1,4 +1,4 @@
-"""What paths and models make of inputs of the data's shape, before any input is stored."""
+"""Check that paths and models take inputs of the data's shape, before inputs are stored."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,11 +20,10 @@ from tasks.units.scope import Scope
 
 
 def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
-    """Try every path on zeros of the shape of the data's inputs; remarks on models that resize.
+    """Try every path on zeros of the shape of the data's inputs; returns remarks on resizing.
 
-    Of several shapes, the smallest and the largest are tried, and paths asked about the others.
-    Raises BadInput where a path cannot reveal such inputs, or attributions and labels ask for
-    images.
+    If shapes differ, the smallest and the largest are tried, and the others only checked. Raises
+    BadInput if a path cannot reveal inputs of a shape, or if attributions or labels need images.
     """
     study, pairs = scope.study, scope.pairs
     shapes = pairs.input_set.shapes
@@ -36,29 +35,35 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     count = len(block.input_positions)
     for number in pairs.input_set.extremes:
         try:
-            one = channels_first(sample(study, pairs.input_set, number)())
-            zeros = np.broadcast_to(np.zeros((), one.dtype), (count, *one.shape[1:]))
+            example = channels_first(sample(study, pairs.input_set, number)())
+            zeros = np.broadcast_to(np.zeros((), example.dtype), (count, *example.shape[1:]))
             if pairs.masks:
                 mask = study.data.read_mask(pairs.masks[number])
-                if mask.shape != one.shape[2:]:
-                    return ()  # as below: the data tell their files of another size
+                if mask.shape != example.shape[2:]:
+                    return ()  # storing the masks names all files of another size
                 regions = np.broadcast_to(np.zeros((), mask.dtype), (count, *mask.shape))
                 block = replace(block, regions=regions)
         except DataError:
-            return ()  # where inputs are stored, all that cannot be read are named
+            return ()  # storing the inputs names all unreadable ones
         _require_images(scope.study, zeros)
         plan_states(block, zeros, paths, study.grid)
-    given = [channels_first(np.empty((0, *one), zeros.dtype)).shape for one in shapes]
+    taken_shapes = [
+        channels_first(np.empty((0, *example), zeros.dtype)).shape for example in shapes
+    ]
     for path in paths.values():
-        for shape in given:
+        for shape in taken_shapes:
             path.check(shape)
-    return () if zeros.ndim != 4 else _resized(cards, [one[2:] for one in given or [zeros.shape]])
+    return (
+        ()
+        if zeros.ndim != 4
+        else _remark_resized(cards, [example[2:] for example in taken_shapes or [zeros.shape]])
+    )
 
 
 def sample(study: Study, inputs: InputSet, number: int) -> Callable[[], NDArray[Any]]:
-    """What reads a clean input, (1, …), where it is stored; else it is read now.
+    """Function that reads a clean input, (1, …), from the input store.
 
-    Raises DataError when it cannot be read.
+    If inputs are not stored yet, the input is read now. Raises DataError if it cannot be read.
     """
     if is_stored(study.workspace, inputs):
         file = input_file(study.workspace, inputs).absolute()
@@ -67,7 +72,7 @@ def sample(study: Study, inputs: InputSet, number: int) -> Callable[[], NDArray[
 
 
 def _require_one_shape(study: Study, inputs: InputSet) -> None:
-    """Refuse inputs of several shapes where a path takes something from all of them together."""
+    """Raise DataError for inputs of several shapes if a path is fitted to all inputs together."""
     for name, path in study.paths.items():
         is_fitted = path.has_drawn_start or path.fitted_file(study.workspace, inputs.digest)
         if is_fitted and inputs.shapes:
@@ -80,10 +85,7 @@ def _require_one_shape(study: Study, inputs: InputSet) -> None:
 
 
 def _require_images(study: Study, inputs: NDArray[Any]) -> None:
-    """Check that (n, …) clean inputs are images where the study measures something on them.
-
-    Raises DataError when they are not.
-    """
+    """Raise DataError if attributions or labels need images and (n, …) inputs are not images."""
     if (study.attributions or (study.labels and study.labels.variants)) and inputs.ndim != 4:
         raise DataError(
             "'attributions:' and labels of changed images are measured on images; inputs of the "
@@ -91,8 +93,10 @@ def _require_images(study: Study, inputs: NDArray[Any]) -> None:
         )
 
 
-def _resized(cards: Sequence[ModelCard], sizes: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
-    """A remark for each size that models resize images of some heights and widths to."""
+def _remark_resized(
+    cards: Sequence[ModelCard], sizes: Sequence[tuple[int, ...]]
+) -> tuple[str, ...]:
+    """Remarks on models that resize images, one for each target size."""
     of_side: dict[int, list[str]] = {}
     for card in cards:
         side = getattr(card, "input_size", None)

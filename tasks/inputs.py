@@ -14,12 +14,12 @@ from tasks.progress import announce
 
 
 def store_pairs(plan: AuditPlan) -> Path:
-    """Check that the pairs can be paired; store their clean inputs, and masks, once.
+    """Verify the pairs; store their clean inputs and masks once.
 
-    Returns the file of the inputs. Raises DataError, naming what cannot be used.
+    Returns the file of the inputs. Raises DataError, which names the unusable inputs.
     """
-    study, pairs = plan.given, plan.pairs
-    is_new = not all(is_stored(study.workspace, one) for one in pairs.stored_sets)
+    study, pairs = plan.configuration, plan.pairs
+    is_new = not all(is_stored(study.workspace, input_set) for input_set in pairs.stored_sets)
     if is_new:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
@@ -35,9 +35,9 @@ def store_pairs(plan: AuditPlan) -> Path:
 
 
 def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
-    """Remark on features that lie nowhere in some images; reads masks as they are stored, if so.
+    """Remark on features without a pixel in some images; reads stored masks if there are any.
 
-    Raises DataError for a feature that lies nowhere in any.
+    Raises DataError for a feature without a pixel in every image.
     """
     masks = pairs.mask_set
     number_of = {mask: number for number, mask in enumerate(masks.inputs)}
@@ -52,9 +52,9 @@ def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
 
 
 def store_foregrounds(plan: AuditPlan) -> Path | None:
-    """Decode the images that labels need, once; returns their file, None when none are needed.
+    """Store the images that labels need, once; returns their file, or None without such images.
 
-    Raises DataError, naming the images that cannot be used.
+    Raises DataError, which names the unusable images.
     """
     if plan.foregrounds is None:
         return None

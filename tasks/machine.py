@@ -13,7 +13,7 @@ NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def read_machine() -> Machine:
-    """Resources at this moment; imports torch only where a driver of a GPU is installed."""
+    """Resources at this moment; imports torch only if a GPU driver is installed."""
     return Machine(
         cores=max(int(usable_cores()), 1),
         free_bytes=free_memory(),
@@ -42,7 +42,7 @@ def count_gpus() -> int:
 
 
 def free_memory() -> int:
-    """Bytes that are left to this machine, or to this container, whichever has less."""
+    """Free bytes of this machine or of this container, whichever has less."""
     free = psutil.virtual_memory().available
     for folder in control_groups():
         limit, used = text_of(folder / "memory.max"), text_of(folder / "memory.current")
@@ -52,14 +52,14 @@ def free_memory() -> int:
 
 
 def control_groups() -> list[Path]:
-    """Folders with the limits of this process and of all above it; none where Linux has no v2."""
-    own = text_of(Path("/proc/self/cgroup")).rpartition("0::/")[2]
-    path = Path(own)
+    """Folders of the control groups of this process and their parents; empty without version 2."""
+    group = text_of(Path("/proc/self/cgroup")).rpartition("0::/")[2]
+    path = Path(group)
     return [CGROUPS / part for part in (path, *path.parents)]
 
 
 def text_of(path: Path) -> str:
-    """Text of a file without surrounding space; empty where the file cannot be read."""
+    """Text of a file without surrounding space; empty if the file cannot be read."""
     try:
         return path.read_text().strip()
     except OSError:

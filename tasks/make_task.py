@@ -1,4 +1,4 @@
-"""Make tasks: all that a worker needs to know to compute units of a plan."""
+"""Make tasks, which have all that a worker needs to compute units of a plan."""
 
 import platform
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,9 +41,9 @@ def make_task(
     inputs: Path,
     images: Path | None,
 ) -> Task:
-    """Task for units that are computed together: all that a worker needs to know.
+    """Make the task of units that are computed together.
 
-    ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
+    ``inputs`` is the file of the clean inputs, ``images`` the file of the images that labels need.
     """
     first, kind = units[0], KINDS[units[0].kind]
     needed = [need for unit in units for need in unit.needs]
@@ -57,7 +57,7 @@ def make_task(
         pairs=plan.pairs if kind.is_local else None,
         parts=tuple(_parts(plan, first, kind)),
         files=_files(plan, inputs, images, has_model=model is not None),
-        stored=_stored(plan, units, needed, kind),
+        stored=_stored_units(plan, units, needed, kind),
         destination=Destination(plan.store, study.study, commit_key(units), software()),
         batch_size=plan.batch_size(first.model_id),
     )
@@ -66,15 +66,15 @@ def make_task(
 def _study_for(plan: AuditPlan, unit: Unit, kind: Kind) -> Study:
     """The study with the models and paths that units of a kind need."""
     if kind.prepares:  # the model that the unit is named after, if any
-        cards = tuple(card for card in plan.given.models if card.id == unit.name)
-        return plan.given.model_copy(update={"models": () if kind.is_local else cards})
+        cards = tuple(card for card in plan.configuration.models if card.id == unit.name)
+        return plan.configuration.model_copy(update={"models": () if kind.is_local else cards})
     if kind.is_local:
         return plan.study
     return plan.study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
 
 
 def _parts(plan: AuditPlan, unit: Unit, kind: Kind) -> Iterator[BlockPart]:
-    """Pairs of a unit, by the shape of their inputs where they go through a model."""
+    """Pairs of a unit; if they go through a model, one part for each shape of inputs."""
     if unit.block is None:
         yield BlockPart(None, np.empty(0, np.int64))
         return
@@ -91,28 +91,32 @@ def _files(plan: AuditPlan, inputs: Path, images: Path | None, *, has_model: boo
     return InputFiles(inputs, masks, images, plan.start_files if has_model else {})
 
 
-def _stored(
+def _stored_units(
     plan: AuditPlan, units: Sequence[Unit], needed: Sequence[Unit], kind: Kind
 ) -> StoredUnits:
-    """Units that are read to compute others: what these need, and known scores of the block.
+    """Stored units that a task reads: those that its units need, and scores of its block.
 
-    Known are the other paths of the block, and coarser grids of the paths that are scored.
+    The scores are those of other paths of the block, and of coarser grids of the scored paths.
     """
-    first, known = units[0], ()
+    first, stored_of_block = units[0], ()
     coarser: list[tuple[Unit, str]] = []
     if first.kind in SCORED:
-        known = tuple(plan.stored_of_block.get((first.model_id, first.block), ()))
+        stored_of_block = tuple(plan.stored_of_block.get((first.model_id, first.block), ()))
         coarser = [plan.coarser[unit.key] for unit in units if unit.key in plan.coarser]
     if kind.is_local:
-        return StoredUnits(known)
+        return StoredUnits(stored_of_block)
     keys = {unit.key for unit in units}
-    commits = {unit.key: plan.commit_of(unit) for unit in (*needed, *known) if unit.key not in keys}
+    commits = {
+        unit.key: plan.commit_of(unit)
+        for unit in (*needed, *stored_of_block)
+        if unit.key not in keys
+    }
     commits |= {unit.key: commit for unit, commit in coarser}
-    return StoredUnits((*known, *(unit for unit, _ in coarser)), commits)
+    return StoredUnits((*stored_of_block, *(unit for unit, _ in coarser)), commits)
 
 
 def task_model(plan: AuditPlan, units: Iterable[Unit]) -> TaskModel:
-    """What a worker needs to know of the model of units, which must be that of their parts."""
+    """Model of a task, with the digests in the parts of its units."""
     scored = next(unit for unit in units if "weights" in unit.parts)
     return TaskModel(
         card=next(card for card in plan.study.models if card.id == scored.model_id),
@@ -125,9 +129,9 @@ def task_model(plan: AuditPlan, units: Iterable[Unit]) -> TaskModel:
 
 @cache
 def software() -> dict[str, str]:
-    """Versions of what computes the numbers; of an extra that is not installed, nothing does."""
-    found = {}
+    """Versions of Python, decaf and the installed libraries that compute numbers."""
+    versions = {}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}
+            versions[name] = version(name)
+    return {"decaf": version("decaf-audit"), "python": platform.python_version(), **versions}

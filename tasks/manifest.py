@@ -1,4 +1,4 @@
-"""Commit what a run is: its pairs, its models, its units of work, and how it ended."""
+"""Commit the manifest of a run: its pairs, models, units of work, and outcome."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -28,14 +28,14 @@ from warehouse.tables.declarations import (
 )
 
 AT_ONCE = 5_000
-"""Units whose rows are made and written at a time: their parts are many more."""
+"""Units whose rows are made and written at a time; each has many parts."""
 
 
 def commit_run(plan: AuditPlan) -> None:
     """Commit the pairs and the manifest of a run, which makes it the current one of its study.
 
-    Nothing is written when it is that already. A run that is started again after another one is
-    committed again with a new start, under the same key.
+    Does nothing if it is the current run. If another run came after it, it is committed again with
+    a new start, under the same key.
     """
     study, name = plan.study, plan.study.study
     pairs_key = short(plan.pairs.analysed_digest)
@@ -75,7 +75,7 @@ def commit_run(plan: AuditPlan) -> None:
 
 
 def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -> None:
-    """Commit that every unit of the run is there and every check has passed."""
+    """Commit that all units of the run are stored and all checks have passed."""
     outcome = {
         "run_id": plan.run_id,
         "finished_at": next_moment(plan.store, "runs", plan.study.study),
@@ -88,31 +88,33 @@ def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -
 
 
 def record_forced(plan: AuditPlan) -> str:
-    """Record which units were forced, before any of them is computed; says how many they are."""
+    """Record the forced units before they are computed; returns a sentence with their number."""
     if not plan.forced:
-        return "forced already since the last finished run, or not there yet: going on with that"
+        return "--force: these units were forced already or are not stored yet; resuming"
     commit_forcing(plan.store, plan.study.study, plan.forced)
     return f"{len(plan.forced)} units of work are computed again"
 
 
 def _unit_rows(plan: AuditPlan) -> Iterator[pa.Table]:
-    """Rows of ``run_units``, some of them at a time."""
-    own = ("kind", "name", "model_id", "block", "row_count")
+    """Rows of ``run_units`` for some units at a time."""
+    names = ("kind", "name", "model_id", "block", "row_count")
     for units in _some_at_a_time(plan.units):
-        columns = {name: [getattr(unit, name) for unit in units] for name in own}
+        columns = {name: [getattr(unit, name) for unit in units] for name in names}
         columns["unit_key"] = [unit.key for unit in units]
         columns["run_id"] = pa.repeat(plan.run_id, len(units))
         yield pa.table([columns[name] for name in RUN_UNITS.schema.names], schema=RUN_UNITS.schema)
 
 
 def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
-    """Rows of ``unit_parts``, those of some units at a time."""
+    """Rows of ``unit_parts`` for some units at a time."""
     for units in _some_at_a_time(plan.units):
         parts = [unit.parts for unit in units]
         columns: dict[str, Any] = {
-            "unit_key": [unit.key for unit, own in zip(units, parts, strict=True) for _ in own],
-            "part": [part for own in parts for part in own],
-            "value": [value for own in parts for value in own.values()],
+            "unit_key": [
+                unit.key for unit, of_unit in zip(units, parts, strict=True) for _ in of_unit
+            ],
+            "part": [part for of_unit in parts for part in of_unit],
+            "value": [value for of_unit in parts for value in of_unit.values()],
         }
         columns["run_id"] = pa.repeat(plan.run_id, len(columns["part"]))
         yield pa.table(

@@ -1,4 +1,4 @@
-"""Some images of a study, and what attribution methods say of their features, as one picture."""
+"""Draw images of a study with the attribution maps of several methods as one picture."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,45 +19,46 @@ from warehouse.report.map_sheet import FORMATS, MapRow, Tile, write_map_sheet
 from warehouse.storage import Storage
 
 METHODS = 6
-"""Methods that are shown where none are named."""
+"""Number of methods that are shown by default."""
 
 
-class Ranked(NamedTuple):
-    """A method of a study, and how well it does."""
+class RankedMethod(NamedTuple):
+    """A method of a study with its quality."""
 
     model_id: str
     protocol: str
     method: str
     stage_count: int | None
-    """Of a thinned path; None for methods that reveal nothing."""
+    """Stages of a thinned path; None for methods without a reveal path."""
     quality: float
 
 
 def draw_maps(
     store: Storage, study: Study, picture: Path, model: str | None, methods: list[str], count: int
 ) -> Path:
-    """Draw images of a study from the best to the worst for DECAF, with the maps of some methods.
+    """Draw images of a study from the best to the worst for DECAF, with maps of some methods.
 
-    The first model where none is named, and the finest DECAF beside the best other methods.
-    Raises DataError where the data cannot be read, UnknownName for models and methods that the
-    study has no complete scores of, BadInput for another suffix, and WriteFailed when the disk
-    refuses.
+    By default: the first model, DECAF on its finest grid, and the best other methods. Raises
+    DataError if the data cannot be read, UnknownName for a model or method without complete scores,
+    BadInput for another suffix, and WriteFailed if the picture cannot be written.
     """
     if picture.suffix.lower() not in FORMATS:
-        raise BadInput(f"{picture} is no picture: expected a file name in {', '.join(FORMATS)}")
+        raise BadInput(f"{picture} is not a picture; expected a name in {', '.join(FORMATS)}")
     with connect_whole(store, study.study) as connection:
-        ranked = _ranked(connection, study.study, model)
-        shown = _chosen(ranked, methods)
+        ranked = _rank_methods(connection, study.study, model)
+        shown = _choose_methods(ranked, methods)
         rows = _rows(connection, study, ranked, shown, count)
     title = f"{study.study}, {ranked[0].model_id}: images from the best to the worst for DECAF"
     return write_map_sheet(picture, title, rows)
 
 
-def _ranked(connection: duckdb.DuckDBPyConnection, study: str, model: str | None) -> list[Ranked]:
-    """Methods of a model, the best one first; of the first model where none is named."""
-    found = connection.execute(query("maps/methods"), {"study": study}).fetchall()
-    of_models = groupby(map(Ranked._make, found), attrgetter("model_id"))
-    by_model = {name: list(rows) for name, rows in of_models}
+def _rank_methods(
+    connection: duckdb.DuckDBPyConnection, study: str, model: str | None
+) -> list[RankedMethod]:
+    """Methods of a model, or of the first model by default; the best method first."""
+    method_rows = connection.execute(query("maps/methods"), {"study": study}).fetchall()
+    of_models = groupby(map(RankedMethod._make, method_rows), attrgetter("model_id"))
+    by_model = {name: list(method_rows) for name, method_rows in of_models}
     if not by_model:
         raise UnknownName(
             f"study {study!r} has no images with complete scores of all its attribution methods; "
@@ -68,41 +69,41 @@ def _ranked(connection: duckdb.DuckDBPyConnection, study: str, model: str | None
     return by_model[model or next(iter(by_model))]
 
 
-def _chosen(ranked: list[Ranked], methods: Sequence[str]) -> list[str]:
-    """The methods that are named; else DECAF on its finest grid and the best of the others."""
-    known = [one.method for one in ranked]
+def _choose_methods(ranked: list[RankedMethod], methods: Sequence[str]) -> list[str]:
+    """Named methods; by default DECAF on its finest grid and the best other methods."""
+    names = [method.method for method in ranked]
     for name in methods:
-        if name not in known:
-            raise UnknownName.among("method", name, known)
+        if name not in names:
+            raise UnknownName.among("method", name, names)
     if methods:
         return list(methods)
     finest = _finest(ranked)
-    others = [one.method for one in ranked if one.stage_count in (None, 2)]
-    return [finest, *others][:METHODS]
+    other_names = [method.method for method in ranked if method.stage_count in (None, 2)]
+    return [finest, *other_names][:METHODS]
 
 
-def _finest(ranked: list[Ranked]) -> str:
-    return max(ranked, key=lambda one: one.stage_count or 0).method
+def _finest(ranked: list[RankedMethod]) -> str:
+    return max(ranked, key=lambda method: method.stage_count or 0).method
 
 
 def _rows(
     connection: duckdb.DuckDBPyConnection,
     study: Study,
-    ranked: list[Ranked],
+    ranked: list[RankedMethod],
     methods: list[str],
     count: int,
 ) -> list[MapRow]:
     best = ranked[0]
-    asked = {"study": study.study, "model_id": best.model_id, "protocol": best.protocol}
-    images = connection.execute(query("maps/images"), asked | {"method": _finest(ranked)})
+    values = {"study": study.study, "model_id": best.model_id, "protocol": best.protocol}
+    images = connection.execute(query("maps/images"), values | {"method": _finest(ranked)})
     ids = [name for (name,) in images.fetchall()]
     places = np.unique(np.linspace(0, len(ids) - 1, count).astype(int))
     chosen = [ids[place] for place in places]
-    asked |= {"image_ids": chosen, "methods": methods}
+    values |= {"image_ids": chosen, "methods": methods}
     scores: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     quality: dict[tuple[str, str], float] = {}
     for image_id, name, feature, score, spearman in connection.execute(
-        query("maps/scores"), asked
+        query("maps/scores"), values
     ).fetchall():
         scores[image_id][name][feature] = score
         quality[image_id, name] = spearman

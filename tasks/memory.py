@@ -1,4 +1,4 @@
-"""What a worker takes of the memory while it scores a block, told before anything is scored."""
+"""Estimate the memory of a worker that scores a block, before scoring begins."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -16,29 +16,29 @@ FLOAT = 4
 
 
 class Footprint(NamedTuple):
-    """Bytes that a model takes on a worker, as it was tried."""
+    """Memory of a model on a worker, measured by its trial, in bytes."""
 
     model_id: str
     is_on_gpu: bool
-    """Whether they are of the GPU's memory, else of the process."""
+    """True for memory of the GPU, False for memory of the process."""
     held: int
-    """With the model loaded, before it is given anything."""
+    """With the loaded model, before its first input."""
     peak: int
-    """Most that there were until then."""
+    """Peak until then."""
     per_row: int
-    """Of each row of a forward pass, the state itself among them."""
+    """Of each row of a forward pass, including the state itself."""
     per_input: int
     """Of each clean input of a block, as it is stored and as models take it."""
     per_conversion: int
-    """Of each, while it becomes what models take."""
+    """Of each clean input, while it is converted for models."""
     per_locked: int
-    """Of each on the host of a GPU, which copies it from there; 0 where there is none."""
+    """Of each clean input in locked memory of a GPU's host; 0 without a GPU."""
     rows: int
     """Of the largest batch."""
 
 
 class Need(NamedTuple):
-    """Bytes of a worker's memory at its peak, and what they are for."""
+    """Peak memory of a worker by purpose, in bytes."""
 
     model_id: str
     is_on_gpu: bool
@@ -54,24 +54,30 @@ class Need(NamedTuple):
 
 
 def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
-    """What scoring the largest block takes with each model.
-
-    The block is the one with most pairs.
-    """
-    given, _ = largest_block(study, pairs)
-    for one in footprints:
-        inputs = len(given) * one.per_input
-        batch = one.rows * one.per_row
-        total = one.held + inputs + max(batch, len(given) * one.per_conversion)
-        total = max(total, one.peak)
+    """Memory that scoring the block with most pairs needs, for each model."""
+    block_inputs, _ = largest_block(study, pairs)
+    for footprint in footprints:
+        inputs = len(block_inputs) * footprint.per_input
+        batch = footprint.rows * footprint.per_row
+        total = footprint.held + inputs + max(batch, len(block_inputs) * footprint.per_conversion)
+        total = max(total, footprint.peak)
         yield Need(
-            *(one.model_id, one.is_on_gpu, one.rows, one.held, inputs, batch, total, one.per_row),
-            locked=len(given) * one.per_locked,
+            *(
+                footprint.model_id,
+                footprint.is_on_gpu,
+                footprint.rows,
+                footprint.held,
+                inputs,
+                batch,
+                total,
+                footprint.per_row,
+            ),
+            locked=len(block_inputs) * footprint.per_locked,
         )
 
 
 def largest_block(study: Study, pairs: PairSet) -> tuple[NDArray[np.int64], int]:
-    """Positions of the inputs of the block with most pairs, and states where none are shared."""
+    """Positions of the inputs of the block with most pairs, and its most possible states."""
     block = max(study.blocks(pairs), key=len)
     used = pairs.pairs.positions(block)
     positions = np.unique(used[used != NOWHERE])
@@ -83,9 +89,9 @@ def largest_block(study: Study, pairs: PairSet) -> tuple[NDArray[np.int64], int]
 
 
 def fitting_rows(need: Need, study: Study, free: int) -> int | None:
-    """Rows of a batch that the local workers of a study have room for together.
+    """Rows of a batch that fit the free memory on all local workers at once; 0 if none fit.
 
-    None where those of the study fit, or where memory is of GPUs or elsewhere; 0 where none do.
+    None if the study's batches fit, or if its workers use GPUs or run elsewhere.
     """
     if need.is_on_gpu or not isinstance(study.cluster, LocalWorkers):
         return None

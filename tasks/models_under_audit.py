@@ -1,4 +1,4 @@
-"""Models that a flow audits, of a configuration or a registry, and how each kind fails."""
+"""Models under audit, of a configuration or a registry, and the handling of their failures."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -14,15 +14,15 @@ from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import pending, watch_changed
 
 Errors = Mapping[str, BaseException]
-"""Errors by the models that failed with them."""
+"""Errors by model."""
 
 
 class ConfiguredModels:
-    """Models of ``models:``: one that fails stays in the plan, and the run stays incomplete."""
+    """Models of ``models:``; a failed model stays in the plan, so the run stays incomplete."""
 
     def __init__(self) -> None:
         self.failed: dict[str, BaseException] = {}
-        """Errors by model; nothing more of these models is computed."""
+        """Errors by model; these models are not computed further."""
         self.untrained: list[BaseException] = []
         """Errors of trainings and choices of epochs."""
 
@@ -32,7 +32,7 @@ class ConfiguredModels:
         return bool(self.failed or self.untrained)
 
     def note_untrained(self, plan: AuditPlan, errors: Sequence[BaseException]) -> None:
-        """Note the errors; raises them where no model is left to be scored."""
+        """Note errors of trainings; raises them if no model is left to score."""
         if not plan.study.models:
             raise_failures(errors)
         self.untrained += errors
@@ -47,12 +47,12 @@ class ConfiguredModels:
         return watch_models(plan)
 
     def pending_rows(self, plan: AuditPlan) -> None:
-        """Nothing is compared with an earlier version."""
+        """None, since configured models have no earlier version."""
 
     def failure(self, plan: AuditPlan) -> BaseException | None:
-        """Error that stands for all models that failed; None if none did.
+        """One error for all failed models; None without a failure.
 
-        It is ModelsFailed where other models of the plan are audited.
+        It is ModelsFailed if other models of the plan are audited.
         """
         errors = [
             type(error)(f"{model_id}: {error}") if isinstance(error, OF_A_MODEL) else error
@@ -63,27 +63,26 @@ class ConfiguredModels:
 
 
 class RegistryModels:
-    """Models of a registry: one that fails is recorded as failed, and planned without."""
+    """Models of a registry; a failed model is recorded as failed and left out of the plan."""
 
     failed: Errors = MappingProxyType({})
     has_failures = False
 
     def __init__(self, diff: RegistryDiff) -> None:
         self.diff = diff
-        """Entries of the registry; those whose models failed have the reason."""
+        """Entries of the registry, with the reasons of failed ones."""
 
     def note_untrained(self, plan: AuditPlan, errors: Sequence[BaseException]) -> None:
         """Raise the errors: only models of ``models:`` are trained."""
         raise_failures(errors)
 
     def leave_out(self, plan: AuditPlan, errors: Errors) -> AuditPlan | None:
-        """Record why models failed, and plan the others; says which are left out.
+        """Record the errors of failed models, and plan without them; announces each.
 
-        Returns the plan itself where no model failed, and None where no model is left.
+        Returns the plan itself without a failure, and None if no model is left.
 
-        Raises DiskRefuses when nothing can be written, and OrchestrationLost when the scheduler is
-        gone, which no model causes; ScoringFailed when such a model is not of the registry but of
-        the configuration.
+        Raises DiskRefuses and OrchestrationLost, which no model causes, and ScoringFailed if a
+        failed model belongs to ``models:`` instead of the registry.
         """
         if not errors:
             return plan
@@ -97,8 +96,8 @@ class RegistryModels:
             if model_id not in of_registry:
                 raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
             announce(f"{model_id} is left out: {problem}")
-        self.diff = self.diff.without(problems)
-        cards = self.diff.audited.models
+        self.diff = self.diff.mark_failed(problems)
+        cards = self.diff.audited_study.models
         return replan(plan, models=cards) if cards else None
 
     def watch(self, plan: AuditPlan) -> Watch:

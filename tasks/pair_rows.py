@@ -1,4 +1,4 @@
-"""Rows of the tables that say what the pairs of a study are, a part of them at a time."""
+"""Rows of the tables about the pairs of a study and their inputs, in parts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -98,20 +98,20 @@ def _rows_of_groups(pairs: PairSet) -> Iterator[pa.Table]:
         Texts(group[place] for of_pair in groups for group in of_pair) for place in range(2)
     )
     for rows in parts_of(np.arange(len(columns)), AT_ONCE):
-        own = _repeated(first, sizes, columns.groups.codes[rows])
+        places = _repeat_places(first, sizes, columns.groups.codes[rows])
         repeated = np.repeat(rows, sizes[columns.groups.codes[rows]])
         yield _table(
             pairs,
             {
                 "pair_id": columns.pair_ids.take(repeated),
-                "grouping": names.take(own),
-                "member": members.take(own),
+                "grouping": names.take(places),
+                "member": members.take(places),
             },
         )
 
 
-def _repeated(first: Rows, sizes: Rows, codes: Rows) -> Rows:
-    """Places of the groups of every pair: those of its code, one after the other."""
+def _repeat_places(first: Rows, sizes: Rows, codes: Rows) -> Rows:
+    """Positions of the groups of each pair, pair after pair; ``codes`` name the groups of pairs."""
     counts = sizes[codes]
     ends = np.cumsum(counts)
     within = np.arange(int(ends[-1])) - np.repeat(ends - counts, counts)

@@ -1,4 +1,4 @@
-"""Pictures and words of a study's strongest pairs, so that its report needs the warehouse alone."""
+"""Store pictures and words of a study's strongest pairs, so that reports need no data files."""
 
 import io
 from dataclasses import replace
@@ -28,30 +28,30 @@ from warehouse.tables.declarations import SHOWN_PAIRS
 from warehouse.upkeep.retention import retire
 
 PICTURES = "pictures"
-"""Kind of commits, one a run."""
+"""Kind of commits; each run has one."""
 INPUT_SIDE, STATE_SIDE = 112, 64
 """Longest side of the picture of an input, and of a state, px."""
 STATE_COUNTS = (5, 6, 4, 7, 3)
-"""How many states are shown: the first number that leaves equal steps between them."""
+"""Numbers of states to show; the first one with equal steps between states is used."""
 QUALITY = 80
-"""Of WebP, of 100."""
+"""Quality of WebP, from 0 to 100."""
 
 
 def are_stored(plan: AuditPlan) -> bool:
-    """Whether the warehouse has the pictures of the run, or none where there are to be none."""
+    """True if the pictures of the run are stored, or none are wanted and none are stored."""
     stored = receipts.keys(plan.store, PICTURES, plan.study.study)
     return plan.run_id in stored if plan.study.report.inputs else not stored
 
 
 def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
-    """Store the pictures of a finished run, once; withdraw all of them where none are wanted.
+    """Store the pictures of a finished run once; if the report has none, withdraw all pictures.
 
-    They are of the strongest pairs, and of those whose role changed most with a version where
-    ``pending`` are the rows of a re-audit that is under way.
+    They show the strongest pairs. With ``pending``, the rows of the current re-audit, they also
+    show the pairs whose role changed most with a version.
 
-    A pair of which the data or a start cannot be read (DataError) is announced and stored without
-    pictures. Raises WarehouseError when results cannot be read, DataError when inputs have to be
-    read again and cannot be, and WriteFailed when the storage refuses.
+    If the data or a start of a pair cannot be read, the pair is announced and stored without
+    pictures. Raises WarehouseError if results cannot be read, DataError if inputs cannot be stored
+    again, and WriteFailed if the warehouse cannot be written.
     """
     study = plan.study.study
     if are_stored(plan):
@@ -60,15 +60,15 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
         retire(plan.store, study, list(receipts.read_kind(plan.store, PICTURES, study)))
         return
     with connect_whole(plan.store, study) as connection:
-        found = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
+        shown_keys = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
         if pending is not None:
             connection.register("pending", pending)
-            given = {"study": study, "run_id": plan.run_id}
-            found += connection.execute(query("pictures/changed"), given).fetchall()
+            values = {"study": study, "run_id": plan.run_id}
+            shown_keys += connection.execute(query("pictures/changed"), values).fetchall()
     store_pairs(plan)
-    place = plan.pairs.pairs.pair_ids.places_of({pair_id for pair_id, *_ in found})
+    place = plan.pairs.pairs.pair_ids.places_of({pair_id for pair_id, *_ in shown_keys})
     rows = []
-    for pair_id, path, repetition in sorted(set(found)):
+    for pair_id, path, repetition in sorted(set(shown_keys)):
         row = {"run_id": plan.run_id, "pair_id": pair_id, "path": path, "repetition": repetition}
         row |= {"words": "", "factual": None, "counterfactual": None, "states": None, "shown_t": []}
         try:
@@ -82,9 +82,9 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
 
 
 def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str, Any]:
-    """Pictures of a pair and of states of its path; none of inputs that are no images.
+    """Pictures of a pair and of states of its path; empty for inputs other than images.
 
-    States that start from the mean of a model differ from model to model and are left out.
+    States that start from the mean of a model differ between models and are left out.
     """
     block = plan.pairs.block((row,))
     file = input_file(plan.study.workspace, plan.pairs.input_set)
@@ -96,7 +96,9 @@ def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str
         return {"factual": webp(stored[block.plus[0]], INPUT_SIDE)}
     clean = channels_first(stored)
     states = plan_states(_with_regions(plan, block), clean, {name: path}, plan.study.grid)
-    starts = {n: open_starts(plan.start_files[own]) for own, n in states.drawn.items()}
+    starts = {
+        n: open_starts(plan.start_files[name_of_path]) for name_of_path, n in states.drawn.items()
+    }
     index, grid = states.index[name][0, repetition], states.grids[name]
     steps = shown_stages(grid) if states.mixing[name] is None else np.empty(0, np.int64)
     built = StateBuilder(states, as_taken(clean), starts).build(
@@ -104,12 +106,12 @@ def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str
     )
     pixels = (np.clip(built, 0, 1) * 255).round().astype(np.uint8).transpose(0, 2, 3, 1)
     ends = {
-        name: webp(one, INPUT_SIDE)
-        for name, one in zip(("factual", "counterfactual"), pixels, strict=False)
+        name: webp(image, INPUT_SIDE)
+        for name, image in zip(("factual", "counterfactual"), pixels, strict=False)
     }
     if not steps.size:
         return ends
-    # (branches, height, stages, width, channels): the branches lie one above the other.
+    # (branches, height, stages, width, channels): one branch above the other.
     strip = pixels[2:].reshape(steps.size, 2, *pixels.shape[1:]).transpose(1, 2, 0, 3, 4)
     height, width, channels = pixels.shape[1:]
     scale = min(1, STATE_SIDE / max(height, width))
@@ -126,21 +128,21 @@ def _with_regions(plan: AuditPlan, block: PairBlock) -> PairBlock:
 
 
 def shown_stages(grid: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(n,) places of some stages of a grid, evenly spread, both ends among them.
+    """(n,) positions of some stages of a grid, evenly spread, including both ends.
 
     >>> shown_stages(np.linspace(0, 1, 9)).tolist(), shown_stages(np.array([0, 0.2, 1])).tolist()
     ([0, 2, 4, 6, 8], [0, 1, 2])
     """
     steps = grid.size - 1
     count = next((n for n in STATE_COUNTS if steps % (n - 1) == 0), STATE_COUNTS[0])
-    wanted = np.linspace(0, 1, count)
-    return np.unique(np.abs(grid[:, None] - wanted).argmin(axis=0))
+    targets = np.linspace(0, 1, count)
+    return np.unique(np.abs(grid[:, None] - targets).argmin(axis=0))
 
 
 def webp(pixels: NDArray[np.uint8], side: int) -> bytes:
-    """(height, width, channels) as WebP, made smaller where a side is longer than ``side`` px.
+    """Encode (height, width, channels) as WebP, with sides of at most ``side`` px.
 
-    Small pictures are kept exactly: on the page a pixel is several wide.
+    Small pictures are lossless, since the page enlarges their pixels.
     """
     image = picture_of(np.ascontiguousarray(pixels))
     image.thumbnail((side, side))

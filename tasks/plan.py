@@ -1,4 +1,4 @@
-"""What an audit has to do: its units, less those that the warehouse holds already."""
+"""Plan an audit: list its units, and find those that are not committed yet."""
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -25,18 +25,18 @@ from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
-from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
+from tasks.editions import FIRST, Editions, plain_key, read_editions, select_forced
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
 from tasks.refining import continue_grids, refine_stages
 from tasks.runs import newest_run
 from tasks.sizes import ChosenSizes, Pace, fill_block_size, fill_cluster, measured_block_size
 from tasks.stops import is_scored, stops_of
-from tasks.trained import Trained, trained
+from tasks.trained import TrainedModels, assign_checkpoints
 from tasks.units.fit import fitted_paths, starts_file
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
-from tasks.units.run_task import UNITS, commit_key, missing_files, together
+from tasks.units.run_task import UNITS, commit_key, group_units, missing_files
 from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
@@ -48,59 +48,59 @@ OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
 SCORED = ("predict", "score")
 """Kinds of units that go through a model together."""
 ROUTED = ("score", "route")
-"""Kinds of units whose results say whether means still move with the number of stages."""
+"""Kinds of units whose results show whether means still move with more stages."""
 EMPTY: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """The units of a study against what is committed."""
+    """Units of a study, and the reason of each that has to be computed."""
 
-    given: Study
-    """As it was configured, with the workers and blocks that are chosen for it."""
+    configuration: Study
+    """Configured study, with the chosen workers and blocks."""
     study: Study
-    """With the models that can be scored: those that are trained, at the epochs that are chosen."""
+    """Study with the models that can be scored, trained ones at their chosen epochs."""
     waiting: tuple[TrainableCard, ...]
-    """Models that have to be trained before."""
+    """Models that wait for their training."""
     store: Storage
     pairs: PairSet
     foregrounds: InputSet | None
     """Images that the study's labels need."""
     units: tuple[Unit, ...]
-    """What is needed comes before what needs it."""
+    """Units in an order in which each comes after those that it needs."""
     committed: Mapping[str, str]
     """Commits by the keys of the units that they hold."""
     reasons: tuple[Reason | None, ...]
-    """Why each of the units has to be computed; None where its result is there."""
+    """Reason to compute each unit; None if its result is stored."""
     remarks: tuple[str, ...]
-    """What of the data the run leaves out, in words."""
+    """Sentences about data that the run leaves out."""
     is_finished: bool
-    """Whether this very run has been completed and checked."""
+    """True if this run was completed and checked."""
     is_current: bool
-    """Whether it is the run that the study's views show: the one started last."""
+    """True if it is the last started run of the study, which views show."""
     may_stop: bool
-    """Whether models may be scored on some blocks alone, and nobody knows yet on how many."""
+    """True if models may stop early after a number of blocks that is not known yet."""
     forced: Mapping[str, int]
-    """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
+    """Editions that ``--force`` asks for and that no commit has yet (:mod:`tasks.editions`)."""
     sizes: ChosenSizes
     """Reasons and measurements behind the workers, blocks and batches."""
 
     @cached_property
     def run_id(self) -> str:
-        """Digest of the plan: the same plan is the same run, started again or resumed."""
+        """Digest of the plan; a resumed run has the same id."""
         return run_id_of(self.study, self.units, self.pairs)
 
     def up_to(self, stops: Mapping[str, int], since: Mapping[str, int] = EMPTY) -> "AuditPlan":
-        """The plan of the first ``stops`` blocks of models, of others all of them.
+        """Restrict the plan to the first blocks of some models; ``stops`` has their numbers.
 
-        Of the models that ``since`` names, so many blocks are done.
+        ``since`` has numbers of blocks that are already scored. Other models keep all blocks.
         """
-        own = [
+        planned = [
             (unit, None if unit.model_id in since and is_scored(unit, since) else reason)
             for unit, reason in zip(self.units, self.reasons, strict=True)
             if is_scored(unit, stops)
         ]
-        units, reasons = (tuple(one[place] for one in own) for place in range(2))
+        units, reasons = (tuple(each[place] for each in planned) for place in range(2))
         return replace(self, units=units, reasons=reasons)
 
     @cached_property
@@ -115,7 +115,7 @@ class AuditPlan:
 
     @cached_property
     def stored_of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
-        """Units that are scored and whose results are there, by their model and block."""
+        """Scored units with stored results, by model and block."""
         units: dict[tuple[str | None, int | None], list[Unit]] = {}
         for unit, why in zip(self.units, self.reasons, strict=True):
             if unit.kind in SCORED and why is None:
@@ -136,7 +136,7 @@ class AuditPlan:
 
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
-        """Reveal paths with what they take from the clean inputs."""
+        """Reveal paths, fitted to the clean inputs."""
         return fitted_paths(self.study, self.pairs.input_set.digest)
 
     @cached_property
@@ -153,25 +153,25 @@ class AuditPlan:
 
     @cached_property
     def commits(self) -> Mapping[str, str]:
-        """The commit of every unit, by its key: where it is stored, or will be."""
+        """Keys of commits by keys of units, for stored units and planned ones."""
         new: dict[str, str] = {}
-        for group in together(self.pending):
+        for group in group_units(self.pending):
             new |= dict.fromkeys((unit.key for unit in group), commit_key(group))
         return ChainMap(new, self.committed)
 
     def commit_of(self, unit: Unit) -> str:
-        """The commit where the result of a unit is stored, or will be."""
+        """Key of the commit that stores a unit, now or later."""
         return self.committed.get(unit.key) or self.commits[unit.key]
 
     def batch_size(self, model_id: str | None) -> int:
-        """Rows of a forward pass of a model: as configured, or as its trial has chosen."""
+        """Rows of a forward pass of a model, from its trial or from the configuration."""
         if model_id in self.sizes.paces:
             return self.sizes.paces[model_id].batch_size
         return self.study.batch_size or LEAST_ROWS
 
     @property
     def is_done(self) -> bool:
-        """Whether the run has been completed and checked, and nothing of it is missing."""
+        """True if the run was completed and checked, and no result is missing."""
         return self.is_finished and not any(self.reasons)
 
     @property
@@ -181,25 +181,25 @@ class AuditPlan:
 
     @property
     def by_model(self) -> dict[str, list[tuple[Unit, ...]]]:
-        """What workers compute with models, model by model: a worker loads each of them once."""
+        """Groups of units to compute by model, so that a worker loads each model once."""
         work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in self.study.models}
-        for group in together(unit for unit in self.pending if unit.model_id is not None):
+        for group in group_units(unit for unit in self.pending if unit.model_id is not None):
             work[group[0].model_id].append(group)
         return {model_id: groups for model_id, groups in work.items() if groups}
 
     def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
-        """Units of one kind that have to be computed, of the whole study or of a training."""
-        return list(together(of_kind(self.pending, kind)))
+        """Groups of units of one kind that have to be computed."""
+        return list(group_units(of_kind(self.pending, kind)))
 
 
 def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
-    """Look for all that a run needs beside its pairs; remarks on what it will not use.
+    """Check all inputs of a run except its pairs; returns remarks on unused ones.
 
-    A model that waits for its training needs what its recipe needs, any other one its weights.
-    Raises BadInput with everything that is not there or cannot be used.
+    A model that waits for its training needs the inputs of its recipe, other models their weights.
+    Raises BadInput, which names all missing or unusable inputs.
     """
 
-    def foregrounds_are_there() -> tuple[str, ...]:
+    def find_foregrounds() -> tuple[str, ...]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
     def paths_fit() -> tuple[str, ...]:
@@ -214,11 +214,13 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
     checks += [(card.id, check) for card in cards for check in card.checks()]
     checks += [(card.id, partial(card.remark_columns, scope.pairs.columns)) for card in cards]
-    own = ((name, method.own_score) for name, method in study.attributions.items())
-    checks += [(name, check) for name, score in own if score for check in score.checks()]
+    own_scores = ((name, method.own_score) for name, method in study.attributions.items())
+    checks += [(name, check) for name, score in own_scores if score for check in score.checks()]
     methods = {**study.attributions, **study.baselines}.items()
-    checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
-    return carry_out([*checks, ("paths", paths_fit), ("labels", foregrounds_are_there)])
+    checks += [
+        (name, Installed(library)) for name, method in methods for library in method.libraries
+    ]
+    return carry_out([*checks, ("paths", paths_fit), ("labels", find_foregrounds)])
 
 
 def plan_units(
@@ -227,56 +229,60 @@ def plan_units(
     planned: Sequence[Unit] = (),
     editions: Editions = FIRST,
 ) -> tuple[Unit, ...]:
-    """Units of a study, whether or not they have been computed; needs no torch.
+    """Units of a study, including those that are already computed; needs no torch.
 
-    Those ``planned`` are of the kinds before these, and come first in the result. Raises BadInput
-    when the study, its data or a model's files cannot be used.
+    ``planned`` are units of earlier kinds, which come first in the result. Raises BadInput if the
+    study, its data or a model's files cannot be used.
     """
     units = list(planned)
     for kind in kinds:
-        units += [editions.applied(unit) for unit in kind.plan(scope, tuple(units))]
+        units += [editions.apply(unit) for unit in kind.plan(scope, tuple(units))]
     return tuple(units)
 
 
-class Planned(NamedTuple):
-    """Units of a study in their editions, against what is committed."""
+class PlannedUnits(NamedTuple):
+    """Units of a study in their editions, and their commits."""
 
-    trained: Trained
+    models: TrainedModels
     scope: Scope
-    """Of the models that can be scored."""
+    """Scope of the models that can be scored."""
     units: tuple[Unit, ...]
     committed: dict[str, str]
     lost: Set[str]
-    """Keys of trainings in the place of others whose files are gone."""
+    """Keys of trainings that replace others whose files were deleted."""
     remarks: list[str]
 
 
-def _planned(study: Study, pairs: PairSet, store: Storage, editions: Editions) -> Planned:
-    """Plan what prepares others; then, with the models that trainings have made, the others.
+def _plan_in_editions(
+    study: Study, pairs: PairSet, store: Storage, editions: Editions
+) -> PlannedUnits:
+    """Plan the preparing units; then, with the trained models, all other units.
 
-    A training whose files are gone is done again as its next edition: what it ends with may differ,
-    and a commit is never written again.
+    A training whose files were deleted is planned again in its next edition: its results may
+    differ, and a commit is never overwritten.
     """
     lost: set[str] = set()
     while True:
         preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
-        made = committed_units(store, study.study, preparing)
-        without_files = missing_files((unit for unit in preparing if unit.key in made), study)
+        made_commits = committed_units(store, study.study, preparing)
+        without_files = missing_files(
+            (unit for unit in preparing if unit.key in made_commits), study
+        )
         trainings = of_kind(preparing, "train")
-        gone = {plain_key(unit) for unit in trainings if unit.key in without_files}
-        if not gone:
+        lost_trainings = {plain_key(unit) for unit in trainings if unit.key in without_files}
+        if not lost_trainings:
             break
-        editions = editions.with_next(gone)
-        lost |= gone
-    ready = trained(study, store, preparing, made)
-    own = study.model_copy(update={"models": ready.models})
-    scope = Scope(own, pairs, ready.trained_by)
+        editions = editions.with_next(lost_trainings)
+        lost |= lost_trainings
+    ready = assign_checkpoints(study, store, preparing, made_commits)
+    ready_study = study.model_copy(update={"models": ready.models})
+    scope = Scope(ready_study, pairs, ready.trained_by)
     remarks = missing_inputs(scope, ready.cards)
-    # What is of all models waits for all of them.
+    # Units of all models wait until every model is trained.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)
     committed = committed_units(store, study.study, units[len(preparing) :])
-    committed |= made
+    committed |= made_commits
     # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
     needed = {
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
@@ -285,16 +291,16 @@ def _planned(study: Study, pairs: PairSet, store: Storage, editions: Editions) -
     for key in without_files - idle:
         committed.pop(key, None)
     again = {unit.key for unit in trainings if plain_key(unit) in lost}
-    return Planned(ready, scope, units, committed, again, remarks)
+    return PlannedUnits(ready, scope, units, committed, again, remarks)
 
 
 @without_collection()
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
-    """Compare the study's units with the receipts; reads one input, writes nothing, needs no torch.
+    """Compare a study's units with the receipts; reads one input, writes nothing, needs no torch.
 
-    Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
-    again. Raises BadInput when weight files (all of them are named) or the warehouse cannot be
-    used, or a pattern is of no unit.
+    Units whose names match a pattern of ``force`` (:func:`tasks.editions.select_forced`) are
+    computed again. Raises BadInput, which names all unusable weight files, if they or the warehouse
+    cannot be used, and for a pattern that matches no unit.
     """
     store = storage.open(study.warehouse)
     if store.exists(layout.FORMAT):
@@ -303,11 +309,11 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     study, why_workers = fill_cluster(study, pairs)
     study, has_open_blocks = fill_block_size(study, pairs, store)
     editions = read_editions(store, study.study)
-    planned = _planned(study, pairs, store, editions)
-    again = forced(planned.units, planned.committed, editions, force)
+    planned = _plan_in_editions(study, pairs, store, editions)
+    again = select_forced(planned.units, planned.committed, editions, force)
     if again:
         editions = editions.with_next(again)
-        planned = _planned(study, pairs, store, editions)
+        planned = _plan_in_editions(study, pairs, store, editions)
     ready, scope, units, committed, lost, remarks = planned
     run_id = run_id_of(study, units, pairs)
     finished = receipts.keys(store, "outcomes", study.study)
@@ -324,12 +330,12 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     is_routed = not ready.waiting and all(unit.kind not in ROUTED for unit in missing)
     if is_routed and run_id == newest and run_id not in finished:
         finer = refine_stages(study, store)
-        if finer is not study:  # the run ended before it was scored on more stages
+        if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
     before = history(store, study.study, missing) if newest != run_id else None
     set_aside = units_set_aside(store, study.study) if missing else {}
     return AuditPlan(
-        given=study,
+        configuration=study,
         study=scope.study,
         waiting=ready.waiting,
         store=store,
@@ -349,19 +355,19 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
 
 
 def replan(plan: AuditPlan, **changed: Any) -> AuditPlan:
-    """Plan the same study again, with other values of some keys; choices for it stay."""
-    study = plan.given.model_copy(update=changed)
+    """Plan a study again with other values of some keys; chosen sizes stay."""
+    study = plan.configuration.model_copy(update=changed)
     return replace(plan_audit(study, plan.pairs), sizes=plan.sizes)
 
 
 def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int) -> AuditPlan:
-    """Plan with the speed of the models: smaller blocks where those of the plan take too long.
+    """Plan with the speed of the models, which may ask for smaller blocks.
 
-    Blocks that the configuration sets, or that an earlier run had, stay as they are.
+    Block sizes of the configuration or of an earlier run stay.
     """
     if plan.sizes.has_open_blocks and paces:
-        size = measured_block_size(plan.given, plan.pairs, paces, worker_count)
-        if size != plan.given.sources_per_block:
+        size = measured_block_size(plan.configuration, plan.pairs, paces, worker_count)
+        if size != plan.configuration.sources_per_block:
             plan = replan(plan, sources_per_block=size)
     return replace(plan, sizes=plan.sizes.with_paces(paces))
 
@@ -369,30 +375,33 @@ def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int)
 def committed_units(store: Storage, study: str, units: Sequence[Unit]) -> dict[str, str]:
     """Commits by the keys of the units that they hold.
 
-    A commit of exactly the units that belong together is known by its name, so that a finished
-    audit of many commits is recognised from their names alone; the others are read. Raises
-    WarehouseError when a receipt is damaged.
+    A commit of exactly one group of units is recognised by its name, so a finished audit of many
+    commits needs only their names. Receipts of other commits are read. Raises WarehouseError if a
+    receipt is damaged.
     """
     names = receipts.keys(store, UNITS, study) if units else set()
     committed: dict[str, str] = {}
-    for group in together(units) if names else ():
+    for group in group_units(units) if names else ():
         if (key := commit_key(group)) in names:
             names.remove(key)
             committed |= dict.fromkeys((unit.key for unit in group), key)
     if len(committed) < len(units) and names:
-        wanted = {unit.key for unit in units if unit.key not in committed}
+        missing_keys = {unit.key for unit in units if unit.key not in committed}
         for receipt in receipts.read_some(store, UNITS, study, names):
             for key in receipt.units:
-                if key in wanted:
+                if key in missing_keys:
                     committed.setdefault(key, receipt.key)
     return committed
 
 
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
-    """Digest of all that the run will hold, what its analysis takes of the pairs, and its words."""
+    """Digest of a run's units, of the analysed pairs, and of the study's words and gates."""
     words = [json_of(study.expect), study.names] if study.expect or study.names else []
     if study.stop:  # another rule, or another gate, is another run
-        gates = {name: [gate.model_dump() for gate in own] for name, own in study.gates.items()}
+        gates = {
+            name: [gate.model_dump() for gate in gates_of_metric]
+            for name, gates_of_metric in study.gates.items()
+        }
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
     if rules := list_rules(study.paths, study.stages):
         words = [*words, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]

@@ -1,4 +1,4 @@
-"""Progress of units of work: a bar where there is a terminal, plain lines elsewhere."""
+"""Show the progress of units of work: a bar on a terminal, plain lines elsewhere."""
 
 import logging
 import sys
@@ -14,20 +14,20 @@ from tasks.terminal import Terminal
 
 SECONDS_BETWEEN_LINES, SILENT_SECONDS = 5.0, 20.0
 LOG = logging.getLogger("decaf.announced")
-"""Has what is announced, too, for whoever adds a handler: a flow of a Prefect server's worker."""
+"""Logger of all announcements, for handlers such as that of a Prefect worker's flow."""
 LOG.propagate = False
 LOG.setLevel(logging.INFO)
 
 
 class WorkProgress(Protocol):
-    """Told of finished work, by any thread."""
+    """Counter of finished work; safe for threads."""
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
-        """``count`` more are done, with so many forward rows."""
+        """Count ``count`` more units, and their forward rows."""
 
 
 class _Counted:
-    """What is done of some work, how fast, and how long the rest takes."""
+    """Finished part of some work, its speed, and its remaining time."""
 
     def __init__(self, count: int, unit: str, seconds_left: Callable[[], float | None]) -> None:
         self.total, self.unit, self.done, self.rows = count, unit, 0, 0
@@ -36,18 +36,18 @@ class _Counted:
         self._lock = threading.Lock()
 
     def add(self, rows: int, count: int) -> None:
-        """``count`` more are done, with so many forward rows."""
+        """Count ``count`` more units, and their forward rows."""
         with self._lock:
             self.done, self.rows = self.done + count, self.rows + rows
 
     @property
     def rate(self) -> str:
-        """Forward rows per second, where there are any."""
+        """Forward rows per second; empty without rows."""
         return f"{self.rows / (time.monotonic() - self._began):,.0f} rows/s" if self.rows else ""
 
     @property
-    def left(self) -> str:
-        """Time until the end: as estimated, or as long for each as those of this run took."""
+    def time_left(self) -> str:
+        """Time until the end, from the estimate or from the mean time of finished units."""
         seconds = self._seconds_left()
         if seconds is None and self.done:
             elapsed = time.monotonic() - self._began
@@ -58,7 +58,9 @@ class _Counted:
 class _Bar:
     def __init__(self, progress: Progress, counted: _Counted) -> None:
         self._progress, self._counted = progress, counted
-        self._task = progress.add_task("", total=counted.total, rate="", left=counted.left)
+        self._task = progress.add_task(
+            "", total=counted.total, rate="", time_left=counted.time_left
+        )
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
         self._counted.add(rows, count)
@@ -68,7 +70,7 @@ class _Bar:
             completed=self._counted.done,
             description=label,
             rate=self._counted.rate,
-            left=self._counted.left,
+            time_left=self._counted.time_left,
             refresh=True,
         )
 
@@ -85,18 +87,18 @@ class _Lines:
             return
         self._printed = now
         done = f"{label}: {counted.done} of {counted.total} {counted.unit}"
-        announce(", ".join(filter(None, (done, counted.rate, counted.left))))
+        announce(", ".join(filter(None, (done, counted.rate, counted.time_left))))
 
 
 _spoken = [0.0]
-"""When anything was last shown."""
+"""Time of the last output."""
 _latest: list[_Counted] = []
-"""The work that is counted at this moment, or was last; told when the command is stopped."""
+"""The last counted work, for the message of a stopped command."""
 
 
 def count_done() -> str:
-    """``12 of 40 units of work`` of what was counted last; empty where nothing was."""
-    return "".join(f"{own.done} of {own.total} {own.unit}" for own in _latest)
+    """Progress of the last counted work, as ``12 of 40 units of work``; empty without any."""
+    return "".join(f"{work.done} of {work.total} {work.unit}" for work in _latest)
 
 
 @contextmanager
@@ -105,7 +107,7 @@ def progress_of(
 ) -> Iterator[WorkProgress]:
     """Show progress over ``count`` units on standard error until the block ends.
 
-    ``seconds_left`` estimates the time until then; without an estimate it is that of what is done.
+    ``seconds_left`` estimates the remaining time; if it returns None, finished units determine it.
     """
     counted = _Counted(count, unit, seconds_left)
     _latest[:] = [counted]
@@ -118,14 +120,14 @@ def progress_of(
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit + "  {task.fields[rate]}"),
-        TextColumn("{task.fields[left]}", style="cyan"),
+        TextColumn("{task.fields[time_left]}", style="cyan"),
     )
     with Progress(*columns, console=console) as progress:
         yield _Bar(progress, counted)
 
 
 def announce(text: str) -> None:
-    """Say on standard error what begins now, where nothing else would show for a while."""
+    """Print a line on standard error, and log it."""
     _spoken[0] = time.monotonic()
     Terminal(stderr=True).print(text, soft_wrap=True)
     LOG.info("%s", text)
@@ -133,7 +135,7 @@ def announce(text: str) -> None:
 
 @contextmanager
 def telling(what: str) -> Iterator[None]:
-    """Say every 20 s that the block is under way, unless something else was shown meanwhile."""
+    """Print every 20 s that the block still runs, unless there was other output."""
     began, is_over = time.monotonic(), threading.Event()
 
     def tell() -> None:
@@ -150,5 +152,5 @@ def telling(what: str) -> Iterator[None]:
 
 def clock(seconds: float) -> str:
     """Seconds as h:mm:ss."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+    minutes, rest_seconds = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest_seconds:02d}"

@@ -32,14 +32,14 @@ def finish(plan: AuditPlan) -> None:
 
 
 def show_again(plan: AuditPlan) -> None:
-    """Make a finished run the current one of its study again, and write its report."""
+    """Make a finished run the current run of its study again, and write its report."""
     commit_run(plan)
     store_pictures(plan)
     publish(plan.store, plan.study)
 
 
 def publish(store: Storage, study: Study, config: str = "CONFIG") -> Path | None:
-    """Write the study's report from the warehouse, unless it has none; no model is needed.
+    """Write the study's report from the warehouse; returns None if the study has no report.
 
     Commands on the page name the study's file ``config``.
     """
@@ -57,29 +57,33 @@ def publish(store: Storage, study: Study, config: str = "CONFIG") -> Path | None
 
 
 def publish_comparison(store: Storage, study: Study, report: Path, against: Sequence[str]) -> Path:
-    """Compare the study's newest run with runs, versions or warehouses, beside its report.
+    """Write a page, next to the report, that compares the newest run with runs or warehouses.
 
-    With one of them what is the same in both is paired; several stand side by side. Raises
-    UnknownName when there is no such run.
+    ``against`` has ids of runs, versions or warehouses. A single comparison pairs equal pairs;
+    several are shown side by side. Raises UnknownName for an unknown run.
     """
-    others = list(dict.fromkeys(against))
-    name = "-and-".join(re.sub(r"[^\w.-]+", "-", one).strip("-.")[-40:] for one in others)
+    compared = list(dict.fromkeys(against))
+    name = "-and-".join(
+        re.sub(r"[^\w.-]+", "-", name_of_side).strip("-.")[-40:] for name_of_side in compared
+    )
     target = report.with_name(f"{report.stem}-against-{name[:160]}.html")
     with ExitStack() as opened:
         here = opened.enter_context(connect_whole(store, study.study))
         sides = {}
-        for one in others:
-            if _is_warehouse(one):
-                there = opened.enter_context(connect_whole(storage.open(one), study.study))
-                sides[one] = read_side(there, study.study, one)
+        for name_of_side in compared:
+            if _is_warehouse(name_of_side):
+                other_warehouse = opened.enter_context(
+                    connect_whole(storage.open(name_of_side), study.study)
+                )
+                sides[name_of_side] = read_side(other_warehouse, study.study, name_of_side)
             else:
-                run_id = run_named(here, study.study, one)
-                sides[one] = read_side(here, study.study, study.warehouse, run_id)
+                run_id = run_named(here, study.study, name_of_side)
+                sides[name_of_side] = read_side(here, study.study, study.warehouse, run_id)
         now = read_side(here, study.study, study.warehouse)
         if len(sides) > 1:
             return write_sides(target, study.study, sides, now)
-        paired = None if _is_warehouse(others[0]) else here
-        return write_comparison(target, study.study, sides[others[0]], now, paired)
+        paired = None if _is_warehouse(compared[0]) else here
+        return write_comparison(target, study.study, sides[compared[0]], now, paired)
 
 
 def _is_warehouse(name: str) -> bool:
@@ -87,12 +91,12 @@ def _is_warehouse(name: str) -> bool:
 
 
 def publish_paper(store: Storage, study: str, target: Path) -> Path:
-    """Write the paper's tables of the study as a page of Markdown; no model is needed."""
+    """Write the paper's tables of a study as a page of Markdown; needs no model."""
     with connect_whole(store, study) as connection:
         return write_paper_page(connection, study, target)
 
 
 def publish_papers(store: Storage, folder: Path) -> None:
-    """Write such pages of all studies of a warehouse into a folder."""
+    """Write the pages with the paper's tables of all studies into a folder."""
     with connect_whole(store, None) as connection:
         write_paper_pages(connection, folder)

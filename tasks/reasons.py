@@ -1,7 +1,7 @@
-"""Why units have to be computed: a unit runs if, and only if, it has a reason.
+"""Reasons to compute units: a unit runs if, and only if, it has a reason.
 
-What a unit was before is read from the manifests of earlier runs. Units of one slot (kind, name,
-model, block) are compared part by part, so a reason names what changed.
+The manifests of earlier runs have the earlier parts of each unit. Units of one slot (kind, name,
+model, block) are compared part by part, so a reason names the changed parts.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -29,20 +29,20 @@ class Reason(NamedTuple):
 
     cause: Cause
     what: str
-    """Parts that changed, the kind of the unit that it follows, or the schema version."""
+    """Changed parts, kind of the unit that causes it, or schema version."""
 
 
 @cache
 def because(cause: Cause, what: str = "") -> Reason:
-    """A reason, held once for all units that have it."""
+    """Reason, shared by all units that have it."""
     return Reason(cause, what)
 
 
 FIRST, MISSING = because("first run"), because("result missing")
 
 
-class Before(NamedTuple):
-    """What a slot held in the newest run that planned it."""
+class EarlierUnit(NamedTuple):
+    """Unit of a slot in the newest run that planned it."""
 
     key: str
     parts: dict[str, str]
@@ -60,24 +60,23 @@ class Miss(NamedTuple):
 def reasons_of(
     units: Sequence[Unit],
     committed: Mapping[str, str],
-    before: Mapping[Slot, Before] | None,
+    before: Mapping[Slot, EarlierUnit] | None,
     set_aside: Mapping[str, int] = NONE,
     lost: Set[str] = frozenset(),
 ) -> tuple[Reason | None, ...]:
-    """Why every unit has to be computed, in their order; None where its result is there.
+    """Reasons to compute units, in their order; None for units with a stored result.
 
     Parameters
     ----------
     committed
         Commits by the keys of the units that they hold.
     before
-        What the slots held, of :func:`history`; None where the newest run is this very one, which
-        has been begun before, so that what it lacks is missing.
+        Earlier units by slot, from :func:`history`; None if this run was already started, so that
+        its uncommitted units are missing.
     set_aside
-        Schema versions in which results were written that no upgrade carried over, by the keys of
-        their units.
+        Schema versions of results that no upgrade carried over, by the keys of their units.
     lost
-        Keys of units that are made in the place of others whose files are gone.
+        Keys of units that replace others whose files were deleted.
     """
 
     def why(unit: Unit) -> Reason | None:
@@ -92,32 +91,31 @@ def reasons_of(
     return tuple(map(why, units))
 
 
-def history(store: Storage, study: str, missing: Iterable[Unit]) -> dict[Slot, Before]:
-    """What the slots of units, and of what these read, held in the newest run that planned them.
+def history(store: Storage, study: str, missing: Iterable[Unit]) -> dict[Slot, EarlierUnit]:
+    """Earlier units in the slots of missing units and of the units that these need.
 
-    Slots of no run are left out. Reads manifests, the newest first and no more than it takes;
-    writes nothing. Raises WarehouseError when a manifest is missing or damaged.
+    Each is from the newest run that planned its slot; slots without an earlier unit are left out.
+    Reads as few manifests as possible, the newest first. Raises WarehouseError if a manifest is
+    missing or damaged.
     """
-    before: dict[Slot, Before] = {}
+    before: dict[Slot, EarlierUnit] = {}
     if not (runs := list(receipts.read_kind(store, "runs", study))):
         return before
-    slots = {
-        other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
-    }
+    slots = {each.slot for unit in missing for each in (unit, *unit.needs, *unit.made_by.values())}
     for run in sorted(runs, key=lambda run: run.committed_at, reverse=True):
-        if not (wanted := slots - before.keys()):
+        if not (missing_slots := slots - before.keys()):
             break
         files = {file.table: file for file in run.files}
         if {"run_units", "unit_parts"} <= files.keys():
-            units = _of_slots(read_file(store, files["run_units"]), wanted)
+            units = _of_slots(read_file(store, files["run_units"]), missing_slots)
             parts = _parts_of(read_file(store, files["unit_parts"]), units)
-            before |= {slot: Before(key, parts.get(key, {})) for slot, key in units.items()}
+            before |= {slot: EarlierUnit(key, parts.get(key, {})) for slot, key in units.items()}
     return before
 
 
 def _of_slots(planned: pa.Table, slots: Iterable[Slot]) -> dict[Slot, str]:
     """Keys of the planned units of some slots."""
-    # Arrow finds no NULL equal to another one.
+    # Arrow joins no NULL with another NULL.
     number = pa.array(range(planned.num_rows))
     plain = pa.table(
         [
@@ -129,7 +127,7 @@ def _of_slots(planned: pa.Table, slots: Iterable[Slot]) -> dict[Slot, str]:
         ],
         names=[*SLOT, "number"],
     )
-    wanted = pa.Table.from_pylist(
+    slot_rows = pa.Table.from_pylist(
         [
             dict(
                 zip(SLOT, (kind, name, model_id or "", -1 if block is None else block), strict=True)
@@ -138,54 +136,54 @@ def _of_slots(planned: pa.Table, slots: Iterable[Slot]) -> dict[Slot, str]:
         ],
         plain.schema.remove(len(SLOT)),
     )
-    rows = planned.take(plain.join(wanted, list(SLOT), join_type="inner")["number"]).to_pylist()
+    rows = planned.take(plain.join(slot_rows, list(SLOT), join_type="inner")["number"]).to_pylist()
     return {tuple(row[name] for name in SLOT): row["unit_key"] for row in rows}
 
 
 def _parts_of(stored: pa.Table, units: Mapping[Slot, str]) -> dict[str, dict[str, str]]:
     """Parts of some units, by their keys."""
-    own = stored.filter(pc.is_in(stored["unit_key"], pa.array(units.values(), pa.string())))
+    part_rows = stored.filter(pc.is_in(stored["unit_key"], pa.array(units.values(), pa.string())))
     parts: dict[str, dict[str, str]] = {}
-    for row in own.to_pylist():
+    for row in part_rows.to_pylist():
         parts.setdefault(row["unit_key"], {})[row["part"]] = row["value"]
     return parts
 
 
 def misses(units: Iterable[Unit], reasons: Iterable[Reason | None]) -> list[Miss]:
-    """Units that have to be computed, counted by model, kind and reason; roots before followers."""
+    """Count units to compute by model, kind and reason; causes come before units that follow."""
     counts: dict[tuple, int] = {}
     for unit, reason in zip(units, reasons, strict=True):
         if reason:
             group = unit.model_id, unit.kind, reason
             counts[group] = counts.get(group, 0) + 1
-    found = [Miss(*group, count) for group, count in counts.items()]
-    return sorted(found, key=lambda miss: miss.reason.cause == "cascade")
+    rows = [Miss(*group, count) for group, count in counts.items()]
+    return sorted(rows, key=lambda miss: miss.reason.cause == "cascade")
 
 
-def _reason(unit: Unit, before: Mapping[Slot, Before], committed: Collection[str]) -> Reason:
-    own = before.get(unit.slot)
-    if own is not None and own.key == unit.key:
+def _reason(unit: Unit, before: Mapping[Slot, EarlierUnit], committed: Collection[str]) -> Reason:
+    earlier = before.get(unit.slot)
+    if earlier is not None and earlier.key == unit.key:
         return MISSING
 
     def is_new(other: Unit) -> bool:
         return other.key != getattr(before.get(other.slot), "key", "")
 
-    if own is not None and (changed := changed_parts(own.parts, unit.parts)):
+    if earlier is not None and (changed := changed_parts(earlier.parts, unit.parts)):
         makers = {part: unit.made_by[part] for part in changed if part in unit.made_by}
         if roots := [part for part in changed if part not in makers or not is_new(makers[part])]:
             is_forced = roots == [EDITION]
             return because("forced") if is_forced else because("part changed", ", ".join(roots))
         return because("cascade", makers[changed[0]].kind)
     running = [need for need in unit.needs if need.key not in committed]
-    if own is None and not running:
+    if earlier is None and not running:
         return FIRST
-    others = [need for need in unit.needs if is_new(need)]
-    # A unit that only lost one of its needs has none that differs: the first one left is named.
-    followed = running or others or unit.needs
-    return because("cascade", followed[0].kind)
+    changed_needs = [need for need in unit.needs if is_new(need)]
+    # A unit that only lost a need has no changed need; its first remaining need is named.
+    causes = running or changed_needs or unit.needs
+    return because("cascade", causes[0].kind)
 
 
 def changed_parts(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Names of the parts that differ, that are new, or that are gone."""
+    """Names of changed, new and removed parts."""
     names = dict.fromkeys([*now, *before])
     return [name for name in names if before.get(name) != now.get(name)]

@@ -1,4 +1,4 @@
-"""Stages of refined paths: the grids that runs have come to, and more where means still move."""
+"""Refine the stages of paths: continue from recorded grids, and add stages while means move."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,10 +12,10 @@ from warehouse.storage import Storage
 
 
 def continue_grids(study: Study, store: Storage) -> Study:
-    """Set the grid of every refined path that has none yet.
+    """Set the grid of every refined path without a grid.
 
-    That is the grid of the newest run where refining reaches it, and the start otherwise. The study
-    itself where no path is refined, or where all refined paths have a grid.
+    It is the grid of the newest run if refinement can reach it, and the first grid otherwise.
+    Returns the study itself if every refined path has a grid.
     """
     rules = list_rules(study.paths, study.stages)
     open_rules = {name: rule for name, rule in rules.items() if rule.grid is None}
@@ -30,9 +30,9 @@ def continue_grids(study: Study, store: Storage) -> Study:
 
 
 def refine_stages(study: Study, store: Storage) -> Study:
-    """Double the stages of the paths whose means still move; the study itself if there are none.
+    """Double the stages of the paths whose means still move; the study itself without such paths.
 
-    The study's run must be the newest one, and all its trajectories stored. Reads the view
+    The study's run must be the newest one with all its trajectories stored. Reads the view
     ``out_refinements``; writes nothing.
     """
     rules = list_rules(study.paths, study.stages)
@@ -48,7 +48,7 @@ def refine_stages(study: Study, store: Storage) -> Study:
 
 
 def with_stages(study: Study, stages: Mapping[str, Refinement]) -> Study:
-    """Give some paths of a study other stages; the study itself where there are none."""
+    """Copy a study with other stages of some paths; the study itself if ``stages`` is empty."""
     if not stages:
         return study
     paths = {

@@ -1,4 +1,4 @@
-"""Forward rows of a study, counted from the states behind its pairs."""
+"""Count the forward rows of a study from the states of its pairs."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,13 +30,13 @@ class RowCount(NamedTuple):
 
 
 def count_rows(study: Study, pairs: PairSet) -> RowCount:
-    """Count the states of every block; reads inputs that no run has stored yet.
+    """Count the states of every block; reads inputs that are not stored yet.
 
     If a study has many pairs, blocks of about 100,000 pairs are counted, evenly spread, and the
-    counts are scaled up. Raises DataError when inputs cannot be paired or read.
+    counts are scaled up. Raises DataError if inputs cannot be paired or read.
     """
     paths = fitted_paths(study, pairs.input_set.digest)
-    if not all(input_file(study.workspace, one).exists() for one in pairs.stored_sets):
+    if not all(input_file(study.workspace, input_set).exists() for input_set in pairs.stored_sets):
         study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor(READERS) as pool:
@@ -66,7 +66,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
 
 
 def _blocks_to_count(blocks: Sequence[Rows]) -> Sequence[Rows]:
-    """Blocks of which states are counted: all, or some of a study with many pairs."""
+    """Blocks whose states are counted: all, or some in a study with many pairs."""
     largest = max(rows.size for rows in blocks)
     if largest * len(blocks) <= COUNTED_PAIRS:
         return blocks
@@ -83,7 +83,7 @@ def _read(
     read: Callable[[Input], NDArray[Any]],
     read_many: ReadMany | None = None,
 ) -> NDArray[Any]:
-    """Inputs at places of a set's file, as a run has stored them or as they are read."""
+    """Inputs at positions of a set's file, from the input store or, before a run, from the data."""
     file = input_file(workspace, inputs)
     if file.exists():
         return inputs_at(file, positions, shape)
@@ -95,4 +95,4 @@ def _read(
         return [read(inputs.inputs[number]) for number in numbers]
 
     parts = np.array_split(numbers, min(READERS, numbers.size))
-    return np.stack([found for part in pool.map(read_part, parts) for found in part])
+    return np.stack([value for part in pool.map(read_part, parts) for value in part])

@@ -11,13 +11,13 @@ from warehouse.tables.declarations import PAIRS, RUNS
 
 
 def newest_run(store: Storage, study: str) -> str | None:
-    """Id of the run of a study that was started last, which its views show."""
+    """Id of the last started run of a study, which views show; None without a run."""
     receipt = receipts.read_newest(store, "runs", study)
     return receipt.key if receipt else None
 
 
 class RecordedRun(NamedTuple):
-    """Record of a run from the moment when it began."""
+    """Record that a run wrote at its start."""
 
     config: dict[str, Any]
     pair_count: int | None
@@ -25,9 +25,9 @@ class RecordedRun(NamedTuple):
 
 
 def read_newest_run(store: Storage, study: str) -> RecordedRun | None:
-    """Configuration and number of pairs of the run that was started last; None without a run.
+    """Configuration and number of pairs of the last started run; None without a run.
 
-    Raises WarehouseError when the rows of the run are damaged.
+    Raises WarehouseError if the rows of the run are damaged.
     """
     receipt = receipts.read_newest(store, "runs", study)
     files = [file for file in receipt.files if file.table == RUNS.name] if receipt else []

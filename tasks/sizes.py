@@ -1,12 +1,11 @@
-"""Sizes of the work of a study that its configuration leaves open: workers, blocks, batches.
+"""Choose the sizes that a configuration leaves open: workers, blocks and batches.
 
 Workers follow the machine (:func:`decaf.plan.cluster.choose_cluster`). The number of sources in a
-block is that of the last run of the study, so that a resumed run or a re-audit finds its units,
-unless the study has more than ten times the pairs now, as after a first try on a few rows. A
-first run chooses the number before anything is scored: from bytes, then, once the models were
-tried, from the seconds of a row (:func:`decaf.plan.sizes.block_size`). The number is then part of
-the configuration that the run records. Batches are chosen at every trial of a model; no key depends
-on them.
+block is that of the study's last run, so that a resumed run or a re-audit finds its units. If the
+study has more than ten times as many pairs now, the number is chosen again. A first run chooses it
+before scoring: from bytes, then, after the trial of the models, from the seconds of a row
+(:func:`decaf.plan.sizes.block_size`). The run records the number in its configuration. Every trial
+of a model chooses its batches; no key depends on them.
 """
 
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ from tasks.runs import read_newest_run
 from warehouse.storage import Storage
 
 GROWN = 10
-"""A study with so many times the pairs of its last run chooses its block size anew."""
+"""Growth in pairs, as a factor, from which a study chooses its block size again."""
 
 
 class Pace(NamedTuple):
@@ -52,22 +51,22 @@ class ChosenSizes:
     """Reasons and measurements behind the sizes that were chosen for a plan."""
 
     why_workers: str
-    """Reason of the choice of workers; empty where the configuration sets them."""
+    """Reason of the choice of workers; empty if the configuration sets them."""
     has_open_blocks: bool
     """True if the trial of the models may still choose smaller blocks."""
     paces: Mapping[str, Pace] = field(default_factory=dict)
-    """Speed, by model, of those that were tried."""
+    """Speed of tried models."""
 
     def with_paces(self, paces: Mapping[str, Pace]) -> "ChosenSizes":
-        """Sizes after a trial of models, which leaves blocks as they are from then on."""
+        """Copy with the result of a trial of models, which settles the blocks."""
         return replace(self, has_open_blocks=False, paces={**self.paces, **paces})
 
 
 def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
-    """Choose workers for the machine where the study leaves them open.
+    """Choose workers for the machine if the study has no `cluster:`.
 
-    Without `cluster:` these are workers and threads, or a worker for each GPU. Returns the study,
-    and the reason of the choice; an empty reason where nothing is open.
+    The choice is a number of workers and threads, or a worker for each GPU. Returns the study and
+    the reason of the choice, which is empty if the study sets its workers.
     """
     if study.cluster is not None:
         return study, ""
@@ -85,7 +84,7 @@ def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:
 
 
 def fill_block_size(study: Study, pairs: PairSet, store: Storage) -> tuple[Study, bool]:
-    """Set the number of sources in a block where the study leaves it open.
+    """Set the number of sources in a block if the study leaves it open.
 
     Returns the study, and whether the number is provisional: True if the study has no run yet, so
     that the trial of its models may choose a smaller number.
@@ -115,8 +114,8 @@ def measured_block_size(
 ) -> int:
     """Number of sources in a block, from the seconds of a row of the slowest model.
 
-    Workers are as many as the study says, or ``worker_count`` where it does not say so. The number
-    is never larger than the one that the study has.
+    ``worker_count`` counts if the study does not set its workers. The number is never larger than
+    the study's current one.
     """
     slowest = max((pace.seconds_per_row for pace in paces.values()), default=0.0)
     size = block_size(
@@ -128,7 +127,7 @@ def measured_block_size(
 
 
 def block_seconds(study: Study, load: Load, pace: Pace) -> float:
-    """Seconds that a model needs for the states of a block, about."""
+    """Approximate seconds of a model for the states of a block."""
     sources = min(study.sources_per_block or load.source_count, load.source_count)
     return sources * load.states_per_source * pace.seconds_per_row
 
@@ -159,10 +158,10 @@ def load_of(study: Study, pairs: PairSet) -> Load:
 
 
 def _input_bytes(study: Study, pairs: PairSet) -> int:
-    """Bytes of an input as models take it; of several shapes, of a largest one."""
+    """Bytes of an input as models take it; of a largest one if shapes differ."""
     try:
         stored = sample(study, pairs.input_set, pairs.input_set.extremes[-1])()
-    except DataError:  # the run names all inputs that cannot be read where it stores them
+    except DataError:  # the run names all unreadable inputs when it stores them
         return 1
     return max(stored.size * FLOAT if stored.dtype.itemsize == 1 else stored.nbytes, 1)
 
@@ -172,6 +171,6 @@ def _worker_count(study: Study, otherwise: int = 1) -> int:
 
 
 def _file_bytes(card: object) -> int:
-    """Bytes of the file of a model; 0 where it has none, or none yet."""
+    """Bytes of the file of a model; 0 without a file."""
     file = getattr(card, "weights", None) or getattr(card, "file", None)
     return file.stat().st_size if isinstance(file, Path) and file.is_file() else 0

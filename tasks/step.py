@@ -1,4 +1,4 @@
-"""A step of a flow: a plain function, and a task where a flow of Prefect is under way."""
+"""Steps of a flow: plain functions, which are Prefect tasks inside a Prefect flow."""
 
 import sys
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from tasks.progress import telling
 
 
 def is_in_flow() -> bool:
-    """True if a flow of Prefect is under way; Prefect is not imported to find out."""
+    """True inside a Prefect flow; does not import Prefect."""
     context = sys.modules.get("prefect.context")
     return context is not None and context.FlowRunContext.get() is not None
 
 
 def step(work: Callable[..., Any], name: str = "", **options: Any) -> Callable[..., Any]:
-    """Name a function as a step, the name of the function by default.
+    """Make a function a step; its name is that of the function by default.
 
-    A step that shows nothing for long says that it is under way. In a flow of Prefect it is a task
-    with Prefect's ``options``; otherwise the function is called, and Prefect is not imported.
+    A step without output announces every 20 s that it still runs. In a Prefect flow it is a task
+    with Prefect's ``options``; otherwise the function is called without importing Prefect.
     """
     name = name or work.__name__
 
@@ -33,19 +33,19 @@ def step(work: Callable[..., Any], name: str = "", **options: Any) -> Callable[.
 
 
 def error_of(call: Callable[..., Any], *arguments: Any) -> Exception | None:
-    """Error that a step ends with, None for a step that succeeds; signals are raised."""
+    """Error of a step, or None if it succeeds; signals are raised."""
     try:
         call(*arguments)
-    except Exception as error:  # noqa: BLE001 - the caller decides what becomes of the flow
+    except Exception as error:  # noqa: BLE001 - the caller decides whether the flow goes on
         return error
     return None
 
 
 def _run_as_task(work: Callable[..., Any], arguments: tuple[Any, ...], **options: Any) -> Any:
-    """Run a function as a task of the flow that is under way.
+    """Run a function as a task of the current flow.
 
-    Clients, plans and inputs are handed from step to step in one process, and receipts decide what
-    is done already, so Prefect caches nothing, and does not search the arguments for futures.
+    Steps pass clients, plans and inputs within one process, and receipts record finished work. So
+    Prefect caches nothing and does not search the arguments for futures.
     """
     from prefect import task
     from prefect.cache_policies import NO_CACHE

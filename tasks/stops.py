@@ -1,4 +1,4 @@
-"""Where models of a run stopped, as it was recorded."""
+"""Record and read the blocks at which models of a run stopped."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +13,9 @@ from warehouse.storage import Storage
 from warehouse.tables.declarations import LOOKS, RUN_STOPS
 
 STOPS = "stops"
-"""Kind of commits: where the models of a run stopped, and what its looks said."""
+"""Kind of commits with the stops of the models of a run, and its looks."""
 WHOLE = "run"
-"""Name of the run that would score every pair, among what is recorded of a stop."""
+"""Name of the input that has the id of the run with all pairs."""
 
 
 def commit_stops(
@@ -26,7 +26,7 @@ def commit_stops(
     stops: Sequence[Mapping[str, Any]],
     looks: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Record where the run stopped in the place of the one that would score every pair."""
+    """Record the stops of a run, and the id ``whole`` of the run with all pairs."""
     tables = {
         "run_stops": pa.Table.from_pylist(
             [{"run_id": run_id, **row} for row in stops], schema=RUN_STOPS.schema
@@ -40,9 +40,9 @@ def commit_stops(
 
 
 def stops_of(store: Storage, study: str, whole: str) -> dict[str, int] | None:
-    """By model, blocks that were scored in the place of a whole run; None where it did not stop.
+    """Numbers of scored blocks by model for a run that stopped early; None if it did not.
 
-    A model that is not named was scored to the end.
+    Models without a number were scored completely.
     """
     for receipt in receipts.read_kind(store, STOPS, study):
         if receipt.inputs.get(WHOLE) == whole:
@@ -53,6 +53,6 @@ def stops_of(store: Storage, study: str, whole: str) -> dict[str, int] | None:
 
 
 def is_scored(unit: Unit, stops: Mapping[str, int]) -> bool:
-    """Whether a unit is scored before its model stops; true of any of no block or other model."""
+    """True if a unit comes before the stop of its model, or its model has no stop."""
     is_of_block = unit.block is not None and unit.model_id is not None
     return not is_of_block or unit.model_id not in stops or unit.block < stops[unit.model_id]

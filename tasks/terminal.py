@@ -1,4 +1,4 @@
-"""Terminals and logs: what is written there is text, wherever its names come from."""
+"""Streams for terminals and logs that write text only, from any source of names."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ NOBODY_READS = 128 + signal.SIGPIPE
 
 
 class Terminal(Console):
-    """A stream of text without markup: no name makes colours, moves the cursor or sets a title."""
+    """A stream of text without markup: no name can set colours, the cursor or the title."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
@@ -24,7 +24,7 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Segments of something to print, with what cannot be printed as its codes."""
+        """Segments to print, with codes in place of unprintable characters."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -33,7 +33,7 @@ class Terminal(Console):
                 yield segment._replace(text="\n".join(lines))
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, as :meth:`writing` has it."""
+        """Print with the error handling of :meth:`writing`."""
         with self.writing():
             super().print(*objects, **options)
 
@@ -41,7 +41,7 @@ class Terminal(Console):
     def writing(self) -> Iterator[None]:
         """Write to the stream in this block.
 
-        Raises WriteFailed when the disk refuses results; of progress, nothing is raised.
+        Raises WriteFailed if results cannot be written; ignores errors of progress output.
         """
         try:
             yield
@@ -52,10 +52,10 @@ class Terminal(Console):
                 raise WriteFailed(f"standard output cannot be written: {error.strerror}") from error
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads any more: no failure of the work, which goes on if this is its progress.
+        """Handle a broken pipe: discard further progress, or end a command that writes results.
 
-        Results have nobody to go to: the command ends, with the code of SIGPIPE, which shells give
-        any program here. 0 would say that they were given, and 1 is a failed gate.
+        The exit code is that of SIGPIPE, as for other programs: 0 would mean that all results were
+        written, and 1 is a failed gate.
         """
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.file.fileno())

@@ -1,8 +1,8 @@
-"""Models on trial: a worker loads each and scores a few clean inputs, before anything else is done.
+"""Try models before a run: a worker loads each model and scores a few clean inputs.
 
-One input has to have an answer that fits the score; where inputs differ in shape, one of the
-smallest and one of the largest. Then a few inputs of one shape are scored in several batches, since
-the score of an input must depend on that input alone (:mod:`decaf.scoring.consistency`).
+The outputs for one input must fit the score; if shapes differ, those for a smallest and a largest
+input. Then a few inputs of one shape are scored in several batches, since the score of an input
+must depend on that input alone (:mod:`decaf.scoring.consistency`).
 """
 
 import os
@@ -56,7 +56,7 @@ from tasks.sizes import Pace
 
 
 class Trial(NamedTuple):
-    """A model, and what it has to answer."""
+    """A model with the inputs and settings of its trial."""
 
     model: TaskModel
     score: ScoreDefinition
@@ -65,16 +65,16 @@ class Trial(NamedTuple):
     probes: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads a clean input, (1, …), all of one shape: the inputs of the batches."""
     batch_size: int | None
-    """Rows of a full batch; None where the trial chooses them."""
+    """Rows of a full batch; None if the trial chooses them."""
     state_count: int
     """States of the largest block, which no batch exceeds."""
     epsilon: float
     is_measured: bool = False
-    """Whether it is asked for, too, what a pass of several like the last takes of the memory."""
+    """True to measure the memory of a forward pass, too."""
 
     @property
     def is_network(self) -> bool:
-        """Whether the model's memory is that of its tensors."""
+        """True if the model's memory is that of its tensors."""
         return isinstance(self.model.card, NetworkCard)
 
 
@@ -83,7 +83,7 @@ class TriedModel(NamedTuple):
 
     pace: Pace
     footprint: Footprint | None
-    """Memory of a network, where the trial asks for it."""
+    """Memory of a network; None if the trial does not measure it."""
     remarks: tuple[str, ...] = ()
     """Sentences for the user, with the name of the model."""
 
@@ -103,10 +103,10 @@ class TriedModels(NamedTuple):
 
 
 def try_model(trial: Trial) -> TriedModel:
-    """Load a model, untrained if it waits for that, and score clean inputs alone and in batches.
+    """Load a model and score clean inputs alone and in batches; needs no training.
 
-    Raises what the model raises; of several inputs, the message says the shape of the one. Raises
-    UnstableScore when the score of an input depends on its batch, or differs at the next query.
+    Raises the model's own errors, which name the shape of the input if shapes differ, and
+    UnstableScore if the score of an input depends on its batch or differs at the next query.
     """
     import torch
 
@@ -117,17 +117,17 @@ def try_model(trial: Trial) -> TriedModel:
     else:
         model = loaded_model(trial.model).model
     for read in trial.inputs:
-        given = channels_first(read())
+        clean = channels_first(read())
         try:
             with torch.inference_mode():
-                trial.score.values(model.outputs(on_device(given, model.device)), model.output)
+                trial.score.values(model.outputs(on_device(clean, model.device)), model.output)
         except Exception as error:
             if len(trial.inputs) == 1:
                 raise
             failed = plain_error(error)
-            raise type(failed)(f"an input of shape {given.shape[1:]}: {failed}") from error
+            raise type(failed)(f"an input of shape {clean.shape[1:]}: {failed}") from error
     is_measured = trial.is_measured and trial.is_network
-    footprint = _footprint(trial, model, given) if is_measured else None
+    footprint = _footprint(trial, model, clean) if is_measured else None
     pace = _try_batches(trial, model)
     if footprint:
         footprint = footprint._replace(rows=min(pace.batch_size, trial.state_count))
@@ -141,7 +141,7 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
     inputs = on_device(
         np.concatenate([channels_first(read()) for read in trial.probes]), model.device
     )
-    if len(inputs) == 1:  # a darker image, or half of each value of a row, is another input
+    if len(inputs) == 1:  # half of each value makes a second input
         inputs = torch.cat([inputs, inputs / 2])
 
     def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -182,7 +182,7 @@ def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
     if trial.batch_size:
         return [min(trial.batch_size, trial.state_count)]
     card = trial.model.card
-    if card.is_elsewhere:  # its requests may be paid for, and larger batches spare it none
+    if card.is_elsewhere:  # requests may cost money, and larger batches do not save any
         rows = max(LEAST_ROWS, getattr(card, "rows_per_request", 0))
         return [min(rows, trial.state_count)]
     is_on_gpu = inputs.device.type == "cuda"
@@ -202,7 +202,7 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
         held=held,
         peak=peak,
         per_row=bytes_per_row(model, trial.score, on_device(given, model.device)),
-        # The host keeps what was read while a block is scored; arrays become tensors in place.
+        # The host keeps the read inputs while a block is scored; arrays become tensors in place.
         per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
         per_conversion=as_taken if is_levels else 0,
         per_locked=given.nbytes if is_on_gpu else 0,
@@ -211,7 +211,7 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
 
 
 def try_with_remarks(trial: Trial) -> TriedModel:
-    """Try a model as :func:`try_model` does, and collect the remarks on it."""
+    """Try a model with :func:`try_model`, and collect the remarks on it."""
     model, card = try_model(trial), trial.model.card
     if isinstance(card, NetworkCard):
         remarks = _remarks_on_network(trial, card)
@@ -237,19 +237,19 @@ def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
 
 
 def try_models(client: Client, plan: AuditPlan) -> TriedModels:
-    """Try every model that has to be scored on a worker.
+    """Try every model with units to score on a worker.
 
-    A model is not usable if it cannot be loaded, gives no answer, or its outputs do not fit the
-    score. Raises OrchestrationLost when the scheduler is gone.
+    A model is unusable if it cannot be loaded, returns no outputs, or its outputs do not fit the
+    score. Raises OrchestrationLost if the connection to the scheduler is lost.
     """
     return _try(client, plan, scored_models(plan))
 
 
 def refuse_unusable(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels:
-    """Try the models of a plan, as :func:`try_on_cluster` does.
+    """Try the models of a plan with :func:`try_on_cluster`, and refuse unusable ones.
 
-    Raises the error that the run would end with: BadInput when models do not fit what was given,
-    ScoringFailed when they fail otherwise.
+    Raises the error with which the run would end: BadInput if models do not fit the data or the
+    score, ScoringFailed if they fail for another reason.
     """
     models = try_on_cluster(plan, is_measured=is_measured)
     if models.errors:
@@ -259,13 +259,13 @@ def refuse_unusable(plan: AuditPlan, *, is_measured: bool = False) -> TriedModel
 
 
 def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels:
-    """Try the models of a plan as the run will, on workers of its cluster.
+    """Try the models of a plan on workers of its cluster, like the run.
 
-    Where it is measured, networks have a footprint. A model behind an address, or on a server that
-    would have to be started, is left to the run; so is an estimator that is to be fitted, of which
-    nothing is known. Writes nothing; reads a few inputs.
+    With ``is_measured``, networks get a footprint. Models in other processes, such as endpoints,
+    and estimators without training are not tried before the run. Writes nothing; reads a few
+    inputs.
     """
-    study = plan.given
+    study = plan.configuration
     tasks = scored_models(plan) | {
         card.id: TaskModel(card, "", "", study.device, plan.pairs.columns)
         for card in plan.waiting
@@ -285,7 +285,7 @@ def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels
 
 
 def _refuse_columns(tasks: Mapping[str, TaskModel]) -> dict[str, DecafError]:
-    """Error by model of each that another process answers and that cannot take the columns."""
+    """Errors by model of models in other processes that cannot take the data's columns."""
     errors: dict[str, DecafError] = {}
     for name, task in tasks.items():
         if task.card.is_elsewhere:
@@ -297,7 +297,7 @@ def _refuse_columns(tasks: Mapping[str, TaskModel]) -> dict[str, DecafError]:
 
 
 def scored_models(plan: AuditPlan) -> dict[str, TaskModel]:
-    """Every model that has any forward pass to do."""
+    """Models with units to score, by id."""
     units = {unit.model_id: unit for unit in plan.pending if unit.kind in SCORED}
     return {model_id: task_model(plan, (unit,)) for model_id, unit in units.items()}
 
@@ -336,11 +336,11 @@ def _try_by_name(trial: Trial) -> tuple[str, TriedModel]:
 def trials_of(
     plan: AuditPlan, tasks: Mapping[str, TaskModel], *, is_measured: bool = False
 ) -> list[Trial]:
-    """Trials of some models of a plan, with the inputs that they are given."""
+    """Trials of some models of a plan, with their inputs."""
     study, inputs = plan.study, plan.pairs.input_set
 
     def read(positions: Sequence[int]) -> tuple[Callable[[], NDArray[Any]], ...]:
-        return tuple(sample(plan.given, inputs, place) for place in positions)
+        return tuple(sample(plan.configuration, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)

@@ -1,4 +1,4 @@
-"""Check what is in the warehouse, and stop the run when something is found."""
+"""Check the warehouse, and end the run if a check fails."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,23 +19,23 @@ def verify(
     is_quick: bool = True,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[CheckResult]:
-    """Run every check on one study, or on all; reads the warehouse, writes nothing.
+    """Run every check on one study or all studies; reads the warehouse, writes nothing.
 
-    Files are compared with their receipts by size, and by digest unless it ``is_quick``; checks go
-    on without those that differ. ``tell`` is that of :func:`warehouse.query.damage.find_damage`.
+    Files are compared with their receipts by size, and unless ``is_quick`` by digest; checks leave
+    out files that differ. ``tell`` is passed to :func:`warehouse.query.damage.find_damage`.
 
-    Raises ChecksFailed, naming each check that found offending rows, with the first of them, and
-    the files that are not as committed.
+    Raises ChecksFailed, which names the failed checks, each with its first row, and the damaged
+    files.
     """
     damage = find_damage(store, study, is_quick=is_quick, tell=tell)
     try:
-        results = _checked(store, study, damage)
+        results = _run_checks(store, study, damage)
     except WarehouseError:
-        # DuckDB stumbled over a file of the right size, or of another study.
+        # DuckDB failed on a damaged file of the right size, or of another study.
         everything = find_damage(store)
         if len(everything) == len(damage):
             raise
-        damage, results = everything, _checked(store, study, everything)
+        damage, results = everything, _run_checks(store, study, everything)
     failed = [result for result in results if result.offending_count]
     texts = []
     if failed:
@@ -44,8 +44,8 @@ def verify(
             for result in failed
         ]
         place = f"{study or 'all studies'} in {store.address}"
-        found = f"{len(failed)} of {len(results)} checks of {place} found offending rows:"
-        texts.append("\n  ".join([found, *lines]))
+        title = f"{len(failed)} of {len(results)} checks of {place} found offending rows:"
+        texts.append("\n  ".join([title, *lines]))
     if damage:
         texts.append(described(store, damage))
     if texts:
@@ -54,9 +54,9 @@ def verify(
 
 
 def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
-    """What is to be said of models with more trajectories in quarantine than the study allows.
+    """Messages by model for models with more quarantined trajectories than the study allows.
 
-    A model without any finite trajectory is always among them.
+    A model without any finite trajectory always gets one.
     """
     with connect_whole(plan.store, plan.study.study) as connection:
         withheld = connection.sql(
@@ -64,26 +64,26 @@ def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
             params={"study": plan.study.study},
         ).fetchall()
     of_unit = dict(withheld)
-    total, found, limit = Counter(), Counter(), plan.study.quarantine
+    total, quarantined, limit = Counter(), Counter(), plan.study.quarantine
     for unit in of_kind(plan.units, "score"):
         total[unit.model_id] += unit.row_count
-        found[unit.model_id] += of_unit.get(unit.key, 0)
+        quarantined[unit.model_id] += of_unit.get(unit.key, 0)
     return {
-        model_id: f"{found[model_id]:,} of {count:,} trajectories are quarantined, since a score "
-        f"was not finite; 'quarantine:' allows a share of {limit:g}: see what the model returns "
-        "for their inputs, or allow more"
+        model_id: f"{quarantined[model_id]:,} of {count:,} trajectories are quarantined, since a "
+        f"score was not finite; 'quarantine:' allows a share of {limit:g}: inspect the model's "
+        "outputs for their inputs, or allow more"
         for model_id, count in total.items()
-        if found[model_id] == count or found[model_id] > limit * count
+        if quarantined[model_id] == count or quarantined[model_id] > limit * count
     }
 
 
 def refuse_quarantined(plan: AuditPlan) -> None:
-    """Raise ScoringFailed when too many trajectories of a model are quarantined; names each."""
+    """Raise ScoringFailed, which names the models, if too many trajectories are quarantined."""
     if problems := too_many_quarantined(plan):
         lines = (f"{model_id}: {problem}" for model_id, problem in problems.items())
         raise ScoringFailed("\n".join(lines))
 
 
-def _checked(store: Storage, study: str | None, damage: Sequence[Damage]) -> list[CheckResult]:
-    with connect(store, without={one.key for one in damage}) as connection:
+def _run_checks(store: Storage, study: str | None, damage: Sequence[Damage]) -> list[CheckResult]:
+    with connect(store, without={damaged.key for damaged in damage}) as connection:
         return run_checks(connection, study)

@@ -1,4 +1,4 @@
-"""What ``decaf accept`` does and prints."""
+"""Carry out ``decaf accept``: record, undo and list acceptances of verdicts."""
 
 import getpass
 import os
@@ -24,28 +24,28 @@ from warehouse.storage import Storage
 def accept(
     console: Console, config: Path, entry: str | None, why: str, *, is_undo: bool = False
 ) -> None:
-    """Accept the verdict of an entry of a study's registry that did not pass, or undo that.
+    """Accept the verdict of an entry that did not pass, or undo an acceptance.
 
-    Raises BadInput when the study was not re-audited yet, no entry is given, or it has no failed
-    verdict that stands, or none that is accepted; AlreadyRunning while the study is being audited.
+    Raises BadInput if the study was never re-audited, if no entry is named, or if the entry has no
+    verdict to accept or to undo; AlreadyRunning while the study is being audited.
     """
     study, store = _open_audited(config)
     if entry is None:
-        raise BadInput(f"no entry is given; expected decaf accept {config} ENTRY --why TEXT")
+        raise BadInput(f"no entry; expected decaf accept {config} ENTRY --why TEXT")
     with hold_warehouse(study):
         verdict = standing.accept(store, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
         say(console, finding(row))
-    became = "is accepted, and later versions compared with it"
+    state = "is accepted; later versions are compared with it"
     if is_undo:
-        became = "is not accepted any more: its verdict stands again"
-    say(console, f"{entry} {verdict['version']} {became}")
+        state = "is no longer accepted; its verdict stands again"
+    say(console, f"{entry} {verdict['version']} {state}")
     publish(store, study, str(config))
     write_answers(store, study)
 
 
 def list_acceptances(console: Console, config: Path) -> None:
-    """All acceptances of a study and what was undone of them, the newest first."""
+    """Print all acceptances of a study and their withdrawals, the newest first."""
     study, store = _open_audited(config)
     names = ("at", "what", "entry", "version", "by", "why")
     table = table_of(f"{study.study}: accepted verdicts", names, 6)
@@ -60,14 +60,14 @@ def _open_audited(config: Path) -> tuple[Study, Storage]:
     study, store = open_study(config)
     if study.registry is None or newest(store, study.study) is None:
         raise BadInput(
-            f"no registry of {study.study} was audited into {store.address}; expected that "
-            f"decaf reaudit {config} was"
+            f"the warehouse {store.address} has no re-audit of {study.study}; run "
+            f"decaf reaudit {config} first"
         )
     return study, store
 
 
 def _user() -> str:
-    """Name of the user; a number where the machine has no name for it."""
+    """Name of the user; its number if the machine has no name for it."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""The rows of a query as a table that people can read, however wide it is."""
+"""Print rows of a query as a table of any width."""
 
 from decimal import Decimal
 
@@ -16,18 +16,18 @@ from warehouse.query.formats import interval_text
 ROWS_SHOWN = 100
 """Rows of a table unless ``--limit`` says otherwise."""
 NARROWEST_TEXT = 16
-"""Characters that are left of a text before a table is shown record by record."""
+"""Fewest characters of a cut text; a narrower table is printed record by record."""
 FRAME, PER_COLUMN = 1, 3
 SIGNIFICANT_DIGITS = 6
 NULL = "NULL"
 
 
 def print_rows(console: Console, rows: Rows, limit: int = ROWS_SHOWN) -> None:
-    """Print the first rows as a table and say how many more there are; 0 is no limit.
+    """Print the first ``limit`` rows as a table and count the others; 0 prints all rows.
 
-    Numbers are never wrapped or cut. Texts are cut where a terminal is too narrow; where that is
-    not enough, every row becomes a record, one value a line. What a terminal would take for a
-    command is shown as its code.
+    Numbers are never wrapped or cut. If a terminal is too narrow, texts are cut. If numbers alone
+    are too wide, each row becomes a record with one value a line. Control characters are printed as
+    their codes.
     """
     columns: list[list[object]] = [[] for _ in rows.schema]
     shown = count = 0
@@ -39,11 +39,11 @@ def print_rows(console: Console, rows: Rows, limit: int = ROWS_SHOWN) -> None:
         count += batch.num_rows
     names = [printable(name) for name in rows.schema.names]
     are_numbers = [_is_number(column) for column in columns]
-    texts = [[shown_value(value) for value in column] for column in columns]
+    texts = [[cell_text(value) for value in column] for column in columns]
     natural = [
         max(map(cell_len, [name, *column])) for name, column in zip(names, texts, strict=True)
     ]
-    widths = _fitted(natural, are_numbers, console.width if console.is_terminal else None)
+    widths = _fit_widths(natural, are_numbers, console.width if console.is_terminal else None)
     if widths:
         _print_table(console, names, texts, are_numbers, widths)
     else:
@@ -55,16 +55,16 @@ def print_rows(console: Console, rows: Rows, limit: int = ROWS_SHOWN) -> None:
             "--output FILE writes them",
         )
     else:
-        console.print(counted(count))
+        console.print(row_count_text(count))
 
 
-def counted(count: int) -> str:
-    """Rows in words: ``1 row``, ``1,234 rows``."""
+def row_count_text(count: int) -> str:
+    """Number of rows in words: ``1 row``, ``1,234 rows``."""
     return f"{count:,} {'row' if count == 1 else 'rows'}"
 
 
-def shown_value(value: object) -> str:
-    """One value as a cell: NULL by name, numbers to six digits, nothing that is not printable."""
+def cell_text(value: object) -> str:
+    """Text of one cell: NULL by name, numbers to six digits, control characters as codes."""
     if value is None:
         return NULL
     if isinstance(value, float):
@@ -72,9 +72,9 @@ def shown_value(value: object) -> str:
     if isinstance(value, pa.MonthDayNano):
         return interval_text(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(shown_value, value))}]"
+        return f"[{', '.join(map(cell_text, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{k}: {shown_value(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{k}: {cell_text(v)}' for k, v in value.items())}}}"
     return printable(str(value))
 
 
@@ -85,8 +85,8 @@ def _is_number(column: list[object]) -> bool:
     )
 
 
-def _fitted(natural: list[int], are_numbers: list[bool], room: int | None) -> list[int]:
-    """Widths of the columns, the longest texts cut first; none when numbers would not fit."""
+def _fit_widths(natural: list[int], are_numbers: list[bool], room: int | None) -> list[int]:
+    """Widths of the columns, the longest texts cut first; empty if the numbers do not fit."""
     if room is None:
         return natural
     room -= FRAME + PER_COLUMN * len(natural)
@@ -115,7 +115,7 @@ def _print_table(
         justify = "right" if is_number else "left"
         table.add_column(Text(name), justify=justify, width=width, no_wrap=True)
     for row in zip(*texts, strict=True):
-        table.add_row(*map(_styled, row))
+        table.add_row(*map(_style_cell, row))
     total = sum(widths) + FRAME + PER_COLUMN * len(widths)
     console.print(table, width=total, crop=False)
 
@@ -126,8 +126,10 @@ def _print_records(console: Console, names: list[str], texts: list[list[str]]) -
         console.print(Text(f"── row {number} ──", style="bold"))
         for name, value in zip(names, row, strict=True):
             padding = " " * (margin - cell_len(name) + 2)
-            console.print(Text.assemble((name, "bold"), padding, _styled(value)), soft_wrap=True)
+            console.print(
+                Text.assemble((name, "bold"), padding, _style_cell(value)), soft_wrap=True
+            )
 
 
-def _styled(value: str) -> Text:
+def _style_cell(value: str) -> Text:
     return Text(value, style="dim italic" if value == NULL else "")

@@ -1,4 +1,4 @@
-"""The commands. Each imports what it needs: asking for a plan loads no torch."""
+"""The commands. Each imports its own modules, so that a plan loads no torch."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -57,12 +57,12 @@ def options(
     try:
         Path.cwd()
     except FileNotFoundError:
-        raise BadInput("the folder that this is called in is gone; change to another") from None
+        raise BadInput("the current directory no longer exists; change to another") from None
 
 
 @app.command()
 def run(config: Config, force: Force = None, to_the_end: ToTheEnd = False) -> None:
-    """Run a study to its end, or what is left of it; the same command again resumes."""
+    """Run a study; after an interruption, the same command resumes it."""
     from flows.commands import runs
 
     runs.run(console, config, force or (), is_whole=to_the_end)
@@ -77,7 +77,7 @@ def plan(
     force: Force = None,
     skip_models: SkipModels = False,
 ) -> None:
-    """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
+    """Print the plan of a run: models, pairs, units of work, forward rows, stored results."""
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
@@ -287,7 +287,7 @@ def results(
         Path, typer.Argument(help="Markdown file; pictures go beside it", metavar="PAGE")
     ],
 ) -> None:
-    """Write the tables of the paper beside the study's numbers, as a page for a repository."""
+    """Write the tables of the paper next to the study's numbers, as a page for a repository."""
     from tasks.publish import publish_paper
 
     study, store = open_study(config)
@@ -371,5 +371,5 @@ def gc(
     from flows.commands import upkeep
 
     if keep:
-        upkeep.withdraw_runs(console, warehouse, upkeep.asked_to_keep(keep), study, is_real=delete)
+        upkeep.withdraw_runs(console, warehouse, upkeep.parse_keep(keep), study, is_real=delete)
     upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)

@@ -1,4 +1,4 @@
-"""What ``decaf init`` writes: one of the studies of ``configs/init/``, under a name of its own."""
+"""Carry out ``decaf init``: copy a study of ``configs/init/`` under a new name."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ from flows.commands.terminal import console, say
 
 EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
 MARK = re.compile(r"# \(\d\) (.*)")
-"""Comment of a line that other data need to be changed, and what it is to become."""
+"""Comment of a line to change for other data; its text says what to write."""
 
 
 def init(
@@ -31,15 +31,15 @@ def init(
         typer.Argument(help="new or empty folder; called as the kind if none", metavar="[FOLDER]"),
     ] = None,
 ) -> None:
-    """Write a small study that runs as it is, and say which three lines to change for your own."""
+    """Write a small study that runs as it is, and name the three lines to change for your data."""
     folder = folder or Path(kind)
     if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
-        found = "is not empty" if folder.is_dir() else "is no folder"
-        raise BadInput(f"{shown(str(folder))} {found}; expected a new or an empty folder")
+        fault = "is not empty" if folder.is_dir() else "is not a folder"
+        raise BadInput(f"{shown(str(folder))} {fault}; expected a new or an empty folder")
     name = re.sub(r"[^A-Za-z0-9]+", "-", folder.resolve().name)[:60].strip("-") or kind
     with refusals_as(WriteFailed, f"{shown(str(folder))} cannot be written", "choose another"):
         lines = _copy(EXAMPLES / kind, folder, name)
-    say(console, f"wrote {folder}: {', '.join(sorted(one.name for one in folder.iterdir()))}")
+    say(console, f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     say(console, "For your own, change three lines:")
     for number, line in enumerate(lines, 1):
         if mark := MARK.search(line):
@@ -51,17 +51,17 @@ def init(
 
 
 def _copy(example: Path, folder: Path, name: str) -> list[str]:
-    """Copy all files, or none, with another name of the study; the lines of its file."""
+    """Copy all files of an example or none, and rename its study; returns the study's lines."""
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder) as beside:
-        made = Path(beside)
+    with TemporaryDirectory(dir=folder) as scratch:
+        draft = Path(scratch)
         hidden = shutil.ignore_patterns("__pycache__")
         shutil.copytree(
-            example, made, ignore=hidden, copy_function=shutil.copyfile, dirs_exist_ok=True
+            example, draft, ignore=hidden, copy_function=shutil.copyfile, dirs_exist_ok=True
         )
         text = (example / "study.yaml").read_text(encoding="utf-8")
         text = text.replace(f'study: "{example.name}"', f'study: "{name}"')
-        (made / "study.yaml").write_text(text, encoding="utf-8")
-        for path in made.iterdir():
+        (draft / "study.yaml").write_text(text, encoding="utf-8")
+        for path in draft.iterdir():
             path.rename(folder / path.name)
     return text.splitlines()

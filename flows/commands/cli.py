@@ -1,6 +1,6 @@
-"""The way in and out of every command: whatever happens, one message and one exit code.
+"""Entry point of every command: turns errors and signals into one message and one exit code.
 
-Before anything else is imported, so that Ctrl-C is heeded from the first moment.
+Its handlers are set before other imports, so that Ctrl-C works from the first moment.
 """
 
 import gc
@@ -10,15 +10,15 @@ from flows import stopping
 
 MISUSED, BROKEN = 2, 3
 FEW_COLLECTIONS = 100_000
-"""Objects between two looks for garbage: imports make many, and all of them stay."""
+"""Garbage-collection threshold: imports make many objects, and all of them stay."""
 
 
 def main() -> None:
     """Run a command; turn every error into a message and an exit code.
 
-    0 fine, 1 a check found offending rows, or a gate or entry of a re-audit failed, 2 what was
-    given cannot be used, 3 something broke, 128 and its number where a signal ended the command:
-    130 Ctrl-C, 143 SIGTERM, 129 the end of the terminal, 141 nobody reads its output any more.
+    0 success; 1 a check found offending rows, or a gate or entry of a re-audit failed; 2 bad input;
+    3 a failure; 128 plus the number of the signal that ended the command: 130 Ctrl-C, 143 SIGTERM,
+    129 a closed terminal, 141 a broken pipe.
     """
     stopping.open_streams()
     stopping.heed_interrupts()
@@ -27,18 +27,18 @@ def main() -> None:
         from flows.commands.app import app
 
         code = app(standalone_mode=False) or 0
-        if stopping.received() or code == stopping.INTERRUPTED:  # Typer makes a code of it
+        if stopping.has_signal() or code == stopping.INTERRUPTED:  # Typer makes a code of it
             raise KeyboardInterrupt
     except BaseException as error:  # noqa: BLE001 - the one place where a command ends
         if "--debug" in sys.argv[1:] and isinstance(error, Exception):
             raise
-        code = _told(error)
+        code = _report_end(error)
     stopping.end(code)
 
 
-def _told(error: BaseException) -> int:
-    """Say what has ended the command; returns the exit code."""
-    if stopping.received() or isinstance(error, KeyboardInterrupt):
+def _report_end(error: BaseException) -> int:
+    """Print the error that ended the command; returns the exit code."""
+    if stopping.has_signal() or isinstance(error, KeyboardInterrupt):
         stopping.say_stopped()
         return stopping.code()
     import typer
@@ -48,7 +48,7 @@ def _told(error: BaseException) -> int:
     from flows.commands.terminal import complain
     from tasks.terminal import NOBODY_READS
 
-    # Typer ends with 1 where it finds that nobody reads its own output, such as a help text.
+    # Typer ends with 1 after a broken pipe in its own output, such as a help text.
     if isinstance(error, SystemExit) and error.code in (NOBODY_READS, 1):
         return NOBODY_READS
     if isinstance(error, typer.Exit):
@@ -64,24 +64,24 @@ def _told(error: BaseException) -> int:
         complain(f"error: {error}")
         return error.exit_code
     complain(
-        f"error: {type(error).__name__}: {error}\nThis was not foreseen. What is committed is "
+        f"error: {type(error).__name__}: {error}\nThis is a bug of decaf. Committed results are "
         "safe; for the traceback, put --debug before the command: decaf --debug …"
     )
     return BROKEN
 
 
 def _with_choice(text: str) -> str:
-    """A refused argument or option, and which of its choices is meant, where it has choices."""
+    """Message about a refused argument, with the nearest choice if it has choices."""
     import re
 
     from decaf.errors import suggestion
 
-    found = re.search(r"(.*: )Value error, '(.*)' is not one of (.*)\.$", text, re.DOTALL)
-    if found is None:
+    match = re.search(r"(.*: )Value error, '(.*)' is not one of (.*)\.$", text, re.DOTALL)
+    if match is None:
         return text
-    where, given, choices = found.groups()
-    known = re.findall("'([^']*)'", choices)
-    return f"{where}{given!r} is not one of the choices{suggestion(given, known)}"
+    where, value, choices = match.groups()
+    names = re.findall("'([^']*)'", choices)
+    return f"{where}{value!r} is not one of the choices{suggestion(value, names)}"
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ def copy_views(
     file_format: str | None,
     memory: int,
 ) -> None:
-    """Write the files of a folder, or one DuckDB file, and say what is in them.
+    """Export views into a folder or a DuckDB file, and print the number of rows of each.
 
-    Raises BadInput where a format is named for a DuckDB file, and what the exports raise.
+    Raises BadInput if a format is named for a DuckDB file, and the errors of the exports.
     """
     is_database = target.suffix == ENDING
     if is_database and file_format:
@@ -40,11 +40,11 @@ def copy_views(
             study=study,
         )
     )
-    # Sums of several threads differ in their last bits from one time to another.
+    # With several threads, the last bits of sums differ from one export to the next.
     folder = target.parent if is_database else target
     exported = run_in_process(write, store, memory, warn, threads=1, folder=folder)
     if exported is None:
-        say(console, f"{target} is a copy of this warehouse as it is; nothing to do")
+        say(console, f"{target} is up to date with this warehouse; nothing to do")
         return
     for each in exported:
         say(console, f"{each.row_count:>12,}  {each.name if is_database else each.file}")

@@ -1,4 +1,4 @@
-"""What ``decaf data`` prints and writes: a look at the pairs before anything is scored."""
+"""Carry out ``decaf data``: check and show the pairs of a study before any scoring."""
 
 import json
 from functools import partial
@@ -21,38 +21,40 @@ from warehouse.report.data_sheet import write_data_sheet
 
 COLUMNS = ("pair", "type", "source", "split", "class", "factual", "counterfactual", "size")
 MOST_NAMES = 12
-"""Classes, splits or types that a line names."""
+"""Most classes, splits or types that a line names."""
 
 
 def show_data(console: Console, config: Path, html: Path | None, *, is_json: bool) -> None:
-    """Check the pairs of a study as a run would; print counts and ten pairs, and write a sheet."""
+    """Check the pairs of a study like a run; print counts and ten pairs, and write a data sheet."""
     study = load_study(config)
     with telling(f"reading the pairs of study {study.study}"):
         pairs = study.pair_set()
         study.data.verify(pairs)
         words = read_words(pairs, study.data.read_mask)
-        found = counts(pairs, words)
+        data_counts = counts(pairs, words)
         remarks = [*pairs.remarks, *check_features_show(pairs, words)]
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
-    rows = [described(one) for one in shown]
+    rows = [described(example) for example in shown]
     checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
     try:
         remarks, problem = [*remarks, *carry_out(checks)], None
     except BadInput as error:  # raised once the pairs are shown
         problem = error
-    taken = model_inputs(pairs, shown)
-    sentence = [taken.sentence(has_channels=hasattr(study.data, "channels"))] if taken else []
-    lines = [*_summary(study.study, found), *sentence, *remarks]
+    input_facts = model_inputs(pairs, shown)
+    sentence = (
+        [input_facts.sentence(has_channels=hasattr(study.data, "channels"))] if input_facts else []
+    )
+    lines = [*_summary(study.study, data_counts), *sentence, *remarks]
     if is_json:
         answer = {
             "study": study.study,
-            **found,
-            **({"model_inputs": taken.as_json()} if taken else {}),
+            **data_counts,
+            **({"model_inputs": input_facts.as_json()} if input_facts else {}),
         }
         answer |= {"remarks": remarks, "examples": rows}
         say(console, json.dumps(answer, indent=1))
     else:
-        table = table_of(f"{len(rows)} of {found['pairs']:,} pairs", COLUMNS, len(COLUMNS))
+        table = table_of(f"{len(rows)} of {data_counts['pairs']:,} pairs", COLUMNS, len(COLUMNS))
         for row in rows:
             table.add_row(*(Text(str(value)) for value in row.values()))
         console.print(table)
@@ -66,19 +68,20 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         raise problem
 
 
-def _summary(study: str, found: dict[str, Any]) -> list[str]:
+def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
     """Counts in sentences."""
     lines = [
-        f"study {study}: {number_of(found['pairs'], 'pair')} of "
-        f"{number_of(found['sources'], 'source')}, {number_of(found['inputs'], 'input')} "
-        f"({found['contents']:,} different, {found['shared']:,} of several pairs)"
+        f"study {study}: {number_of(data_counts['pairs'], 'pair')} of "
+        f"{number_of(data_counts['sources'], 'source')}, "
+        f"{number_of(data_counts['inputs'], 'input')} "
+        f"({data_counts['contents']:,} different, {data_counts['shared']:,} of several pairs)"
     ]
-    if found["shapes"] > 1:
-        lines.append(f"shapes of inputs: {found['shapes']:,}")
-    if found["weight"] != found["pairs"]:
-        lines.append(f"weights of the pairs: {found['weight']:,.6g} in all")
+    if data_counts["shapes"] > 1:
+        lines.append(f"shapes of inputs: {data_counts['shapes']:,}")
+    if data_counts["weight"] != data_counts["pairs"]:
+        lines.append(f"weights of the pairs: {data_counts['weight']:,.6g} in all")
     for name in ("pair_types", "splits", "classes", "empty_masks"):
-        parts = [f"{value} ({count:,})" for value, count in found[name].items()]
+        parts = [f"{value} ({count:,})" for value, count in data_counts[name].items()]
         if parts:
             lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")
     return lines

@@ -1,4 +1,4 @@
-"""What the commands print: tables of plans, progress and results."""
+"""Tables that commands print: plans, progress and results."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,8 +23,8 @@ from decaf.foundation.number_text import (
 from decaf.plan.study import Study
 from flows.commands.sizes import say_sizes, say_stages
 from flows.commands.terminal import say, warn
-from tasks.attribution_rows import attribution_rows_left
-from tasks.estimate import Work, counted, estimate_of, learnt, trial_seconds, work_of
+from tasks.attribution_rows import count_rows_left
+from tasks.estimate import Work, count_work, estimate_of, learn_estimate, trial_seconds, work_of
 from tasks.inputs import check_masks
 from tasks.plan import AuditPlan
 from tasks.progress import clock
@@ -73,11 +73,11 @@ def results(console: Console, store: Storage, study: Study) -> None:
         ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
-    for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
+    for (pair_type, path), response_rows in groupby(rows, lambda row: row[1:3]):
         table.add_section()
         title = ", ".join(study.names.get(name, name) for name in (pair_type, path))
         table.add_row(Text(title, style="bold"))
-        for model, _, _, count, active, d, *scores in own:
+        for model, _, _, count, active, d, *scores in response_rows:
             means = (signed_text(d), *map(score_text, scores))
             name = study.names.get(model, model)
             table.add_row(name, count_text(count), percent_text(active), *means)
@@ -85,13 +85,13 @@ def results(console: Console, store: Storage, study: Study) -> None:
     for line in (*remarks, *verdicts):
         say(console, line)
     console.print("Ask further, for example:")
-    say(console, f"  {asking(study, EXAMPLE)}")
+    say(console, f"  {query_command(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
 
 
 def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> list[str]:
-    """State in one line what each model goes by, the worst first, with its decision if any."""
+    """One line for each model, the worst first: its decision, if any, and its finding."""
     rows = connection.sql(
         "SELECT model_id, decision, sentence FROM out_findings WHERE study = $study",
         params={"study": study.study},
@@ -101,8 +101,8 @@ def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> list[st
         for model_id, decision, sentence in rows[:MOST_VERDICTS]
     ]
     if hidden := len(rows) - len(lines):
-        asked = FINDINGS.format(study=study.study)
-        lines.append(f'and {number_of(hidden, "model")} more: decaf sql "{asked}"')
+        query_text = FINDINGS.format(study=study.study)
+        lines.append(f'and {number_of(hidden, "model")} more: decaf sql "{query_text}"')
     return lines
 
 
@@ -116,10 +116,10 @@ def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str
     if not count:
         return []
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    left = f", {undecided} of them with something undecided" if undecided else ""
+    undecided_text = f", {undecided} of them before a decision" if undecided else ""
     return [
-        f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources{left}; "
-        "--to-the-end scores the rest"
+        f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources"
+        f"{undecided_text}; --to-the-end scores the rest"
     ]
 
 
@@ -142,8 +142,8 @@ def _remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> li
     ]
 
 
-def asking(study: Study, query: str) -> str:
-    """The command that asks a query of the warehouse, with the name of the study put into it."""
+def query_command(study: Study, query: str) -> str:
+    """Shell command that runs a query about a study."""
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     return f'decaf sql{place} "{query.format(study=study.study)}"'
 
@@ -171,7 +171,7 @@ def remark_results(connection: duckdb.DuckDBPyConnection, study: str) -> list[st
 
 
 def describe_pairs(console: Console, study: Study) -> PairSet:
-    """Print what a study audits, and remarks on its data; returns its pairs."""
+    """Print the models, pairs and paths of a study and remarks on its data; returns its pairs."""
     pairs = study.pair_set()
     sources, kinds = pairs.pairs.sources.values, pairs.pairs.pair_types.values
     console.print(
@@ -185,7 +185,7 @@ def describe_pairs(console: Console, study: Study) -> PairSet:
 
 
 def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) -> None:
-    """Print what a run would do, and why its units have to be computed where it is explained."""
+    """Print the plan of a run; if ``explained``, with the reason of each unit to compute."""
     if planned.waiting:
         _print_waiting(console, planned)
     _print_units(console, planned)
@@ -195,8 +195,8 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
     if planned.pending:
         print_estimate(console, planned)
     elif not planned.is_done:
-        console.print("every unit is there: a run makes means, checks and report of them anew")
-    rows, pairs = count_rows(planned.given, planned.pairs), planned.pairs
+        console.print("all units are committed; a run only repeats means, checks and report")
+    rows, pairs = count_rows(planned.configuration, planned.pairs), planned.pairs
     planned_rows = f"{'' if rows.is_exact else 'about '}{rows.planned}"
     console.print(
         f"forward rows per model: {planned_rows} planned, {rows.naive} if every stage and branch "
@@ -204,35 +204,38 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
     )
     say_stages(console, planned)
     say_sizes(console, planned)
-    for remark in (*check_masks(planned.given, pairs), *planned.remarks):
+    for remark in (*check_masks(planned.configuration, pairs), *planned.remarks):
         if remark not in pairs.remarks:
             say(console, remark)
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:
-    """Units of work by model and kind: how many are planned, and how many are left."""
+    """Print planned and missing units of work by model and kind."""
     kinds = list(dict.fromkeys(unit.kind for unit in planned.units))
     counts = Counter((unit.model_id, unit.kind) for unit in planned.units)
-    left = Counter((unit.model_id, unit.kind) for unit in planned.pending)
+    pending_counts = Counter((unit.model_id, unit.kind) for unit in planned.pending)
     columns = ("model", "units", "cached", *(f"to {kind}" for kind in kinds))
     table = table_of(f"run {planned.run_id[:12]}", columns)
     for model_id in dict.fromkeys(unit.model_id for unit in planned.units):
         total = sum(counts[model_id, kind] for kind in kinds)
-        missing = [left[model_id, kind] for kind in kinds]
+        missing = [pending_counts[model_id, kind] for kind in kinds]
         name = Text(model_id or "all models")
         table.add_row(name, *map(str, (total, total - sum(missing), *missing)))
     console.print(table)
 
 
 def _print_rows_left(console: Console, planned: AuditPlan) -> None:
-    """Rows that attribution methods still send through models; all of them before training."""
+    """Print the rows that attribution methods still send through models.
+
+    Before training, these are all their rows.
+    """
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
     shared = []
-    for left in attribution_rows_left(planned):
-        names = ", ".join(left.methods)
-        table.add_row(Text(names), f"{left.forward:,}", f"{left.backward:,}")
-        if left.forward < left.separate:
-            shared.append(f"{names}: {left.separate:,} rows asked for, equal ones scored once")
+    for family in count_rows_left(planned):
+        names = ", ".join(family.methods)
+        table.add_row(Text(names), f"{family.forward:,}", f"{family.backward:,}")
+        if family.forward < family.separate:
+            shared.append(f"{names}: {family.separate:,} rows asked for, equal ones scored once")
     if table.row_count:
         console.print(table)
     for line in shared:
@@ -240,16 +243,16 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
 
 
 def print_estimate(console: Console, planned: AuditPlan) -> None:
-    """How long what is left of a plan takes, where the warehouse knows work like it."""
+    """Print the time for the missing units, estimated from similar work or from the trial."""
     estimate = estimate_of(planned.store, planned.study)
-    seconds, source = estimate.seconds(counted(planned.pending)), "earlier work"
+    seconds, source = estimate.seconds(count_work(planned.pending)), "earlier work"
     if seconds is None and (by_trial := trial_seconds(planned)):
         seconds, source = by_trial / estimate.workers, "the trial of the models"
     if seconds is None or planned.waiting:
-        say(console, "time: no estimate, since nothing like it was computed or tried")
+        say(console, "time: no estimate; no similar unit was computed or tried yet")
     else:
         workers = number_of(estimate.workers, "worker")
-        say(console, f"time: about {clock(seconds)} on {workers}, judged by {source}")
+        say(console, f"time: about {clock(seconds)} on {workers}, estimated from {source}")
 
 
 def _print_waiting(console: Console, planned: AuditPlan) -> None:
@@ -265,10 +268,10 @@ def _print_waiting(console: Console, planned: AuditPlan) -> None:
 
 
 def _print_misses(console: Console, planned: AuditPlan) -> None:
-    """Why units have to be computed: what changed first, then what follows from it."""
+    """Print why units have to be computed: changed ones first, then those that depend on them."""
     missing = misses(planned.units, planned.reasons)
     if not missing:
-        console.print("every unit is committed: there is nothing to explain")
+        console.print("all units are committed; nothing to explain")
         return
     table = table_of("why units have to be computed", ("model", "to", "units", "why"))
     for miss in missing:
@@ -279,7 +282,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
 
 
 def status(console: Console, store: Storage, study: str | None) -> None:
-    """How far the current runs are, model by model, and what files the warehouse has."""
+    """Print the progress of current runs, model by model, and the files of the warehouse."""
 
     def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, dict]:
         rows = connection.sql(
@@ -295,38 +298,42 @@ def status(console: Console, store: Storage, study: str | None) -> None:
             "FROM core_run_units WHERE $study IS NULL OR study = $study GROUP BY ALL",
             params={"study": study},
         ).fetchall()
-        spent = connection.sql(query("status/spent_beside"), params={"study": study}).fetchall()
+        costs = connection.sql(query("status/spent_beside"), params={"study": study}).fetchall()
         files = connection.sql(
             "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
             "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
         names = dict.fromkeys(row[0] for row in rows)
-        estimates = {name: learnt(connection, name) for name in names}
-        return rows, counts, spent, files, estimates
+        estimates = {name: learn_estimate(connection, name) for name in names}
+        return rows, counts, costs, files, estimates
 
-    rows, counts, spent, files, estimates = around_damage(store, ask, warn)
-    left = {name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates}
-    starting = [name for name in held_studies(store) if name not in left and study in (None, name)]
+    rows, counts, costs, files, estimates = around_damage(store, ask, warn)
+    work_left = {
+        name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates
+    }
+    starting = [
+        name for name in held_studies(store) if name not in work_left and study in (None, name)
+    ]
     for name in starting:
-        console.print(f"{name}: starting, nothing of it is committed yet")
+        console.print(f"{name}: starting; it has not committed any result yet")
     if not rows and not starting:
         console.print(f"no run in {store.address}" + (f" for study {study}" if study else ""))
-    for name in left:
-        own = [row[1:] for row in rows if row[0] == name]
-        is_finished = own[0][-1]
+    for name in work_left:
+        model_rows = [row[1:] for row in rows if row[0] == name]
+        is_finished = model_rows[0][-1]
         if is_held(store, name):
             state = "finished, and the next run is starting" if is_finished else "running"
         else:
             state = "finished" if is_finished else "stopped"
-        seconds = estimates[name].seconds(left[name]) if not is_finished else None
+        seconds = estimates[name].seconds(work_left[name]) if not is_finished else None
         remains = "" if seconds is None else f", about {clock(seconds)} left"
-        if early := sum(planned is not None for *_, planned, _, _ in own):
+        if early := sum(planned is not None for *_, planned, _, _ in model_rows):
             state += f", {number_of(early, 'model')} stopped early"
         columns = ("model", "blocks", "rows", "work left")
         table = table_of(f"{name}: {state}{remains}", columns)
-        for model, done, total, forwards, planned, is_decided, _ in own:
-            of_model = {work: n for work, n in left[name].items() if work.model_id == model}
+        for model, done, total, forwards, planned, is_decided, _ in model_rows:
+            of_model = {work: n for work, n in work_left[name].items() if work.model_id == model}
             needed = estimates[name].seconds(of_model)
             cell = "" if needed is None else clock(needed)
             blocks = f"{done}/{planned or total}"
@@ -334,40 +341,42 @@ def status(console: Console, store: Storage, study: str | None) -> None:
                 blocks += ": decided" if is_decided else ": ended undecided"
             table.add_row(model, blocks, f"{forwards:,}", cell)
         console.print(table)
-        took = {(kind, what): numbers for of, kind, what, *numbers in spent if of == name}
-        _print_beside(console, name, (row[1:] for row in counts if row[0] == name), took)
+        study_costs = {(kind, what): numbers for of, kind, what, *numbers in costs if of == name}
+        _print_further_units(
+            console, name, (row[1:] for row in counts if row[0] == name), study_costs
+        )
         _print_files(console, store, name, [row[1:] for row in files if row[0] == name])
 
 
 def _work_left(counts: Iterable[tuple[str, str, str | None, int, int]]) -> Counter[Work]:
-    """Units of the current run that take a model and are not committed."""
-    left: Counter[Work] = Counter()
-    for kind, name, model_id, planned, made in counts:
-        if planned > made and model_id is not None and KINDS[kind].uses_model:
-            left[work_of(model_id, kind, name)] += planned - made
-    return left
+    """Count units of the current run that use a model and are not committed."""
+    units_left: Counter[Work] = Counter()
+    for kind, name, model_id, planned, done in counts:
+        if planned > done and model_id is not None and KINDS[kind].uses_model:
+            units_left[work_of(model_id, kind, name)] += planned - done
+    return units_left
 
 
-def _print_beside(
+def _print_further_units(
     console: Console,
     study: str,
     counts: Iterable[tuple[str, str, str | None, int, int]],
-    spent: Mapping[tuple[str, str], tuple[int, int, float]],
+    costs: Mapping[tuple[str, str], tuple[int, int, float]],
 ) -> None:
-    """Units of work beside the trajectories, and what they took."""
+    """Print the further units of a run, such as attributions, with their rows and seconds."""
     planned: Counter[tuple[str, str]] = Counter()
-    made: Counter[tuple[str, str]] = Counter()
+    done: Counter[tuple[str, str]] = Counter()
     for kind, name, _, count, made_count in counts:
         if kind not in ("predict", "score", "route"):
             planned[kind, name] += count
-            made[kind, name] += made_count
+            done[kind, name] += made_count
     if not planned:
         return
     names = ("kind", "name", "made", "forward rows", "backward rows", "CPU s")
     table = table_of(f"{study}: beside the trajectories", names, 2)
     for of in sorted(planned):
-        forwards, backwards, seconds = spent.get(of, (0, 0, 0.0))
-        numbers = (f"{made[of]}/{planned[of]}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
+        forwards, backwards, seconds = costs.get(of, (0, 0, 0.0))
+        numbers = (f"{done[of]}/{planned[of]}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
         table.add_row(*map(Text, of), *numbers)
     console.print(table)
 
@@ -383,13 +392,13 @@ def _print_files(
     if small >= MANY_SMALL_FILES:
         say(
             console,
-            f"{small:,} small files make queries slow: decaf compact {study} -w {store.address} "
-            "folds them",
+            f"{small:,} small files make queries slow; to merge them: decaf compact {study} "
+            f"-w {store.address}",
         )
 
 
 def table_of(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:
-    """An empty table: columns of text on the left, numbers to the right of them."""
+    """Empty table with columns of text on the left and columns of numbers on the right."""
     table = Table(title=title, title_justify="left")
     for position, name in enumerate(columns):
         is_text = position < text_columns

@@ -1,4 +1,4 @@
-"""What this machine has for an audit, line by line, with what to do."""
+"""Carry out ``decaf doctor``: check whether this machine can run an audit."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from decaf.errors import ChecksFailed
 from decaf.plan.study import Study
 from flows.commands.options import open_study
 from flows.commands.terminal import say
-from tasks.health import Asked, examine
+from tasks.health import Setup, examine
 from tasks.progress import announce
 from warehouse.storage import Storage
 
@@ -20,23 +20,27 @@ STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 def doctor(
     console: Console, config: Path | None, store: Storage, *, tries_models: bool, is_json: bool
 ) -> None:
-    """Print what every check finds, of the folders of a study or of the usual ones.
+    """Print the result of each check, for a study or for the default folders.
 
-    Raises ChecksFailed when something keeps an audit from running.
+    Raises ChecksFailed if a check found a problem that prevents an audit.
     """
     study, store = open_study(config) if config else (None, store)
     workspace = study.workspace if study else Study.model_fields["workspace"].default
-    asked = Asked(store, workspace, study, tries_models)
-    found = []
-    for one in examine(asked):
-        found.append(one)
+    setup = Setup(store, workspace, study, tries_models)
+    findings = []
+    for finding in examine(setup):
+        findings.append(finding)
         if is_json:
-            announce(f"checked: {one.subject}")
+            announce(f"checked: {finding.subject}")
         else:
-            advice = f"; {one.advice}" if one.advice else ""
-            level = Text(f"{one.level:<7}  ", STYLES[one.level])
-            console.print(level.append(f"{one.subject}: {one.found}{advice}", ""), soft_wrap=True)
+            advice = f"; {finding.advice}" if finding.advice else ""
+            level = Text(f"{finding.level:<7}  ", STYLES[finding.level])
+            console.print(
+                level.append(f"{finding.subject}: {finding.found}{advice}", ""), soft_wrap=True
+            )
     if is_json:
-        say(console, json.dumps([one._asdict() for one in found], indent=2))
-    if count := sum(one.level == "problem" for one in found):
-        raise ChecksFailed(f"{count} of {len(found)} lines are problems; see what each says")
+        say(console, json.dumps([finding._asdict() for finding in findings], indent=2))
+    if count := sum(finding.level == "problem" for finding in findings):
+        raise ChecksFailed(
+            f"{count} of {len(findings)} checks found a problem; see the lines above"
+        )

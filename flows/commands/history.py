@@ -17,35 +17,37 @@ from warehouse.storage import Storage
 def print_history(console: Console, store: Storage, model: str | None, study: str | None) -> None:
     """Print the versions of models of registries, then their E, C and F; the oldest first.
 
-    Raises UnknownName when no registry of the warehouse has such a model.
+    Raises UnknownName if no registry of the warehouse has the model.
     """
     with connect_whole(store, study) as connection:
         values = {"study": study, "model": model}
         versions = connection.sql(query("registry/versions"), params=values).fetchall()
         means = connection.sql(query("registry/history"), params=values).fetchall()
-        known = connection.sql(
+        model_names = connection.sql(
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
-    if not known:
+    if not model_names:
         raise BadInput(
-            f"no registry was audited into {store.address} yet; decaf reaudit CONFIG does it"
+            f"the warehouse {store.address} has no re-audit yet; run decaf reaudit CONFIG first"
         )
     if not versions:
-        raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
+        raise UnknownName.among(
+            "model of a registry", model or "", (name for (name,) in model_names)
+        )
     means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
-    for (own, entry), of_entry in groupby(versions, lambda row: row[:2]):
+    for (study_name, entry), of_entry in groupby(versions, lambda row: row[:2]):
         names = ("UTC", "version", "change", "verdict", "failed gates", "note")
-        table = table_of(f"{own}: versions of {entry}", names, len(names))
+        table = table_of(f"{study_name}: versions of {entry}", names, len(names))
         for _, _, moment, version, change, verdict, state, failed, note in of_entry:
             cells = (version, change, judged(verdict, state), failed or "", note or "")
             table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
         console.print(table)
-        if (own, entry) not in means_of:
+        if (study_name, entry) not in means_of:
             continue
         names = ("UTC", "version", "change", "E", "C", "F")
-        table = table_of(f"{own}: {entry}, means with 95 % intervals", names, 3)
-        for (pair_type, path), points in groupby(means_of[own, entry], lambda row: row[2:4]):
+        table = table_of(f"{study_name}: {entry}, means with 95 % intervals", names, 3)
+        for (pair_type, path), points in groupby(means_of[study_name, entry], lambda row: row[2:4]):
             table.add_section()
             table.add_row(Text(f"{pair_type}, {path}", style="bold"))
             for _, _, _, _, moment, version, change, *values in points:

@@ -1,4 +1,4 @@
-"""What studies can be made of, decaf's own and of others, and whether it keeps its contracts."""
+"""List the classes that a study can use, and check the contracts of plug-ins."""
 
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +15,9 @@ USABLE = "It can be loaded"
 
 
 def list_plugins(console: Console) -> None:
-    """Print every member of every place with who gives it; then what cannot be used, and why.
+    """Print the members of every place with their packages.
 
-    Raises ChecksFailed when something cannot be used.
+    Raises ChecksFailed, which lists the reasons, if a member cannot be loaded.
     """
     members = offered()
     table = Table()
@@ -32,18 +32,18 @@ def list_plugins(console: Console) -> None:
     if problems:
         shown = "\n".join(f"  {problem}" for problem in problems)
         raise ChecksFailed(
-            f"{len(problems)} cannot be used; what does not name them runs:\n{shown}"
+            f"{len(problems)} cannot be loaded; studies that do not name them still run:\n{shown}"
         )
 
 
 def check_plugins(console: Console, target: str) -> None:
     """Print, for every class of a target, which contracts hold.
 
-    Raises ConfigError when there is no such target, and ChecksFailed when a contract does not hold.
+    Raises ConfigError if the target does not exist, and ChecksFailed if a contract is broken.
     """
     broken = 0
     for candidate in candidates(target):
-        name, outcomes = _tried(candidate)
+        name, outcomes = _check_candidate(candidate)
         console.print(Text(name, style="bold"), soft_wrap=True)
         for outcome in outcomes:
             state, reason = ("broken", f": {outcome.problem}") if outcome.problem else ("ok", "")
@@ -52,11 +52,11 @@ def check_plugins(console: Console, target: str) -> None:
     if broken:
         raise ChecksFailed(
             f"{broken} {'contract is' if broken == 1 else 'contracts are'} broken; the lines above "
-            "say what was found and what to do"
+            "have the reasons and remedies"
         )
 
 
-def _tried(candidate: Candidate) -> tuple[str, list[Outcome]]:
+def _check_candidate(candidate: Candidate) -> tuple[str, list[Outcome]]:
     try:
         member = load_anywhere(candidate.entry, candidate.place)
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""What ``decaf sql`` does with a question: where it comes from, where its answer goes."""
+"""Carry out ``decaf sql``: read a query, run it, and print or write its rows."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 from decaf.errors import QueryError
-from flows.commands.answers import ROWS_SHOWN, counted, print_rows
+from flows.commands.answers import ROWS_SHOWN, print_rows, row_count_text
 from flows.commands.terminal import say, warn
 from tasks.terminal import Terminal
 from warehouse.query.catalog import stream_query
@@ -22,10 +22,10 @@ NO_QUERY = (
 
 
 def read_query(query: str | None, file: Path | None) -> str:
-    """Text of the query: the argument, a file, or what is piped in.
+    """Text of the query from the argument, from a file or from standard input.
 
-    Raises QueryError when there are two queries, an empty one, or none and a terminal as standard
-    input, and when the file cannot be read.
+    Raises QueryError for two queries, for an empty query, for a terminal as standard input without
+    a query, and for a file that cannot be read.
     """
     if query is not None and file is not None:
         raise QueryError(f"found a query and --file {file}; expected one of them")
@@ -34,10 +34,10 @@ def read_query(query: str | None, file: Path | None) -> str:
             query = file.read_text(encoding="utf-8")
         elif query is None:
             query = "" if sys.stdin.isatty() else sys.stdin.read()
-        query.encode()  # what is no UTF-8 came as halves of letters
+        query.encode()  # input that is not UTF-8 was read as surrogates, which this refuses
     except (OSError, UnicodeError) as error:
         raise QueryError(
-            f"the query cannot be read from {file or 'what was given'}: {error}"
+            f"the query cannot be read from {file or 'the command line'}: {error}"
         ) from error
     if not query.strip():
         raise QueryError(NO_QUERY)
@@ -45,9 +45,9 @@ def read_query(query: str | None, file: Path | None) -> str:
 
 
 def parameters(texts: list[str]) -> dict[str, object]:
-    """Values of ``name=value``: what is JSON is a number, truth, list or NULL; the rest is text.
+    """Values of ``name=value``: JSON is read as a number, boolean, list or NULL, else as text.
 
-    Raises QueryError for what has no name, or the same name twice.
+    Raises QueryError for a parameter without a name, and for a repeated name.
 
     >>> parameters(["epsilon=0.05", "model=007", 'other="7"', 'paths=["blend"]'])
     {'epsilon': 0.05, 'model': '007', 'other': '7', 'paths': ['blend']}
@@ -60,14 +60,14 @@ def parameters(texts: list[str]) -> dict[str, object]:
             raise QueryError(f"--param {text!r}: expected name=value, as in --param epsilon=0.05")
         if name in values:
             raise QueryError(f"--param {name} is given twice")
-        values[name] = _typed(value)
+        values[name] = _parse_value(value)
     return values
 
 
 def chosen_format(file_format: str | None, output: Path | None) -> str:
-    """The format that was asked for, else that of the file's name, else what the reader suits.
+    """Format of the answer: ``--format``, else the file's ending, else a table on a terminal.
 
-    Raises QueryError when a file would be a table, or its name ends in no known format.
+    Without a terminal it is CSV. Raises QueryError for a table in a file and an unknown ending.
     """
     if file_format == "table" and output is not None:
         raise QueryError(f"--output {output}: a table is for reading; use --format csv")
@@ -93,10 +93,10 @@ def answer(
     limit: int | None,
     memory_gb: int,
 ) -> None:
-    """Run one query and print its rows, or write them to a file: whole, or not at all.
+    """Run one query and print its rows, or write them to a file that is complete or absent.
 
-    Raises BadInput when the query cannot run, or its rows cannot go where they should; WriteFailed
-    when the disk refuses.
+    Raises BadInput if the query or the combination of options is wrong; WriteFailed if the file
+    cannot be written.
     """
     if limit is not None and file_format != "table":
         raise QueryError(f"--limit is for tables; write LIMIT {limit} in the query instead")
@@ -113,12 +113,12 @@ def answer(
                 sys.stdout.flush()
         else:
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
-            say(console, f"{counted(count)}: {output}")
+            say(console, f"{row_count_text(count)}: {output}")
 
     run_in_process(work, store, memory_gb, warn, folder=output and output.parent)
 
 
-def _typed(value: str) -> object:
+def _parse_value(value: str) -> object:
     try:
         return json.loads(value, parse_constant=str)
     except ValueError:

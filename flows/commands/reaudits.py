@@ -39,8 +39,8 @@ from decaf.registry.messages import (
 )
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
-    asking,
     print_estimate,
+    query_command,
     remark_results,
     table_of,
 )
@@ -67,24 +67,21 @@ DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY 
 
 
 def refuse_registry(study: Study, command: str) -> None:
-    """Refuse a study whose models are in a registry.
-
-    Raises ConfigError when it has one.
-    """
+    """Raise ConfigError for a study whose models are in a registry."""
     if study.registry is not None:
         raise ConfigError(
             f"study {study.study} takes its models from a 'registry:', which decaf {command} does "
-            "not ask; expected decaf reaudit CONFIG, with --plan to see what it would do"
+            "not read; use decaf reaudit CONFIG, with --plan to see its plan"
         )
 
 
 def card(console: Console, config: Path, label: str) -> None:
-    """Print the card that is proposed for an entry, as YAML for `registry:`.
+    """Print the proposed card of an entry, as YAML for ``registry:``.
 
     ``label`` may also name an alias or a version that the study does not follow.
 
-    Raises ConfigError when the study has no registry, UnknownName when there is no such entry, and
-    ModelError when its files say nothing that a card could be made of.
+    Raises ConfigError if the study has no registry with cards, UnknownName for an unknown entry,
+    and ModelError if the files of the entry do not determine a card.
     """
     study = load_study(config)
     if not isinstance(study.registry, CardRegistry):
@@ -117,15 +114,15 @@ def reaudit(
     overrides: Overrides = (),
     only: Collection[str] = (),
 ) -> None:
-    """Re-audit a registry, or the entries of it that ``only`` names, or say what would be done.
+    """Re-audit a registry, or the entries in ``only``; with ``is_plan``, print the plan instead.
 
-    All pairs of all entries are scored where it ``is_whole``, whatever the study's ``stop`` says.
+    If ``is_whole``, all pairs are scored in spite of the study's ``stop``.
 
-    Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
-    secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
-    cannot be asked; GatesFailed when a failed verdict stands, or an entry could not be audited;
-    GatesUndecided when none failed, but one is undecided or has no gate that applies; ChecksFailed
-    when a plan finds that alerts would not be delivered.
+    Raises ConfigError if the study has no registry, a gate names something that its pairs lack, or
+    a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
+    be read; GatesFailed if a failed verdict stands, or an entry could not be audited;
+    GatesUndecided if no verdict failed and some verdict is open; ChecksFailed if a plan finds that
+    alerts cannot be delivered.
     """
     study = load_study(config, overrides)
     if study.registry is None:
@@ -147,37 +144,37 @@ def reaudit(
         _print_plan(console, study, pairs, config, only)
         return
     for webhook in study.alerts.webhook:
-        _ = webhook.secret  # missed now, not after hours of scoring
+        _ = webhook.secret  # raises now, not after hours of scoring
     store = open_root(study.warehouse)
-    entries = _listed(study, _name_of(config), only)
-    found = None
+    entries = _list_entries(study, _name_of(config), only)
+    standing_verdicts = None
     if is_unchanged(study, store, entries, pairs, only):
-        found = verdicts.followed(verdicts.standing(store, study.study))
-    if found is None or _must_tell(study, found):
+        standing_verdicts = verdicts.select_followed(verdicts.standing(store, study.study))
+    if standing_verdicts is None or _must_tell(study, standing_verdicts):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
     write_answers(store, study)
     open_verdicts = verdicts.list_undecided(store, study.study)
     if is_json:
-        unchanged = {"study": study.study, "changed": False, "standing": found}
+        unchanged = {"study": study.study, "changed": False, "standing": standing_verdicts}
         unchanged["undecided"] = open_verdicts
         say(console, json.dumps(unchanged, indent=1))
     else:
         say(
             console,
-            f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
+            f"nothing changed: the registry has the {len(entries)} entries of re-audit "
             f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
         )
-    if lines := _attention({"standing": found, "entries": []}, _name_of(config)):
+    if lines := _list_findings({"standing": standing_verdicts, "entries": []}, _name_of(config)):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
     _end_undecided(study, open_verdicts, _name_of(config))
 
 
 def _end_undecided(study: Study, open_verdicts: Sequence[verdicts.Verdict], config: str) -> None:
-    """Raise GatesUndecided for verdicts that neither passed nor failed, if there are any.
+    """Raise GatesUndecided if some verdict is neither passed nor failed.
 
-    With ``undecided: pass`` in the study, remark on them instead.
+    With ``undecided: pass`` in the study, print a remark instead.
     """
     lines = []
     for verdict in open_verdicts:
@@ -193,13 +190,15 @@ def _end_undecided(study: Study, open_verdicts: Sequence[verdicts.Verdict], conf
 
 
 def _name_of(config: Source) -> str:
-    """The study's file, as messages name it; a word for it where its content was given."""
+    """Path of the study's file, for messages; ``CONFIG`` if only its content is known."""
     return str(config) if isinstance(config, Path) else "CONFIG"
 
 
-def _must_tell(study: Study, found: list[dict[str, Any]]) -> bool:
+def _must_tell(study: Study, standing_verdicts: list[dict[str, Any]]) -> bool:
     alerts = study.alerts
-    return alerts.has_receivers and bool(verdicts.to_tell(found, alerts, datetime.now(UTC)))
+    return alerts.has_receivers and bool(
+        verdicts.list_due_alerts(standing_verdicts, alerts, datetime.now(UTC))
+    )
 
 
 def _audit(
@@ -225,7 +224,7 @@ def _audit(
             say(console, json.dumps(summary, indent=1))
         else:
             _print_summary(console, store, study, summary)
-        if lines := _attention(summary, _name_of(config)):
+        if lines := _list_findings(summary, _name_of(config)):
             raise GatesFailed(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
                 + "\n  ".join(lines)
@@ -238,9 +237,9 @@ def _audit(
         launch(reaudit, config, study, pairs, store, _name_of(config), only, conclude=conclude)
 
 
-def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
+def _list_entries(study: Study, name: str, only: Collection[str]) -> list[Entry]:
     try:
-        return _listed_with_remarks(study.registry, only)
+        return _list_with_remarks(study.registry, only)
     except RegistryError as error:
         from tasks.reaudit.events import tell_failed
         from tasks.reaudit.notify import notify_unreachable
@@ -250,7 +249,7 @@ def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
         raise
 
 
-def _listed_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
+def _list_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     entries = listed(registry, only)
     for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
@@ -260,19 +259,22 @@ def _listed_with_remarks(registry: Registry, only: Collection[str] = ()) -> list
 def _print_plan(
     console: Console, study: Study, pairs: PairSet, config: Source, only: Collection[str]
 ) -> None:
-    """What changed in a registry, what would be computed for it, what cannot be, what stands."""
-    _listed_with_remarks(study.registry)
+    """Print the changes of a registry, the work for them, unusable entries and open failures.
+
+    Raises ChecksFailed if an entry cannot be audited or an alert cannot be delivered.
+    """
+    _list_with_remarks(study.registry)
     store = open_warehouse(study.warehouse)
     diff = discover(study, store, pairs, only)
-    planned = plan_audit(diff.audited, pairs) if diff.audited.models else None
+    planned = plan_audit(diff.audited_study, pairs) if diff.audited_study.models else None
     pending = planned.pending if planned else []
     _print_changes(console, diff, Counter(unit.model_id for unit in pending))
     unusable = {}
     if planned and pending:
         from tasks.trial import try_on_cluster
 
-        rows = count_rows(planned.given, pairs).planned
-        for remark in check_masks(diff.audited, pairs):
+        rows = count_rows(planned.configuration, pairs).planned
+        for remark in check_masks(diff.audited_study, pairs):
             say(console, remark)
         console.print(f"forward rows per model that is scored: {rows}")
         tried = try_on_cluster(planned)
@@ -286,11 +288,11 @@ def _print_plan(
             say(console, f"{resolved.entry.label}: {problem}")
             unusable_entries.append(resolved.entry.label)
     if diff.previous:
-        standing_verdicts = verdicts.followed(verdicts.standing(store, study.study))
-        for verdict in verdicts.unanswered(standing_verdicts):
+        standing_verdicts = verdicts.select_followed(verdicts.standing(store, study.study))
+        for verdict in verdicts.select_unaccepted(standing_verdicts):
             say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
-        faulty = ["alerts would not be delivered:", *wrong]
+        faulty = ["alerts cannot be delivered:", *wrong]
         raise ChecksFailed("\n  ".join(faulty))
     if unusable_entries:
         count = len(unusable_entries)
@@ -299,14 +301,14 @@ def _print_plan(
 
 
 def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | None, int]) -> None:
-    """What changed in a registry, and how many units of each model would be computed."""
+    """Print the changes of a registry, and the number of units to compute for each model."""
     names, changes = ("entry", "version", "change", "units to compute"), diff.changes()
     table = table_of(f"{diff.study.study}: what a re-audit would do", names, 3)
     for resolved in diff.resolved:
         entry = resolved.entry
         count = "" if resolved.card is None else str(counts[resolved.model_id])
         table.add_row(Text(entry.label), Text(entry.version), Text(changes[entry.label]), count)
-    for row in diff.gone():
+    for row in diff.list_missing():
         table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
     console.print(table)
     for resolved in diff.resolved:
@@ -314,8 +316,8 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
             say(console, returned(resolved.entry.label, resolved.entry.version, *passed[1:]))
 
 
-def _say_verdicts_kept(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Which entries were judged without a model, or against another entry, and why."""
+def _say_reasons(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Print why entries were judged without a model, or compared with another entry."""
     if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
         say(console, f"judged again, since the gates have changed: {', '.join(again)}")
     for entry in entries:
@@ -323,8 +325,8 @@ def _say_verdicts_kept(console: Console, entries: Sequence[Mapping[str, Any]]) -
             judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
             say(console, returned(entry["entry"], entry["version"], *judging))
         elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
-            other = f"version {entry['version_compared']} of {entry['compared_entry']}"
-            say(console, f"{entry['entry']} {entry['version']} is compared with {other}")
+            version = f"version {entry['version_compared']} of {entry['compared_entry']}"
+            say(console, f"{entry['entry']} {entry['version']} is compared with {version}")
 
 
 def _print_summary(console: Console, store: Storage, study: Study, summary: dict[str, Any]) -> None:
@@ -335,12 +337,12 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
-    _say_verdicts_kept(console, summary["entries"])
+    _say_reasons(console, summary["entries"])
     with connect_whole(store, study.study) as connection:
         remarks = remark_results(connection, study.study)
     for remark in remarks:
         say(console, remark)
-    for verdict in verdicts.unanswered(summary["standing"]):
+    for verdict in verdicts.select_unaccepted(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
         for row in verdict["rows"]:
             say(console, f"  {finding(row)}")
@@ -355,7 +357,7 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
             table.add_row(*place, *numbers, signed_text(row["change"]), Text(interval))
         console.print(table)
         if len(drift) > MOST_DRIFT:
-            say(console, f"and {len(drift) - MOST_DRIFT} more: {asking(study, DRIFT)}")
+            say(console, f"and {len(drift) - MOST_DRIFT} more: {query_command(study, DRIFT)}")
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
 
@@ -364,10 +366,10 @@ def _before(entry: dict[str, Any]) -> tuple[str, str]:
     return entry["version_before"] or "", entry["version_passed"] or ""
 
 
-def _attention(summary: dict[str, Any], config: str) -> list[str]:
-    """What has to be answered, a line each: verdicts that stand, and entries that failed."""
+def _list_findings(summary: dict[str, Any], config: str) -> list[str]:
+    """List findings that need an answer: standing failures, and entries that failed."""
     lines = []
-    for verdict in verdicts.unanswered(summary["standing"]):
+    for verdict in verdicts.select_unaccepted(summary["standing"]):
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
         lines.append(standing(verdict, config) + rows)
     return lines + [

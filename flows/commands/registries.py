@@ -1,4 +1,4 @@
-"""Commands about registries of models. Each imports what it needs."""
+"""Commands about registries of models. Each imports its own modules."""
 
 from pathlib import Path
 from typing import Annotated

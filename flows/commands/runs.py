@@ -1,4 +1,4 @@
-"""Carry out ``decaf run``: audit what is left of a study, and print its results."""
+"""Carry out ``decaf run``: compute the missing units of a study, and print its results."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,18 +22,18 @@ def run(
     *,
     is_whole: bool = False,
 ) -> None:
-    """Carry out what is left of a study, and print its results; a finished study needs no flow.
+    """Compute the missing units of a study, and print its results; a finished study needs no flow.
 
-    Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
-    again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
+    Units whose names match a pattern of ``force`` (:func:`tasks.editions.select_forced`) are
+    computed again. If ``is_whole``, all pairs are scored in spite of the study's ``stop``.
 
-    Raises ConfigError when the study takes its models from a registry, and ModelsFailed, with the
-    results of the others printed, where some models failed.
+    Raises ConfigError if the study takes its models from a registry. If some models failed, prints
+    the results of the others and raises ModelsFailed.
     """
     study = load_study(config, overrides)
     if is_whole:
         study = study.to_the_end()
-    fork_server.begin_if_new(study)  # beside the imports that follow
+    fork_server.begin_if_new(study)  # it starts while the modules below are imported
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
     from flows.launch import launch
@@ -53,7 +53,7 @@ def run(
             _show_finished(console, plan)
         else:
             if plan.needs_workers:
-                fork_server.begin(plan.given.cluster, plan.study.models)
+                fork_server.begin(plan.configuration.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             try:
                 from flows.audit import audit

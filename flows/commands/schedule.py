@@ -1,4 +1,4 @@
-"""``decaf schedule`` and ``decaf serve``. Each command imports what it needs."""
+"""``decaf schedule`` and ``decaf serve``. Each command imports its own modules."""
 
 import json
 from datetime import datetime, tzinfo
@@ -51,7 +51,7 @@ def serve(
 def show(
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """List the schedules: when they run next, what became of the last run, what is paused."""
+    """List the schedules with their next run, the state of the last run, and pauses."""
     from flows.commands.display import table_of
     from flows.scheduling.cron import zone
 
@@ -66,9 +66,9 @@ def show(
         return
     names = ("schedule", "cron", "timezone", "next run", "last run", "ended as", "configuration")
     table = table_of(None, names, len(names))
-    for schedule, following, last in rows:
+    for schedule, next_run, last in rows:
         local = zone(schedule.timezone)
-        due = following and following.next_scheduled_start_time
+        due = next_run and next_run.next_scheduled_start_time
         coming = "paused" if schedule.is_paused else _at(due, local)
         begun, state = _at(last and last.start_time, local), last and last.state_name or ""
         config = f"{schedule.config}{'' if schedule.config.exists() else ' (gone)'}"
@@ -76,7 +76,7 @@ def show(
         table.add_row(*map(Text, cells))
     console.print(table)
     if not any(schedule.is_served for schedule in all_schedules):
-        console.print("nobody runs them: start decaf serve")
+        console.print("no worker runs them: start decaf serve")
 
 
 @schedules.command()
@@ -96,7 +96,7 @@ def add(
 ) -> None:
     """Run a configuration on a schedule: as decaf reaudit if it has a registry, else decaf run.
 
-    Relative paths in it start from the folder that this is called in, now and in every run.
+    Relative paths in it start from the current directory of this command, in every run.
     """
     from decaf.errors import ScheduleError
     from decaf.plan.study import load_study
@@ -111,49 +111,56 @@ def add(
         raise ScheduleError(
             "--on-change needs a 'registry:' of kind folder or mlflow; the others tell nobody"
         )
-    wanted = (cron, timezone, config.absolute(), Path.cwd(), on_change)
-    for other in server.all():
-        if other.name != name:
+    settings = (cron, timezone, config.absolute(), Path.cwd(), on_change)
+    for schedule in server.all():
+        if schedule.name != name:
             continue
-        of_other = (other.cron, other.timezone, other.config, other.folder, other.is_watched)
-        if of_other == wanted:
-            say(console, f"{name} is there already, and just so")
+        its_settings = (
+            schedule.cron,
+            schedule.timezone,
+            schedule.config,
+            schedule.folder,
+            schedule.is_watched,
+        )
+        if its_settings == settings:
+            say(console, f"schedule {name} exists already with these settings")
             return
         raise ScheduleError(
-            f"schedule {name!r} is there already: {other.config} at {other.cron} {other.timezone}, "
-            f"in {other.folder}; decaf schedule remove {name}, or give this one another --name"
+            f"schedule {name!r} exists already: {schedule.config} at {schedule.cron} "
+            f"{schedule.timezone}, in {schedule.folder}; decaf schedule remove {name}, or use "
+            "another --name"
         )
-    first = server.add(name, *wanted)
+    first = server.add(name, *settings)
     due = first and first.next_scheduled_start_time
     say(console, f"{name}: first run {_at(due, zone(timezone))}")
 
 
 @schedules.command()
 def pause(name: Name) -> None:
-    """Make no more runs; one that is under way goes on."""
+    """Start no further runs; a run that has started continues."""
     server = _server()
-    server.pause(server.named(name).id)
+    server.pause(server.find_schedule(name).id)
     say(console, f"{name} is paused; decaf schedule resume {name}")
 
 
 @schedules.command()
 def resume(name: Name) -> None:
-    """Make runs again; those of the meantime are not made up for."""
+    """Start runs again; those that were missed during the pause are not repeated."""
     from flows.scheduling.cron import zone
 
     server = _server()
-    schedule = server.named(name)
+    schedule = server.find_schedule(name)
     server.resume(schedule.id)
-    following = server.next_run(schedule.id)
-    due = following and following.next_scheduled_start_time
+    next_run = server.next_run(schedule.id)
+    due = next_run and next_run.next_scheduled_start_time
     say(console, f"{name}: next run {_at(due, zone(schedule.timezone))}")
 
 
 @schedules.command()
 def remove(name: Name) -> None:
-    """Forget a schedule; one of its runs that is under way goes on."""
+    """Delete a schedule; a run that has started continues."""
     server = _server()
-    server.remove(server.named(name).id)
+    server.remove(server.find_schedule(name).id)
     say(console, f"{name} is removed")
 
 
@@ -163,11 +170,11 @@ def run_now(name: Name) -> None:
     from decaf.errors import ScheduleError
 
     server = _server()
-    schedule = server.named(name)
+    schedule = server.find_schedule(name)
     if schedule.id in {run.deployment_id for run in [*server.under_way(), *server.due()]}:
         raise ScheduleError(f"a run of {name} is under way already; wait for it")
     server.run_now(schedule.id)
-    say(console, f"{name} begins within seconds; decaf schedule list says what becomes of it")
+    say(console, f"{name} begins within seconds; decaf schedule list shows its state")
 
 
 def _server() -> "Schedules":
@@ -178,7 +185,7 @@ def _server() -> "Schedules":
 
 
 def _checked_name(name: str) -> str:
-    """A name that is a folder's, too."""
+    """Check that a name can also be the name of a folder; returns it."""
     from pydantic import TypeAdapter, ValidationError
 
     from decaf.errors import ScheduleError
@@ -198,9 +205,9 @@ def _at(moment: datetime | None, zone: tzinfo) -> str:
 
 
 def _as_json(
-    schedule: "Schedule", following: "FlowRun | None", last: "FlowRun | None"
+    schedule: "Schedule", next_run: "FlowRun | None", last: "FlowRun | None"
 ) -> dict[str, Any]:
-    due = following and following.next_scheduled_start_time
+    due = next_run and next_run.next_scheduled_start_time
     return {
         "name": schedule.name,
         "cron": schedule.cron,

@@ -1,4 +1,4 @@
-"""Every number of the paper beside ours: counted here, side by side on a page."""
+"""Compare every number of the paper with ours: tallies here, details on a page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from warehouse.storage import Storage
 def show_scoreboard(
     console: Console, folders: list[Path], store: Storage, targets: Sequence[Path | None]
 ) -> None:
-    """Count the numbers with each verdict and write the pages that are asked for.
+    """Print the number of comparisons with each verdict, and write the pages in ``targets``.
 
-    They are of the result pages in the folders, or, without any, of all studies of the warehouse.
+    Reads the result pages in ``folders``; without folders, all studies of the warehouse.
     """
-    with TemporaryDirectory(prefix="decaf-scoreboard-") as made:
+    with TemporaryDirectory(prefix="decaf-scoreboard-") as scratch:
         if not folders:
-            publish_papers(store, Path(made))
-        board = read_scoreboard(folders or [Path(made)])
+            publish_papers(store, Path(scratch))
+        board = read_scoreboard(folders or [Path(scratch)])
         table = Table("", *KINDS.values(), "paper's data", "")
         for verdict, tally in board.tallies.items():
             table.add_row(verdict, *(str(number or "") for number in tally), VERDICTS[verdict])

@@ -15,17 +15,17 @@ from tasks.sizes import block_seconds, load_of
 def say_sizes(console: Console, plan: AuditPlan) -> None:
     """Print the workers of a plan, and blocks and batches of each model that was tried."""
     reason = f" ({plan.sizes.why_workers})" if plan.sizes.why_workers else ""
-    say(console, f"workers: {describe_cluster(plan.given.cluster)}{reason}")
-    sources = number_of(min(plan.given.sources_per_block, len(plan.source_ids)), "source")
+    say(console, f"workers: {describe_cluster(plan.configuration.cluster)}{reason}")
+    sources = number_of(min(plan.configuration.sources_per_block, len(plan.source_ids)), "source")
     if plan.sizes.has_open_blocks:
         say(console, f"blocks: at most {sources}; a run chooses them when it tries the models")
         return
     blocks = f"{number_of(len(plan.blocks), 'block')} of {sources}"
     if not plan.sizes.paces:
         say(console, blocks)
-    load = load_of(plan.given, plan.pairs)
+    load = load_of(plan.configuration, plan.pairs)
     for model_id, pace in plan.sizes.paces.items():
-        seconds = block_seconds(plan.given, load, pace)
+        seconds = block_seconds(plan.configuration, load, pace)
         say(
             console,
             f"{model_id}: {blocks}, batches of {number_of(pace.batch_size, 'row')}, about "
@@ -35,7 +35,7 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
 
 def say_stages(console: Console, plan: AuditPlan) -> None:
     """Print the stages of refined paths, now and at most, and the forward rows of the most."""
-    rules = list_rules(plan.given.paths, plan.given.stages)
+    rules = list_rules(plan.configuration.paths, plan.configuration.stages)
     if not rules:
         return
     finest = {name: rule.finest() for name, rule in rules.items()}
@@ -45,5 +45,5 @@ def say_stages(console: Console, plan: AuditPlan) -> None:
             f"path {name}: {len(rule.grid)} stages now, at most {len(finest[name].grid)}, until "
             f"no mean moves by more than {rule.until:g}",
         )
-    rows = count_rows(with_stages(plan.given, finest), plan.pairs)
+    rows = count_rows(with_stages(plan.configuration, finest), plan.pairs)
     console.print(f"forward rows per model on the most stages: {rows.planned} planned")

@@ -1,16 +1,16 @@
-"""The two streams that commands write to: results, and complaints."""
+"""The two streams of commands: results on standard output, warnings on standard error."""
 
 import sys
 
 from tasks.terminal import Terminal
 
-# Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
+# In a pipe or a log, nothing is cut to fit a terminal.
 console = Terminal(width=None if sys.stdout.isatty() else 1000)
 complaints = Terminal(stderr=True, style="red", soft_wrap=True)
 
 
 def say(console: Terminal, text: str) -> None:
-    """Print a text as it is: nothing in it is wrapped."""
+    """Print a text without wrapping it."""
     console.print(text, soft_wrap=True)
 
 
@@ -21,5 +21,5 @@ def complain(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Say what is amiss beside the results."""
+    """Print a warning on standard error."""
     say(complaints, f"warning: {text}")

@@ -1,4 +1,4 @@
-"""Models on trial before a run: whether they can be used, and what they take of the memory."""
+"""Try the models of a plan before a run: check that they can be used, and measure their memory."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ from tasks.trial import refuse_unusable
 
 
 def try_models(console: Console, planned: AuditPlan) -> AuditPlan:
-    """Try every model of a plan that has anything to score, and say what a worker needs for it.
+    """Try every model with work to do, and print the memory that a worker needs for it.
 
-    Returns the plan with the speed of the models, and with the blocks that fit it. Raises the error
-    that the run would end with where models cannot be used.
+    Returns the plan with the measured speed of the models, and with blocks that fit this speed.
+    If models cannot be used, raises the error with which the run would end.
     """
     tried = refuse_unusable(planned, is_measured=True)
     if tried.models:
@@ -28,16 +28,16 @@ def try_models(console: Console, planned: AuditPlan) -> AuditPlan:
 
 
 def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footprint]) -> None:
-    """What a worker takes of the memory with the model that takes most, and whether it is there."""
+    """Print the memory of a worker with the largest model; warn if too little memory is free."""
     study = planned.study
     need = max(needs(study, planned.pairs, footprints), key=lambda one: one.total)
     parts = f"{decimal(need.held)} with the model, {decimal(need.inputs)} the inputs of a block"
-    whose = "of its GPU" if need.is_on_gpu else "of a worker"
-    beside = f"; {decimal(need.locked)} of its host" * need.is_on_gpu
+    place = "of its GPU" if need.is_on_gpu else "of a worker"
+    host_text = f"; {decimal(need.locked)} of its host" * need.is_on_gpu
     say(
         console,
-        f"{need.model_id} takes the most memory {whose}, about {decimal(need.total)}: {parts}, "
-        f"{decimal(need.batch)} a batch of {number_of(need.rows, 'row')}{beside}",
+        f"{need.model_id} takes the most memory {place}, about {decimal(need.total)}: {parts}, "
+        f"{decimal(need.batch)} a batch of {number_of(need.rows, 'row')}{host_text}",
     )
     free = free_memory()
     if (fitting := fitting_rows(need, study, free)) is not None:

@@ -1,4 +1,4 @@
-"""Commands that keep a warehouse in shape; no number changes."""
+"""Commands that maintain a warehouse; they change no results."""
 
 import re
 import time
@@ -29,7 +29,7 @@ KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 def compact_studies(console: Console, store: Storage, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after.
 
-    A warehouse of an earlier decaf is first brought up to date; what that takes is printed, too.
+    Upgrades a warehouse of an earlier decaf first, and prints each upgrade.
     """
     stored_version(store)
     for step in upgrade(store):
@@ -40,12 +40,12 @@ def compact_studies(console: Console, store: Storage, study: str | None) -> None
     for name in [study] if study else receipts.studies(store):
         done = compact(store, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"
-        text = "nothing to fold" if done.before == done.after else change
+        text = "nothing to compact" if done.before == done.after else change
         console.print(f"study {name}: {text}")
 
 
 def check(console: Console, store: Storage, study: str | None, *, is_quick: bool) -> None:
-    """Run every check and print their names; say how far it is where that takes long."""
+    """Run every check and print its name; report progress every five seconds."""
     last = time.monotonic()
 
     def tell(done: int, total: int) -> None:
@@ -59,22 +59,22 @@ def check(console: Console, store: Storage, study: str | None, *, is_quick: bool
 
 
 def repair_warehouse(console: Console, store: Storage, study: str | None) -> None:
-    """Give up what is damaged, and print what that is."""
+    """Withdraw damaged commits, and print their names."""
     check_version(store)
-    done = repair(store, study)
-    for of_study in done:
-        for key in of_study.receipts:
-            say(console, f"study {of_study.study}: {key} is put aside")
-        for name in of_study.commits:
-            say(console, f"study {of_study.study}: {name} is withdrawn")
-    again = f"the next run of {', '.join(one.study for one in done)} computes it again"
-    say(console, again if done else "nothing is damaged")
+    repairs = repair(store, study)
+    for repaired in repairs:
+        for key in repaired.receipts:
+            say(console, f"study {repaired.study}: {key} is set aside")
+        for name in repaired.commits:
+            say(console, f"study {repaired.study}: {name} is withdrawn")
+    studies = ", ".join(repaired.study for repaired in repairs)
+    say(console, f"the next run of {studies} computes it again" if repairs else "no damage found")
 
 
-def asked_to_keep(texts: Sequence[str]) -> Keep:
-    """Read what ``--keep`` says, which may be given for runs and for days.
+def parse_keep(texts: Sequence[str]) -> Keep:
+    """Read the values of ``--keep``: at most a number of runs and a number of days.
 
-    Raises BadInput when a text is neither, or one of them is given twice.
+    Raises BadInput for a value that is neither, and for two numbers of runs or of days.
 
     >>> asked_to_keep(["30", "90d"])
     Keep(run_count=30, age=datetime.timedelta(days=90))
@@ -101,7 +101,7 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
 def withdraw_runs(
     console: Console, store: Storage, keep: Keep, study: str | None, *, is_real: bool
 ) -> None:
-    """Print which runs go, with units and bytes; withdraw them when it ``is_real``."""
+    """Print the runs to withdraw, with units and bytes; withdraw them if ``is_real``."""
     check_version(store)
     find = withdraw if is_real else find_withdrawals
     withdrawals = find(store, keep, study)
@@ -124,7 +124,7 @@ def withdraw_runs(
 def collect_garbage(
     console: Console, store: Storage, older_than: float, study: str | None, *, is_real: bool
 ) -> None:
-    """Print what can be deleted after a grace period in days; delete it when it ``is_real``."""
+    """Print files that are unused for ``older_than`` days; delete them if ``is_real``."""
     _check_days("--older-than", older_than)
     check_version(store)
     find = delete_garbage if is_real else find_garbage
@@ -132,8 +132,8 @@ def collect_garbage(
     for garbage in files:
         size = f"{garbage.byte_count:>12,}"
         console.print(f"{size}  {garbage.path}: {garbage.reason}")
-    held = held_studies(store)
-    left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
+    audited = held_studies(store)
+    left_out = f"; left out, since an audit is running: {', '.join(audited)}" if audited else ""
     total = sum(garbage.byte_count for garbage in files)
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"
     text = f"{len(files)} files ({total / 1e6:.2f} MB) {did}" if files else "nothing to delete"

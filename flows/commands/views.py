@@ -1,4 +1,4 @@
-"""What there is to query: all views, or one of them column by column."""
+"""List the views of a warehouse, or describe the columns of one view."""
 
 from rich.console import Console
 from rich.table import Table
@@ -11,11 +11,11 @@ from warehouse.query.views import MACRO
 from warehouse.query.views import views as catalog_views
 
 KINDS = ("core", "out", "paper", MACRO)
-"""What people ask; the rest is behind it."""
+"""Kinds of views that are listed; views of other kinds only serve these."""
 
 
 def list_views(console: Console) -> None:
-    """Print names with what they are for and what one row is."""
+    """Print the name, the meaning of a row and the purpose of each view."""
     table = Table()
     for name in ("view", "one row per", "purpose"):
         table.add_column(name, no_wrap=name == "view")

@@ -12,12 +12,12 @@ from decaf.errors import ScheduleError
 
 
 def next_date(cron: str, timezone: str, after: datetime | None = None) -> datetime:
-    """When a schedule runs next, in UTC.
+    """Next date of a schedule, in UTC.
 
-    In the hour that spring leaves out Prefect runs it an hour earlier, since 3.9.1 an hour later.
+    In the hour that spring skips, Prefect runs it an hour earlier; since 3.9.1, an hour later.
 
-    Raises ScheduleError when the expression is none, or no date ever matches it: Prefect would
-    silently run nothing.
+    Raises ScheduleError for an invalid expression, and for one that no date matches, for which
+    Prefect would silently run nothing.
     """
     from prefect.server.schemas.schedules import CronSchedule
 
@@ -25,7 +25,7 @@ def next_date(cron: str, timezone: str, after: datetime | None = None) -> dateti
         schedule = CronSchedule(cron=cron, timezone=zone(timezone).key)
     except ValidationError as error:
         raise ScheduleError(
-            f"--cron {cron!r} is no cron expression; expected five fields: minute, hour, day, "
+            f"--cron {cron!r} is not a cron expression; expected five fields: minute, hour, day, "
             "month, weekday, as in '0 2 * * *'"
         ) from error
     try:
@@ -38,9 +38,9 @@ def next_date(cron: str, timezone: str, after: datetime | None = None) -> dateti
 
 
 def zone(name: str) -> ZoneInfo:
-    """The timezone of a name.
+    """Timezone of a name.
 
-    Raises ScheduleError when there is none, with the nearest one.
+    Raises ScheduleError, which suggests the nearest name, for an unknown name.
     """
     names = available_timezones()
     if name not in names:

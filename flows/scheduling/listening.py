@@ -1,4 +1,4 @@
-"""Hears of new versions and aliases from MLflow's registry webhooks, each signature checked."""
+"""Receive signed webhooks of MLflow's registry about new versions and aliases."""
 
 import base64
 import hashlib
@@ -17,11 +17,11 @@ from typing import NamedTuple
 from decaf.errors import BadInput, ConfigError
 
 SECRET = "DECAF_MLFLOW_SECRET"
-"""Variable of the environment: what MLflow signs with."""
+"""Environment variable with the secret that signs MLflow's webhooks."""
 SIGNATURE, DELIVERY = "X-MLflow-Signature", "X-MLflow-Delivery-Id"
 TIMESTAMP = "X-MLflow-Timestamp"
 WINDOW_SECONDS = 300
-"""How far a signed moment may be from now."""
+"""Largest difference between the signed moment and now."""
 MOST_BYTES = 1 << 16
 REQUEST_SECONDS = 10
 ACTIONS = (
@@ -33,7 +33,7 @@ ACTIONS = (
 
 
 class Judgement(NamedTuple):
-    """The answer to a request, and the model that has changed, if one has."""
+    """Answer to a request, and the name of the changed model, if any."""
 
     status: HTTPStatus
     model: str | None = None
@@ -42,10 +42,10 @@ class Judgement(NamedTuple):
 def judge(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> Judgement:
     """Judge a request at a moment (seconds since 1970).
 
-    401 without the signature of this body, delivery and moment, or when the moment is not within
-    the window; 400 when what is signed is no event. Else 200, with the model where an event is
-    about a version or an alias. A request that is repeated within the window counts again: a
-    re-audit of what has not changed costs seconds.
+    401 without the signature of this body, delivery and moment, or if the moment is outside the
+    window; 400 if the signed body is not an event. Else 200, with the model if the event is about a
+    version or an alias. A repeated request within the window counts again, since a re-audit without
+    changes costs seconds.
     """
     delivery, moment = headers.get(DELIVERY, ""), headers.get(TIMESTAMP, "")
     content = f"{delivery}.{moment}.".encode(errors="surrogateescape") + body
@@ -74,16 +74,13 @@ def load_secret() -> str:
     if secret := os.environ.get(SECRET):
         return secret
     raise ConfigError(
-        f"--listen needs the secret of MLflow's webhook in {SECRET}, which is not set; set it, "
-        "since whoever reaches the address could have registries audited"
+        f"--listen needs the secret of MLflow's webhook, but {SECRET} is not set; set it, since "
+        "otherwise anyone who reaches the address could start re-audits"
     )
 
 
 def address(place: str) -> tuple[str, int]:
-    """Host and port of ``HOST:PORT``.
-
-    Raises BadInput when it is something else.
-    """
+    """Host and port of ``HOST:PORT``; raises BadInput for other text."""
     host, _, port = place.rpartition(":")
     if not (host and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
         raise BadInput(f"--listen {place!r}: expected HOST:PORT, as 127.0.0.1:4300")
@@ -92,7 +89,7 @@ def address(place: str) -> tuple[str, int]:
 
 @contextmanager
 def listening_at(place: str | None, tell: Callable[[str], None]) -> Iterator[None]:
-    """Listen at ``HOST:PORT`` until the block ends; nowhere where there is none."""
+    """Listen at ``HOST:PORT`` until the block ends; do nothing if ``place`` is None."""
     if not place:
         yield
         return
@@ -101,7 +98,7 @@ def listening_at(place: str | None, tell: Callable[[str], None]) -> Iterator[Non
 
 
 class _Request(BaseHTTPRequestHandler):
-    """A request that is read for so long at most: a drip never ends, nor is it ever silent."""
+    """A request with a limit on its total reading time, since a slow client never times out."""
 
     def setup(self) -> None:
         super().setup()
@@ -114,12 +111,12 @@ class _Request(BaseHTTPRequestHandler):
         super().finish()
 
     def _stop_reading(self) -> None:
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the connection is already closed
             self.connection.shutdown(socket.SHUT_RD)
 
 
 class _Server(ThreadingHTTPServer):
-    """Of either family of addresses."""
+    """Server for IPv4 and IPv6 addresses."""
 
     daemon_threads = True
 
@@ -130,7 +127,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def listening(host: str, port: int, secret: str, tell: Callable[[str], None]) -> Iterator[int]:
-    """Listen until the block ends, and tell the names of models; yields the port."""
+    """Listen until the block ends, and call ``tell`` with names of models; yields the port."""
 
     class Handler(_Request):
         def do_POST(self) -> None:
@@ -154,7 +151,7 @@ def listening(host: str, port: int, secret: str, tell: Callable[[str], None]) ->
             return judge(self.headers, body, secret, time.time())
 
         def log_message(self, *_: object) -> None:
-            """Nothing: who asks may ask as often as they like."""
+            """Log nothing, since anyone may send any number of requests."""
 
     with _Server((host, port), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

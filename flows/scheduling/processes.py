@@ -1,7 +1,7 @@
-"""Processes that belong to ``decaf serve``: started so that none outlives it, found by a mark.
+"""Start and end the processes of ``decaf serve``, so that none outlives it.
 
-The mark is a variable of the environment, which children inherit, Dask's workers included. So what
-a killed parent left behind is found without files that could be wrong.
+They have a mark in their environment, which children inherit, Dask's workers included. So
+``decaf serve`` finds the children of a killed parent without a file that could be wrong.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ import psutil
 SERVE = "DECAF_SERVE"
 """Folder of the service that a process belongs to."""
 RUN = "PREFECT__FLOW_RUN_ID"
-"""Run that a process belongs to: Prefect's worker sets it."""
+"""Flow run of a process; Prefect's worker sets it."""
 GRACE_SECONDS = 10
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def python(*arguments: str) -> list[str]:
-    """Command that runs a module of this project, whatever lies in the folder it runs in."""
+    """Command that runs a module of this project, even if its folder has a module of that name."""
     return [sys.executable, "-P", "-m", *arguments]
 
 
@@ -35,12 +35,12 @@ def start(
     folder: Path | None = None,
     output: IO[bytes] | int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own, so that Ctrl-C reaches its parent alone.
+    """Start a process in its own session, so that Ctrl-C reaches its parent alone.
 
-    On Linux it is sent SIGTERM when its parent ends, however that ends; elsewhere it is found by
-    its mark at the next start. Without ``output``, only its error stream is passed on.
+    On Linux the process gets SIGTERM when its parent ends. Elsewhere, the next start finds it by
+    its mark. Without ``output``, only its error stream is passed on.
 
-    Raises OSError when the folder is gone.
+    Raises OSError if the folder does not exist.
     """
     return subprocess.Popen(
         command,
@@ -57,7 +57,7 @@ def start(
 def end(marks: Mapping[str, str | None], grace_seconds: float = GRACE_SECONDS) -> int:
     """End all processes with these variables (None: any value); returns how many there were.
 
-    SIGTERM first, SIGKILL for those that are still there after the grace period.
+    Sends SIGTERM, then SIGKILL to the processes that still run after the grace period.
     """
     marked = [process for process in psutil.process_iter() if _is_marked(process, marks)]
     for process in marked:
@@ -70,7 +70,7 @@ def end(marks: Mapping[str, str | None], grace_seconds: float = GRACE_SECONDS) -
 
 
 def stop(process: subprocess.Popen[bytes], grace_seconds: float) -> int:
-    """Ask a process to end, make it end after the grace period; returns its exit status."""
+    """Terminate a process, kill it after the grace period; returns its exit status."""
     if process.poll() is None:
         process.terminate()
     try:

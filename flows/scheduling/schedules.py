@@ -39,11 +39,11 @@ UNDER_WAY = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
 ENDED = [StateType.COMPLETED, StateType.FAILED, StateType.CANCELLED]
 PAGE, MOST_RETRIES = 200, 2
 CREDENTIALS = "PREFECT_API_AUTH_STRING"
-"""Where Prefect itself looks for them, as ``user:password``."""
+"""Environment variable of Prefect with ``user:password``."""
 
 
 class Schedule(NamedTuple):
-    """When a configuration is run."""
+    """A configuration with the times of its runs."""
 
     id: UUID
     name: str
@@ -51,12 +51,12 @@ class Schedule(NamedTuple):
     timezone: str
     config: Path
     folder: Path
-    """Where it runs: relative paths of the configuration start here."""
+    """Working directory of its runs; relative paths of the configuration start here."""
     is_paused: bool
     is_served: bool
-    """Whether a worker has asked for its runs within the last minute."""
+    """True if a worker has polled its runs within the last minute."""
     is_watched: bool = False
-    """Whether it also runs when something changes in its registry."""
+    """True if it also runs when its registry changes."""
 
 
 class Schedules:
@@ -74,7 +74,7 @@ class Schedules:
         self._client.__exit__(*error)
 
     def is_up(self) -> bool:
-        """Whether the server answers."""
+        """True if the server answers."""
         with _retries(0):
             return self._client.api_healthcheck() is None
 
@@ -86,11 +86,8 @@ class Schedules:
         """Names of schedules of former versions of decaf, which no worker runs."""
         return [each.name for each in self._deployments() if each.work_pool_name != POOL]
 
-    def named(self, name: str) -> Schedule:
-        """One schedule.
-
-        Raises UnknownName when there is none of this name.
-        """
+    def find_schedule(self, name: str) -> Schedule:
+        """Find a schedule by its name; raises UnknownName for an unknown name."""
         by_name = {schedule.name: schedule for schedule in self.all()}
         if name not in by_name:
             raise UnknownName.among("schedule", name, by_name)
@@ -171,7 +168,7 @@ class Schedules:
         return self._runs(state={"type": {"any_": UNDER_WAY}})
 
     def due(self) -> list[FlowRun]:
-        """Runs of all schedules that should have begun by now."""
+        """Runs of all schedules whose start is overdue."""
         return self._runs(state=WAITING, next_scheduled_start_time={"before_": datetime.now(UTC)})
 
     def begin_again(self, runs: Iterable[FlowRun]) -> None:

@@ -15,12 +15,12 @@ FULL_COLLECTION_EVERY = 600
 
 
 def collect_apart() -> None:
-    """Have a thread of its own collect garbage from now on, and no other.
+    """Collect garbage in a separate thread, and in no other thread.
 
-    A statement that SQLite refuses leaves its cursor behind, as garbage. Whoever frees it waits for
-    the thread that uses its connection, and that one waits up to a minute for the lock of a
-    transaction. If the event loop frees it, the transaction cannot end, and the server stands still
-    for that minute.
+    A statement that SQLite refuses leaves its cursor behind, as garbage. The thread that frees the
+    cursor waits for the thread that uses its connection, which waits up to a minute for the lock of
+    a transaction. If the event loop frees the cursor, the transaction cannot end, and the server
+    hangs for that minute.
     """
     gc.disable()
     threading.Thread(target=_collect, name="collect garbage", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Where the schedules of this folder are served: one ``decaf serve`` per ``PREFECT_HOME``."""
+"""Address and lock of ``decaf serve``, which runs once for each ``PREFECT_HOME``."""
 
 import os
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ def home() -> Path:
 
 
 def address() -> str:
-    """Address of the server that knows the schedules.
+    """Address of the server that has the schedules.
 
-    ``PREFECT_API_URL`` when it is set; otherwise that of the service which holds this folder.
+    ``PREFECT_API_URL`` if it is set; otherwise the address of the service that holds this folder.
 
-    Raises ServerUnreachable when there is neither.
+    Raises ServerUnreachable if neither exists.
     """
     if url := os.environ.get(ADDRESS):
         return url.rstrip("/")
@@ -36,18 +36,18 @@ def address() -> str:
     if LocalStorage(folder).is_held(LOCK) and file.exists():
         return file.read_text()
     raise ServerUnreachable(
-        f"decaf serve is not running in {folder}, and {ADDRESS} names no other; start it with "
-        "decaf serve in this folder, or set PREFECT_HOME to the folder that it runs in"
+        f"decaf serve is not running in {folder}, and {ADDRESS} is not set; start decaf serve "
+        "in this folder, or set PREFECT_HOME to the folder in which it runs"
     )
 
 
 @contextmanager
-def held(folder: Path, served_at: str) -> Iterator[None]:
-    """Hold the folder for the length of the block, and say where its server is.
+def hold_folder(folder: Path, served_at: str) -> Iterator[None]:
+    """Lock the folder until the block ends, and write the server's address into it.
 
-    The lock is the operating system's, so it ends with this process, however that ends.
+    The operating system releases the lock when this process ends in any way.
 
-    Raises AlreadyRunning when another process holds it.
+    Raises AlreadyRunning if another process holds the lock.
     """
     try:
         with LocalStorage(folder).hold(LOCK):

@@ -1,4 +1,4 @@
-"""``decaf serve``: a Prefect server and a process worker of its schedules, ended as one."""
+"""``decaf serve``: run a Prefect server and a process worker, and end them together."""
 
 import os
 import signal
@@ -24,17 +24,17 @@ EVERYWHERE = ("0.0.0.0", "::")
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 SERVER_DEFAULTS = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
-    # In memory they are lost with the server, and the place of a killed run stays taken for good.
+    # Leases in memory are lost with the server; a killed run would then block its place forever.
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
-    # Calling a run late is one more writer to SQLite, at the moment when the worker takes it up.
+    # This service would write to SQLite at the moment when the worker takes up a run.
     "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
-    # Runs are forgotten after ninety days, and not events alone: one a minute is half a million.
+    # Runs, not only events, are deleted after ninety days.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
 }
 WORKER = ("worker", "start", "--pool", POOL, "--type", "process", "--name", "decaf")
 WORKER_SETTINGS = {
     "PREFECT_WORKER_QUERY_SECONDS": "2",
-    # Taken up before it is due, a run would be cancelled for one that ends in time.
+    # A run that is taken up early would be cancelled for an earlier run that still ends in time.
     "PREFECT_WORKER_PREFETCH_SECONDS": "0",
     "PREFECT_LOGGING_LEVEL": "INFO",
     "PREFECT_LOGGING_TO_API_ENABLED": "true",
@@ -43,31 +43,34 @@ SERVER_CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"
 
 
 def serve(host: str, port: int, listen: str | None = None) -> None:
-    """Serve until a signal comes; no process of it is left then, runs under way included.
+    """Serve until a signal comes, then end all processes, including running flows.
 
-    ``listen`` is ``HOST:PORT`` for MLflow's webhooks; nobody listens where it is None. If the
-    server or the worker ends by itself, both are started again.
+    ``listen`` is ``HOST:PORT`` for MLflow's webhooks, or None. If the server or the worker ends by
+    itself, both are started again.
 
-    Raises AlreadyRunning when this folder is served by another process; BadInput when the address
-    cannot be used; DecafError when the server does not start.
+    Raises AlreadyRunning if another process serves this folder; BadInput if the address cannot be
+    used; DecafError if the server does not start.
     """
     home = service.home()
     bypass_proxies(host, *LOOPBACK)
     address = f"http://{_reachable(host)}:{port}/api"
-    if (other := os.environ.get(service.ADDRESS, address)) != address:
-        announce(f"{service.ADDRESS} is {other}: decaf schedule asks there, not this server")
+    if (configured := os.environ.get(service.ADDRESS, address)) != address:
+        announce(f"{service.ADDRESS} is {configured}: decaf schedule asks there, not this server")
     marks = {processes.SERVE: str(home)}
-    with service.held(home, address), signals() as stopping:
+    with service.hold_folder(home, address), signals() as stopping:
         if processes.end(marks):
-            announce("ended what a decaf serve that was killed had left behind")
+            announce("ended the remaining processes of a killed decaf serve")
         refuse_taken(host, port, "--port")
         if listen is not None:
             refuse_taken(*listening.address(listen), "--listen")
-            listening.load_secret()  # missed now, not after the server's start
+            listening.load_secret()  # raises before the server's start, not after it
         _settle_credentials(host, port)
         variables = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
         watch = Watch()
-        with listening.listening_at(listen, watch.told.put), Schedules(address) as schedules:
+        with (
+            listening.listening_at(listen, watch.changed_models.put),
+            Schedules(address) as schedules,
+        ):
             while True:
                 _serve_once(server_command(host, port), variables, schedules, watch, stopping)
                 if stopping.wait(PAUSE_SECONDS):
@@ -90,7 +93,7 @@ def _serve_once(
         schedules.make_pool()
         schedules.begin_again(schedules.under_way())  # no process of them is left
         for name in schedules.former():
-            announce(f"schedule {name} is of a former decaf and does not run: add it again")
+            announce(f"schedule {name} was made by an older decaf and does not run; add it again")
         worker = processes.python("prefect", *WORKER)
         running["worker"] = processes.start(worker, variables | WORKER_SETTINGS)
         announce(f"serving at {variables[service.ADDRESS].removesuffix('/api')}")
@@ -126,7 +129,7 @@ def _look(
 def begin_changed(schedules: Schedules, watch: Watch, now: datetime) -> None:
     """Begin a run of each schedule whose registry has changed, unless one is due or under way.
 
-    The limit of one run would cancel a second one, and what it was for would be forgotten.
+    The limit of one run would cancel a second run, and its changed entries would be lost.
     """
     watched = [schedule for schedule in schedules.all() if schedule.is_watched]
     runs = [*schedules.under_way(), *schedules.due()] if watched else []
@@ -150,7 +153,7 @@ def _stop(
         processes.end(marks | {processes.RUN: None})
         schedules.begin_again(interrupted)
     except ServerUnreachable as error:
-        announce(f"{error}; what was under way begins again at the next start")
+        announce(f"{error}; interrupted runs begin again at the next start")
     processes.stop(server, SERVER_GRACE_SECONDS)
     processes.end(marks)
 
@@ -163,13 +166,13 @@ def server_command(host: str, port: int) -> list[str]:
 
 @contextmanager
 def signals() -> Iterator[threading.Event]:
-    """An event that SIGTERM, SIGINT and SIGHUP set; a second one of them is not waited for."""
+    """Yield an event that SIGTERM, SIGINT and SIGHUP set; a second signal interrupts at once."""
     stopping = threading.Event()
 
     def stop(number: int, _: object) -> None:
         if stopping.is_set():
             raise KeyboardInterrupt
-        announce("stopping; what is under way goes on at the next start")
+        announce("stopping; interrupted runs begin again at the next start")
         stopping.set()
 
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -187,13 +190,13 @@ def _settle_credentials(host: str, port: int) -> None:
         os.environ.setdefault(CREDENTIALS, os.environ[SERVER_CREDENTIALS])
     elif not _is_loopback(host):
         announce(
-            f"warning: whoever reaches {host}:{port} can run configurations, hence code, as "
+            f"warning: anyone who reaches {host}:{port} can run configurations, hence code, as "
             f"this user; set {SERVER_CREDENTIALS} to user:password"
         )
 
 
 def _server_settings() -> dict[str, str]:
-    """Settings of the server alone, which lives for weeks, unless the user has set them."""
+    """Settings of the server, except those that the user has set."""
     return {name: os.environ.get(name, default) for name, default in SERVER_DEFAULTS.items()}
 
 
@@ -204,7 +207,7 @@ def _await(
     while not (stopping.is_set() or schedules.is_up()):
         if (status := server.poll()) is not None:
             raise DecafError(
-                f"Prefect's server ended with status {status} before it answered; what it said is "
+                f"Prefect's server ended with status {status} before it answered; its messages are "
                 "above"
             )
         stopping.wait(POLL_SECONDS)

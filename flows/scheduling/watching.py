@@ -1,4 +1,4 @@
-"""Which schedules have something new in their registries: several changes are one run."""
+"""Watch the registries of schedules; several changes in a short time start one run."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ from flows.scheduling.schedules import Schedule
 LOOK_SECONDS = 5.0
 """Between two looks at the folders."""
 QUIET_SECONDS, LONGEST_SECONDS = 5.0, 30.0
-"""A run begins when nothing more has happened for so long, or so long after the first change."""
+"""A run begins after this time without a change, or this time after the first change."""
 FOLDER, MLFLOW = "folder", "mlflow"
 
 
 class _Listing(BaseModel):
-    """Of a configuration, what says where its registry is."""
+    """The part of a configuration that locates its registry."""
 
     registry: dict[str, Any] = {}
 
@@ -39,9 +39,9 @@ class Watch:
     """Collects changes of registries, by schedule, until a run may begin."""
 
     def __init__(self) -> None:
-        self.told: SimpleQueue[str] = SimpleQueue()
-        """Names of models of which MLflow has told, by any thread."""
-        self._seen: dict[UUID, dict[str, str]] = {}
+        self.changed_models: SimpleQueue[str] = SimpleQueue()
+        """Names of models from MLflow's webhooks; any thread adds to it."""
+        self._digests: dict[UUID, dict[str, str]] = {}
         self._waiting: dict[UUID, _Waiting] = {}
 
     def due(
@@ -49,7 +49,7 @@ class Watch:
     ) -> dict[UUID, list[str]]:
         """Look at folders; return entries to re-audit now, by the id of their schedule, once each.
 
-        A schedule that is busy waits, however much happens meanwhile, and is due once afterwards.
+        A busy schedule waits; all changes in the meantime make it due once.
         """
         watched = {each.id: each for each in schedules if each.is_watched and not each.is_paused}
         self._collect(watched, now)
@@ -68,35 +68,35 @@ class Watch:
         return {schedule_id: due[schedule_id] for schedule_id in due.keys() & watched.keys()}
 
     def _collect(self, watched: dict[UUID, Schedule], now: datetime) -> None:
-        told = set()
+        models = set()
         while True:
             try:
-                told.add(self.told.get_nowait())
+                models.add(self.changed_models.get_nowait())
             except Empty:
                 break
         for schedule in watched.values():
             registry = _registry(schedule)
-            changed = told if registry.get("kind") == MLFLOW else set()
+            changed = models if registry.get("kind") == MLFLOW else set()
             if registry.get("kind") == FOLDER:
-                changed = self._changed(schedule, registry)
+                changed = self._list_changed_folders(schedule, registry)
             if changed:
                 waiting = self._waiting.setdefault(schedule.id, _Waiting(now, now))
                 waiting.last = now
                 waiting.entries |= changed
-        self._seen = {key: seen for key, seen in self._seen.items() if key in watched}
+        self._digests = {key: digests for key, digests in self._digests.items() if key in watched}
 
-    def _changed(self, schedule: Schedule, registry: dict[str, Any]) -> set[str]:
+    def _list_changed_folders(self, schedule: Schedule, registry: dict[str, Any]) -> set[str]:
         try:
             digests = look(schedule.folder / str(registry.get("root")))
-        except OSError:  # gone, or changed while it was read: the next look sees it
+        except OSError:  # deleted, or changed while it was read; the next look reads it again
             return set()
-        before = self._seen.get(schedule.id, digests)
-        self._seen[schedule.id] = digests
+        before = self._digests.get(schedule.id, digests)
+        self._digests[schedule.id] = digests
         return {name for name in digests if before.get(name) != digests[name]}
 
 
 def look(root: Path) -> dict[str, str]:
-    """By the name of a model's folder, a digest of names, sizes and times; opens no file."""
+    """Digests of names, sizes and times by the name of a model's folder; opens no file."""
     return {
         folder.name: json_sha256(
             sorted(
@@ -114,5 +114,5 @@ def look(root: Path) -> dict[str, str]:
 def _registry(schedule: Schedule) -> dict[str, Any]:
     try:
         return load(schedule.config, _Listing).registry
-    except ConfigError:  # its run says so
+    except ConfigError:  # its run reports the error
         return {}

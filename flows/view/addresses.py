@@ -1,4 +1,4 @@
-"""Addresses of pages: the rows that they are about, the filter, the order and the columns."""
+"""Addresses of pages: restrictions of columns, filter, order and columns to show."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,14 +11,14 @@ from decaf.errors import BadInput, suggestion
 from warehouse.query.pages import Filter, Term
 
 FILTER, SORT, NUMBER, COLUMN = "q", "sort", "page", "column"
-"""Parameters that are no columns; the last may be there several times."""
+"""Parameters that are not columns; the last may be repeated."""
 
 
 PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class BadAddress(BadInput):
-    """An address asks for rows that cannot be."""
+    """An address has an unknown or invalid parameter."""
 
 
 class Address(NamedTuple):
@@ -29,13 +29,13 @@ class Address(NamedTuple):
     """Values that columns must have, as text."""
     filter: str = ""
     sort: str = ""
-    """Column, after a minus sign where the largest comes first; empty for the page's own order."""
+    """Column, after a minus sign for descending order; empty for the page's default order."""
     number: int = 1
     columns: tuple[str, ...] = ()
-    """Columns to show; none for those of the page."""
+    """Columns to show; empty for the page's default."""
 
     def link(self, ending: str = "") -> str:
-        """Path and parameters that lead here; ``ending`` is that of another form of the rows."""
+        """Path and parameters of this address; ``ending`` selects another format, such as .csv."""
         parameters = [*self.about.items(), *self.options()]
         if self.number > 1:
             parameters.append((NUMBER, str(self.number)))
@@ -43,7 +43,7 @@ class Address(NamedTuple):
         return f"/{self.page}{ending}{query}"
 
     def options(self) -> list[tuple[str, str]]:
-        """Parameters of filter, order and columns, without those that are as usual."""
+        """Parameters of filter, order and columns, without defaults."""
         texts = [(FILTER, self.filter), (SORT, self.sort)]
         return [*((name, text) for name, text in texts if text), *self._columns()]
 
@@ -51,7 +51,7 @@ class Address(NamedTuple):
         return [(COLUMN, name) for name in self.columns]
 
     def with_about(self, **values: str | None) -> "Address":
-        """Copy about other values, from its first page; None restricts a column no more."""
+        """Copy with other restrictions, at the first page; None removes a restriction."""
         about = {
             name: text for name, text in self.about.items() if values.get(name, "") is not None
         }
@@ -62,8 +62,7 @@ class Address(NamedTuple):
 def parse_address(page: str, parameters: Iterable[tuple[str, str]], columns: pa.Schema) -> Address:
     """Read the parameters of a page whose query has these columns.
 
-    Raises BadAddress for a parameter that is neither a column nor known, for one that is there
-    twice, and for a page number that is none.
+    Raises BadAddress for an unknown parameter, a repeated parameter, and an invalid page number.
     """
     single: dict[str, str] = {}
     chosen = []
@@ -90,7 +89,7 @@ def parse_address(page: str, parameters: Iterable[tuple[str, str]], columns: pa.
 def restrictions(address: Address, columns: pa.Schema) -> list[Filter]:
     """Filters of the values that an address names, with the types of the columns.
 
-    Raises BadAddress for a value that is of another type.
+    Raises BadAddress for a value of another type.
     """
     filters = []
     for name, text in address.about.items():

@@ -1,4 +1,4 @@
-"""Values of the templates: a table or a trajectory, as the page says it."""
+"""Values of the templates for a table or a trajectory."""
 
 from typing import Any, NamedTuple
 

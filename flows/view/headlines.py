@@ -9,8 +9,9 @@ UNWANTED = ("decides_by", "leans_on")
 """Rules of models that react to what should not matter."""
 EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}
 MEANS = (
-    "Means over pairs, in score units: evidence (E) agrees with the final gap, contradiction (C) "
-    "opposes it, and fragility (F) is the response of pairs without a final gap."
+    "Means over pairs, in score units: evidence (E) has the sign of the endpoint difference, "
+    "contradiction (C) has the opposite sign, and fragility (F) is the response of pairs whose "
+    "endpoint difference is below the threshold."
 )
 
 
@@ -35,7 +36,7 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
 
 
 def lead(snapshot: Snapshot, rows: Rows) -> str:
-    """Sentence that says how to read a table; empty where there is none."""
+    """Sentence that explains how to read a table; empty for some tables."""
     about = rows.address.about
     match rows.page.name:
         case "studies":
@@ -96,5 +97,5 @@ def _of_pairs(snapshot: Snapshot, rows: Rows) -> str:
     )
 
 
-def _number(value: int, one: str, many: str) -> str:
-    return f"{count_text(value)} {one if value == 1 else many}"
+def _number(value: int, singular: str, plural: str) -> str:
+    return f"{count_text(value)} {singular if value == 1 else plural}"

@@ -1,4 +1,4 @@
-"""Serves the pages of a warehouse to this machine, in the process of the command."""
+"""Serve the pages of a warehouse to this machine, in the process of the command."""
 
 import logging
 import socket
@@ -15,13 +15,13 @@ from warehouse import storage
 
 LOOPBACK = "127.0.0.1"
 GRACE_SECONDS = 1
-"""For requests under way when a signal comes."""
+"""Time for running requests to finish after a signal."""
 
 
 def serve_pages(console: Console, warehouse: str, port: int, *, opens_browser: bool) -> None:
-    """Serve until a signal comes, which then ends the command as it ends any other.
+    """Serve until a signal ends the command.
 
-    Raises WarehouseError for a warehouse that cannot be opened, BadInput for a port that is taken.
+    Raises WarehouseError if the warehouse cannot be opened, and BadInput if the port is in use.
     """
     store = storage.open(warehouse)
     application = Site(store).application()
@@ -40,9 +40,9 @@ def serve_pages(console: Console, warehouse: str, port: int, *, opens_browser: b
             ws="none",
         )
     )
-    # A request that a signal cuts off is no fault; any other is told with its traceback.
+    # A request that a signal interrupts is not an error; errors are logged with a traceback.
     log = logging.getLogger("uvicorn.error")
-    log.addFilter(lambda _: not (server.should_exit or stopping.received()))
+    log.addFilter(lambda _: not (server.should_exit or stopping.has_signal()))
     with socket.create_server((LOOPBACK, port)) as listener:
         address = f"http://{LOOPBACK}:{port}"
         console.print(f"{store.address} is shown at {address}; Ctrl-C ends this", soft_wrap=True)

@@ -30,7 +30,7 @@ from warehouse.report import templates
 from warehouse.storage import Storage
 
 HOSTS = ("127.0.0.1", "localhost")
-"""Names that a browser may ask for. A page of another site that resolves to here has another."""
+"""Host names that requests may have; another site that resolves to this machine has another."""
 SCRIPT = templates.read_text("card.js") + templates.read_text("view/view.js")
 HEADERS = {
     "Cache-Control": "no-store",
@@ -41,13 +41,13 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 OWN_SITES = (None, "none", "same-origin")
-"""Values of Sec-Fetch-Site that a request has which no other site caused."""
+"""Values of Sec-Fetch-Site in requests that no other site caused."""
 
 
 class Site:
-    """Pages over the newest snapshot of a warehouse; requests may come at the same time.
+    """Pages of the newest snapshot of a warehouse, for concurrent requests.
 
-    Raises WarehouseError where the warehouse cannot be opened.
+    Raises WarehouseError if the warehouse cannot be opened.
     """
 
     def __init__(self, store: Storage) -> None:
@@ -79,7 +79,7 @@ class Site:
         return RedirectResponse("/studies", headers=HEADERS)
 
     def _renew(self, request: Request) -> Response:
-        """Open the warehouse again, and lead back to the page that asked for it."""
+        """Open the warehouse again, and redirect to the page of the request."""
         back = request.query_params.get("back", "/studies")
         if request.headers.get("sec-fetch-site") not in OWN_SITES:
             raise HTTPException(HTTPStatus.FORBIDDEN, "another site asked for this")

@@ -1,4 +1,4 @@
-"""A warehouse as it was at one moment: its answers, and the names that people know things by."""
+"""Answers of a warehouse at one moment, and display names."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -24,18 +24,17 @@ Record = dict[str, Any]
 
 
 class Snapshot:
-    """One connection, which sees the commits of the moment it was opened.
+    """One connection, which sees the commits of the moment at which it was opened.
 
-    Threads may ask at the same time: one query runs after another. Every question is asked once;
-    the last :data:`MOST_ANSWERS` answers stay. Raises WarehouseError where the warehouse cannot be
-    opened.
+    Queries of several threads run one after another. The last :data:`MOST_ANSWERS` answers are
+    cached. Raises WarehouseError if the warehouse cannot be opened.
 
     Attributes
     ----------
     store, moment
         The opened warehouse, and the moment it was read, UTC.
     damage
-        Files that are left out since they are missing or damaged, in words; empty without any.
+        Message about missing or damaged files, which are left out; empty without such files.
     """
 
     def __init__(self, store: Storage) -> None:
@@ -50,7 +49,7 @@ class Snapshot:
     def ask(self, question: Question) -> pa.Table:
         """Rows of a question.
 
-        Raises QueryError where it needs too much memory; WarehouseError, naming the files, where
+        Raises QueryError if it needs too much memory; WarehouseError, which names the files, if
         some are damaged.
         """
         key = (question.sql, repr(question.values))
@@ -72,7 +71,7 @@ class Snapshot:
         return self.ask(Question(f"FROM (\n{query(f'view/{page}')}\n) LIMIT 0", {})).schema
 
     def display_name(self, study: str, kind: str, name: str) -> str:
-        """Name for people of a pair type, path or model; the name itself where it has none."""
+        """Display name of a pair type, path or model; the stored name without one."""
         names = (row for row in self.ask_query("names") if row["name"] == name)
         shown = {(row["study"], row["kind"]): row["display_name"] for row in names}
         return shown.get((study, kind), name)

@@ -1,4 +1,4 @@
-"""Pages that are tables: rows that an address asks for, as cells, with ways on from there."""
+"""Pages with a table: the rows of an address as cells, with links to further pages."""
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ NO_PICTURES: Record = {"words": "", "factual": None, "counterfactual": None}
 
 
 class Head(NamedTuple):
-    """A column as the table shows it; ``link`` sorts by it, and ``order`` is that of now."""
+    """Heading of a column; ``link`` sorts by it, and ``order`` is the current order."""
 
     name: str
     column: Column
@@ -55,16 +55,16 @@ class Line(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows of one page of a table, and the questions that gave them."""
+    """Rows of one page of a table, and their queries."""
 
     page: Page
     address: Address
     question: Question
-    """The one that has these rows, for another reader of the warehouse."""
+    """Query of these rows, for use outside the browser."""
     answer: pa.Table
     total: int
     roles: dict[str, int]
-    """Rows by role, whichever the address restricts the page to; empty where there are none."""
+    """Number of rows by role, without the address's restriction to a role; empty without roles."""
     columns: pa.Schema
 
     @property
@@ -111,7 +111,7 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
 
 
 def _count_roles(snapshot: Snapshot, page: Page, filters: Sequence[Filter]) -> dict[str, int]:
-    """Rows by role, of every role."""
+    """Number of rows of each role."""
     counts = snapshot.ask(count_rows_by(filter_rows(_all_rows(page.name), filters), ROLE))
     return {row[ROLE]: row["row_count"] for row in counts.to_pylist()}
 
@@ -121,7 +121,7 @@ def _only_value(rows: pa.Table) -> Any:
 
 
 def read_whole(snapshot: Snapshot, page: str, filters: Sequence[Filter]) -> pa.Table:
-    """All rows of a page that is read once, of one study or of all."""
+    """All rows of a page that is read once, for one study or all studies."""
     return snapshot.ask(filter_rows(_all_rows(page), filters))
 
 
@@ -136,14 +136,14 @@ def read_study(snapshot: Snapshot, page: str, study: str) -> list[Record]:
 
 
 def shown_columns(snapshot: Snapshot, rows: Rows) -> list[str]:
-    """Columns that the table shows, in their order: chosen ones, or those of the page."""
+    """Columns that the table shows, in order: those that the address chooses, or the default."""
     page, chosen = rows.page, rows.address.columns or rows.page.columns
     free = [name for name in choosable(snapshot, rows) if name in chosen]
     return [name for name in page.every if name in (page.link, *free)]
 
 
 def choosable(snapshot: Snapshot, rows: Rows) -> list[str]:
-    """Columns that a visitor may show or hide: those that the address leaves open."""
+    """Columns that a visitor may show or hide: those that the address does not restrict."""
     fixed = {rows.page.link, *rows.address.about}
     if rows.page.name not in ("studies", "runs") and len(snapshot.studies()) == 1:
         fixed.add("study")
@@ -236,13 +236,13 @@ def _pictures(snapshot: Snapshot, rows: Rows) -> dict[tuple[str, str], Record]:
 
 
 def scale_of(snapshot: Snapshot, study: str | None, responses: list[float | None]) -> float:
-    """Response that fills a bar: 1 of probabilities, otherwise the largest one there is."""
+    """Response that fills a bar: 1 for probabilities, otherwise the largest response."""
     if snapshot.has_probabilities(study):
         return 1.0
     return max((value for value in responses if value), default=1.0)
 
 
 def bar_of(record: Record, scale: float) -> list[tuple[str, float]]:
-    """Components that have a width, with it in percent of the scale."""
+    """Components above zero with their widths in percent of the scale."""
     widths = ((name, 100 * (record[name] or 0.0) / scale) for name in COMPONENTS)
     return [(name, round(width, 2)) for name, width in widths if width > 0]

@@ -74,7 +74,7 @@ class Trajectory(NamedTuple):
 
 
 def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
-    """Ask for one trajectory; None where the warehouse does not have it.
+    """Read one trajectory; None if the warehouse does not have it.
 
     Raises BadAddress for an address that does not name one.
     """

@@ -1,1 +1,1 @@
-"""The Dask cluster of a study, and what its workers hold."""
+"""Dask cluster of a study, and the state of its workers."""

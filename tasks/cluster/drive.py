@@ -1,4 +1,4 @@
-"""Drive many Dask futures with a bounded window; a result is dropped once it has been seen."""
+"""Drive many Dask futures with a bounded window; each result is released after its callback."""
 
 import errno
 import itertools
@@ -23,15 +23,15 @@ from tasks.cluster.worker_errors import plain_error
 WINDOW_PER_WORKER = 4
 SHOWN = 5
 OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
-"""Why one file cannot be written where others can."""
+"""Errors that concern one file and do not prevent writing others."""
 MOST_ORDERS = 1 << 32
-"""More than any call has: keeps calls of different ranks apart."""
+"""More tasks than any call has, so that priorities of different ranks do not overlap."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _refused: dict[str, str] = {}
-"""Clients for which this worker has met a disk that refuses, and what the disk said."""
+"""Write errors of this worker's disk, by client."""
 
 
 def drive(
@@ -43,12 +43,12 @@ def drive(
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> None:
-    """Run ``work`` on every task as :func:`attempt` does, and raise what failed as one error.
+    """Run ``work`` on every task with :func:`attempt`, and raise all failures as one error.
 
-    Raises BadInput when tasks failed because of what was given, and ScoringFailed when they failed
-    for another reason. Raises DiskRefuses when the disk refused a result, so that what is left has
-    not been begun, and WriteFailed when a result could not be written for a reason that is its own.
-    Raises OrchestrationLost when the scheduler is gone.
+    Raises BadInput if tasks failed because of their input, and ScoringFailed if they failed for
+    another reason; DiskRefuses if the disk refused a result, after which no task is started, and
+    WriteFailed if only one file could not be written; OrchestrationLost if the connection to the
+    scheduler is lost.
     """
     _raise(attempt(client, work, tasks, names, on_done, rank, final), len(names))
 
@@ -62,22 +62,21 @@ def attempt(
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> dict[str, DecafError]:
-    """Run ``work`` on every task, in their sequence, and hand over each result as it comes.
+    """Run ``work`` on every task in order, and call ``on_done`` with each result as it arrives.
 
-    Orders are taken as they are sent, a window of them at a time.
+    Takes tasks from the iterable as it sends them, a window at a time.
 
-    Work must be idempotent: a task is run again when its worker dies, unless it is to blame
-    (:mod:`tasks.cluster.worker_deaths`). A failing task does not stop the others, unless the disk
-    refused its result, and would refuse theirs as well: no further task is begun then, and none at
-    all by its worker, in whichever call of this client. No further task is begun after any other
-    ``final`` error, either.
+    Work must be idempotent: a task is repeated if its worker dies, unless the task caused that
+    (:mod:`tasks.cluster.worker_deaths`). After a failed task, the others continue. After a
+    ``final`` error, no further task is started. After a write error of the disk, the worker starts
+    no task in any call of this client.
 
-    Each task has one unique name: the key of its future, and what an error calls it. Of several
-    calls at a time, tasks of a lower rank go first, so that a worker meets those of one call
-    together.
+    Each task has a unique name, which is in the key of its future and in messages. Among concurrent
+    calls, tasks of a lower rank come first, so that a worker computes the tasks of one call in a
+    row.
 
-    Returns what failed, by the name of the task. Raises OrchestrationLost when the scheduler is
-    gone.
+    Returns errors by the names of their tasks. Raises OrchestrationLost if the connection to the
+    scheduler is lost.
     """
     waiting = zip(tasks, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
@@ -88,8 +87,8 @@ def attempt(
     def submit(count: int) -> None:
         for task, name in itertools.islice(waiting, count):
             place = -(rank * MOST_ORDERS + len(called))
-            # Of this client alone: two studies on one scheduler may have work of equal names,
-            # and Dask would do the work of one key once.
+            # The key has the client's id: two studies on one scheduler may have tasks of equal
+            # names, and Dask runs a key once.
             key = _key(work, name, client)
             call = run_unless_refused, work, task, client.id, key
             future = client.submit(*call, key=key, priority=place, pure=False)
@@ -111,8 +110,8 @@ def attempt(
             submit(1)
     except (CancelledError, ClosedClientError, CommClosedError) as error:
         raise OrchestrationLost(
-            "the connection to the Dask scheduler is lost; what is committed is safe: see that the "
-            "scheduler and its workers run, and give the same command again"
+            "the connection to the Dask scheduler is lost; committed results are safe: check that "
+            "the scheduler and its workers run, and give the same command again"
         ) from error
     return failures
 
@@ -122,15 +121,14 @@ def _key(work: Callable[..., Any], name: str, client: Client) -> str:
 
 
 def run_unless_refused(work: Callable[[Task], Result], task: Task, client: str, key: str) -> Result:
-    """What a worker does of a task: nothing, once the disk has refused it a result.
+    """Run a task on a worker, unless its disk has refused a result of this client.
 
-    The worker knows at once; until the client has heard of it, and taken back what it had sent, the
-    worker would have begun the next task in vain. Raises DiskRefuses when the disk refused this
-    result, or an earlier one of the client's on this worker, and no error but decaf's own, whatever
-    the user's code raises.
+    Before the client can cancel the remaining tasks, the worker would start the next one in vain.
+    Raises DiskRefuses if the disk refused this result or an earlier one. Other errors, including
+    those of the user's code, are raised as decaf's own.
     """
     if client in _refused:
-        raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")
+        raise DiskRefuses(f"not started, since an earlier write failed: {_refused[client]}")
     try:
         with note_work(key):
             return work(task)
@@ -146,7 +144,7 @@ def run_unless_refused(work: Callable[[Task], Result], task: Task, client: str, 
 
 
 def _fetch_result(future: Future) -> Any:
-    """Result of a task that has succeeded; the scheduler hands it over."""
+    """Fetch the result of a succeeded task from the scheduler."""
     try:
         return future.result()
     except OSError as error:
@@ -157,7 +155,7 @@ def _as_decaf_error(error: BaseException) -> DecafError:
     if isinstance(error, KilledWorker):
         return ScoringFailed(
             f"{error.allowed_failures + 1} worker processes died while computing it, the last one "
-            f"{error.last_worker.address}: look into the logs of the workers"
+            f"{error.last_worker.address}: see the logs of the workers"
         )
     return error if isinstance(error, DecafError) else plain_error(error)
 
@@ -167,17 +165,17 @@ def _raise(failures: dict[str, DecafError], task_count: int) -> None:
         return
     reasons = [f"{name}: {error}" for name, error in failures.items()]
     shown = "\n  ".join(reasons[:SHOWN])
-    text = f"{len(failures)} of {task_count} tasks failed; what succeeded is kept:\n  {shown}"
+    text = f"{len(failures)} of {task_count} tasks failed; other results are kept:\n  {shown}"
     errors = list(failures.values())
     kind = common_error(errors, text)
     raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]
 
 
 def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
-    """The error that stands for several, of the kind that they share.
+    """Combine errors into one with a given text, of their common class.
 
-    A disk's refusal comes before all else. Of different kinds, it is bad input where all are, and
-    otherwise a failure of the work.
+    If there is a write error, the result is one. Errors of different classes become BadInput if all
+    are bad input, and ScoringFailed otherwise.
     """
     kinds = {type(error) for error in errors}
     for kind in (DiskRefuses, WriteFailed):

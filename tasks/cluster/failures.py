@@ -1,4 +1,4 @@
-"""Failures of several steps or models as one error."""
+"""Combine failures of several steps or models into one error."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ OF_A_MODEL = (BadInput, ScoringFailed)
 
 
 def raise_failures(errors: Sequence[BaseException]) -> None:
-    """Raise the errors of steps, all of them in one message; nothing where there are none.
+    """Raise the errors of steps as one; does nothing without errors.
 
-    An error that is not decaf's is raised as it is, with its traceback.
+    An error that is not decaf's own is raised unchanged, with its traceback.
     """
     failure = failure_of_models(errors, is_partial=False)
     if failure is not None:
@@ -20,17 +20,17 @@ def raise_failures(errors: Sequence[BaseException]) -> None:
 
 
 def failure_of_models(errors: Sequence[BaseException], *, is_partial: bool) -> BaseException | None:
-    """Error that stands for the errors of models and of steps before them; None without any.
+    """One error for the errors of models and of earlier steps; None without errors.
 
-    It is ModelsFailed where they are errors of models alone and, as ``is_partial`` says, other
-    models are audited. Each message is told once. An error that is not decaf's stands for all.
+    It is ModelsFailed if ``is_partial`` (other models are audited) and all errors belong to models.
+    Repeated messages appear once. An error that is not decaf's own replaces all others.
     """
     if not errors:
         return None
     messages = dict.fromkeys(map(str, errors))
     if is_partial and all(isinstance(error, OF_A_MODEL) for error in errors):
         listed = "\n".join(messages)
-        return ModelsFailed(f"some models failed, and the others are audited:\n{listed}")
+        return ModelsFailed(f"some models failed; the others are audited:\n{listed}")
     unforeseen = [error for error in errors if not isinstance(error, DecafError)]
     if unforeseen or len(messages) == 1:
         return (unforeseen or errors)[0]

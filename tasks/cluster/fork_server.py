@@ -1,9 +1,9 @@
 """Start the fork server, from which Dask forks the workers of this machine.
 
-Importing torch and the rest takes seconds of a core. The standard library's fork server imports
-once (:mod:`tasks.cluster.preloaded`), while the flow still starts; a fork is ready at once. The
-server has one thread and no context of CUDA, which no fork could use; a fork that needs a GPU makes
-its own.
+Importing torch and other libraries takes seconds of a core. The standard library's fork server
+imports them once (:mod:`tasks.cluster.preloaded`), while the flow still starts; a fork is ready at
+once. The server has one thread and no CUDA context, which forks could not use; a fork on a GPU
+makes its own.
 """
 
 import os
@@ -29,7 +29,7 @@ PRELOADED, UNCOLLECTED = "tasks.cluster.preloaded", "tasks.cluster.uncollected"
 ATTEMPTS, PAUSE_SECONDS = 20, 0.5
 SLOWER = "workers start more slowly: each imports torch for itself"
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
-"""When a command is stopped, Python's tracker frees its semaphores, and would warn about them."""
+"""Filter of the warnings of Python's tracker, which frees the semaphores of a stopped command."""
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
     # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
@@ -40,22 +40,22 @@ WORKER_MEMORY = {
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
 SERVER_VARIABLES = {
-    # The folder that a command is called in may have a torch.py, or packages of our names.
+    # The current directory may have a torch.py, or packages with our names.
     "PYTHONSAFEPATH": "1",
-    # Arrow's library starts a thread of its own otherwise.
+    # Without this, Arrow's library starts a thread.
     "JE_ARROW_MALLOC_CONF": "background_thread:false",
 }
 
 _begun: list[dict[str, str]] = []
-"""Variables of the fork server, and so of its forks; empty before it is started."""
+"""Variables of the fork server and of its forks; empty before its start."""
 _libraries: list[str] = []
 """Modules that the fork server imports for the models of the study."""
 _environment_lock = threading.Lock()
-"""Nannies start workers in threads, and the environment is the whole process's."""
+"""Lock of the process's environment, since nannies start workers in threads."""
 
 
 def variables(settings: LocalWorkers | CudaWorkers) -> dict[str, str]:
-    """Variables of the environment that a worker is started with."""
+    """Environment variables of a worker process."""
     threads = str(settings.threads if isinstance(settings, LocalWorkers) else 1)
     return {**WORKER_MEMORY, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
 
@@ -63,49 +63,49 @@ def variables(settings: LocalWorkers | CudaWorkers) -> dict[str, str]:
 def begin(settings: Cluster, cards: Sequence[ModelCard] = ()) -> None:
     """Start the fork server unless it runs; does not wait for its imports.
 
-    It imports the libraries of the models, too, so that no worker imports them again.
+    It also imports the libraries of the models, so that workers do not import them again.
 
-    Nothing happens for workers elsewhere, and on systems other than Linux, whose libraries promise
-    nothing in a fork. Prints a message where the server cannot be started.
+    Does nothing for workers on other machines, and on systems other than Linux, whose libraries may
+    break in a fork. Announces if the server cannot be started.
     """
     if QUIET not in sys.warnoptions:
-        sys.warnoptions.append(QUIET)  # which the tracker's process is started with
+        sys.warnoptions.append(QUIET)  # the tracker's process inherits it
     if _begun or not isinstance(settings, LocalWorkers) or sys.platform != "linux":
         return
     _begun.append(variables(settings))
     _libraries[:] = dict.fromkeys(name for card in cards for name in card.libraries)
     try:
         _ensure_running()
-    except OSError as error:  # no file can be made where it would listen, or no process
+    except OSError as error:  # its socket or its process cannot be made
         _begun.clear()
         announce(f"{SLOWER} ({error})")
 
 
 def begin_if_new(study: Study) -> None:
-    """Start the fork server before planning, for a study that its warehouse has never had.
+    """Start the fork server before planning, for a study that is new in its warehouse.
 
-    Any other study may have nothing left to compute, and its plan says so. A warehouse on an object
-    store is first asked where its failures are handled.
+    Other studies may be complete, which only their plan shows. For a warehouse on an object store
+    nothing is started here, since errors of the store are handled later.
     """
     if study.cluster is None and NVIDIA_DRIVER.exists():
         return
     folder = storage.open(study.warehouse).folder
     if study.registry is None and folder is not None and not (folder / lock(study.study)).exists():
-        # Workers of a study without `cluster:` mostly have one thread; planning says so later.
+        # Workers of a study without `cluster:` mostly have one thread; the plan decides it later.
         begin(study.cluster or LocalWorkers(), study.models)
 
 
 def start_method(settings: LocalWorkers | CudaWorkers) -> str:
-    """FORKING for workers with the variables of the fork server, FRESH for any others."""
+    """FORKING for workers with the variables of the fork server, FRESH for others."""
     is_forked = isinstance(settings, LocalWorkers) and _begun == [variables(settings)]
     return FORKING if is_forked else FRESH
 
 
 def is_forking() -> bool:
-    """Wait for a fork of the server; False, with a message, if none comes in ATTEMPTS.
+    """Wait for a fork of the server; after ATTEMPTS without one, announce that and return False.
 
-    Python starts another server for one that was killed, but not before Linux has taken the first
-    one down: until then forks fail.
+    If the server was killed, Python starts another one, but forks fail until Linux has removed the
+    killed process.
     """
     for attempt in range(ATTEMPTS):
         time.sleep(PAUSE_SECONDS * (attempt > 0))
@@ -116,16 +116,16 @@ def is_forking() -> bool:
             fork.join()
             if fork.exitcode == 0:
                 return True
-    announce(f"{SLOWER} (the process that forks them does not)")
+    announce(f"{SLOWER} (the fork server does not answer)")
     return False
 
 
 def _ensure_running() -> None:
-    """Start the fork server if none runs, with what it imports and the variables of its forks.
+    """Start the fork server if none runs, with its imports and the variables of its forks.
 
-    Ctrl-C is blocked for it: an interrupted import would print a traceback.
+    Ctrl-C is blocked in it, since an interrupted import would print a traceback.
     """
-    # Dask sets a list of its own.
+    # Dask sets another list.
     get_context(FORKING).set_forkserver_preload([UNCOLLECTED, *_libraries, PRELOADED])
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

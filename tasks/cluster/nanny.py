@@ -1,4 +1,4 @@
-"""Start the process of a worker on this machine, and another one when it has ended."""
+"""Start the process of a worker on this machine, and restart it when it ends."""
 
 import asyncio
 from typing import Any
@@ -14,9 +14,9 @@ METHOD = "distributed.worker.multiprocessing-method"
 class PatientNanny(Nanny):
     """Nanny that starts one process at a time.
 
-    Dask's own asks every 50 ms whether a process that it has started is there. One that ends before
-    it was asked, by the first work that it was given, is replaced meanwhile; then two look for the
-    word of the new process, the wrong one takes it, and the flow waits for ever for the other.
+    Dask's nanny polls a started process every 50 ms. If the first task ends the process before the
+    poll, the nanny starts a second process meanwhile. Then two waits compete for the message of the
+    second process, and the flow hangs if the wrong one gets it.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -24,7 +24,7 @@ class PatientNanny(Nanny):
         self._starting = asyncio.Lock()
 
     async def instantiate(self) -> Status:
-        """Start the process when no other start is under way; fresh, if nothing forks any more."""
+        """Start the process after other starts; by spawn, if the fork server no longer works."""
         async with self._starting:
             is_forked = dask.config.get(METHOD) == fork_server.FORKING
             if is_forked and not await asyncio.to_thread(fork_server.is_forking):

@@ -1,4 +1,4 @@
-"""Wait for a warehouse that is away: a network that fails for a minute costs no work."""
+"""Retry while a warehouse is unreachable, so that a network failure of a minute costs no work."""
 
 import logging
 import time
@@ -9,15 +9,15 @@ from decaf.errors import DecafError, StoreAway
 
 PATIENCE_SECONDS, PAUSE_SECONDS = 300.0, 5.0
 LOGGER = logging.getLogger("distributed.worker")
-"""Whose lines are in the log of every worker, wherever that was started."""
+"""Logger whose lines are in the log of every worker, also on other machines."""
 Result = TypeVar("Result")
 
 
 def retry_while_away(ask: Callable[[], Result]) -> Result:
-    """What ``ask`` returns, asked again for five minutes while the warehouse does not answer.
+    """Call ``ask``, and repeat it for five minutes while the warehouse does not answer.
 
-    It must be idempotent, as a commit is. Raises what it raises: at once if an answer came, and
-    after that time the last error.
+    ``ask`` must be idempotent, like a commit. Its errors are raised at once if the warehouse
+    answered, and otherwise after five minutes.
     """
     end = time.monotonic() + PATIENCE_SECONDS
     while True:

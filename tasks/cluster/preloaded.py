@@ -1,6 +1,6 @@
-"""Imports of every worker, which the fork server does once, and the start of each worker.
+"""Import the modules of every worker once, in the fork server, and set up each worker.
 
-The fork server has stopped the collection of garbage before (:mod:`tasks.cluster.uncollected`).
+:mod:`tasks.cluster.uncollected` has stopped garbage collection in the fork server before.
 """
 
 import ctypes
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 NEEDED = ("distributed.nanny", "tasks.units.run_task", "torch", "pandas")
-"""Modules that a worker needs at its first block. Arrow asks for pandas where it is installed."""
+"""Modules that a worker needs at its first block; Arrow imports pandas if it is installed."""
 PR_SET_PDEATHSIG = 1
-"""Of Linux's prctl.h."""
+"""Constant of Linux's prctl.h."""
 
 gc.disable()
 try:
@@ -29,10 +29,10 @@ finally:
 
 
 def dask_setup(_worker: "Worker") -> None:
-    """Have a worker heed Ctrl-C, and end with the fork server if it is a fork.
+    """Unblock Ctrl-C in a worker, and end a fork together with its fork server.
 
-    Nobody would know how a fork without its server ends, and Dask would start another worker in its
-    place.
+    Without the server, nothing would report the exit status of a fork, and Dask would start another
+    worker in its place.
     """
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:

@@ -1,4 +1,4 @@
-"""What the user's code prints on workers of this machine goes to a file, not into the display."""
+"""Redirect the output of workers of this machine to a file, away from the display."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from decaf.foundation.files import refusals_as
 
 
 class Prints(WorkerPlugin):
-    """Sends what a worker of this machine prints, Python or not, to the end of a file."""
+    """Appends all output of a worker's process, from Python or libraries, to a file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

@@ -1,6 +1,6 @@
-"""Stop collecting garbage until the imports of the fork server are done.
+"""Stop garbage collection until the fork server has imported its modules.
 
-Modules stay, and looking through them for garbage takes a fifth of the time.
+Modules stay in memory; searching them for garbage would take a fifth of the time.
 """
 
 import gc

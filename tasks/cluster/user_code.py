@@ -1,9 +1,9 @@
-"""The user's own code on the workers: importable there, and the same as was planned with.
+"""Make the user's code importable on workers, and check that its version is the planned one.
 
-An order may hold instances of a stranger's classes, which are unpickled before the order is run:
-their modules have to be importable by then, or the order is never answered. So the folders of
-`python_path:` are the business of a plug-in of the worker, which Dask also gives to workers that
-join later. The scheduler unpickles orders, too.
+A task may hold instances of the user's classes, which are unpickled before it runs. Unless their
+modules can be imported by then, the task never returns. So a plug-in of the worker adds the folders
+of `python_path:`; Dask also gives the plug-in to workers that join later. The scheduler unpickles
+tasks, too.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from decaf.plan.study import Study
 
 @dataclass(frozen=True)
 class UserCode:
-    """What a study needs beside decaf itself."""
+    """Code that a study needs in addition to decaf."""
 
     folders: tuple[Path, ...]
-    """Where the user's own modules are."""
+    """Folders of the user's modules."""
     versions: dict[str, str]
-    """Version of the code of every stranger's class, by ``module:Class``."""
+    """Version of the code of every class of the user, by ``module:Class``."""
 
 
 class Folders(WorkerPlugin):
@@ -47,16 +47,16 @@ class Folders(WorkerPlugin):
 
 
 def user_code(study: Study) -> UserCode:
-    """What the workers of a study need."""
+    """Code that the workers of a study need."""
     kinds = {type(member) for member in study.members}
     versions = {reference_of(kind): code_version(kind) for kind in kinds if is_stranger(kind)}
     return UserCode(study.python_path, versions)
 
 
 def give(client: Client, code: UserCode | None) -> None:
-    """Let the workers have the user's code, before any of them is given work.
+    """Give the workers the user's code before their first task.
 
-    Raises BadInput when a worker cannot import a stranger's class, or has another version of it.
+    Raises BadInput if a worker cannot import a class of the user, or has another version of it.
     """
     if code is None:
         return
@@ -69,13 +69,13 @@ def give(client: Client, code: UserCode | None) -> None:
             for reference, version in versions.items():
                 if version != code.versions[reference]:
                     raise BadInput(
-                        f"worker {worker} does not have the {reference} that was planned with, but "
-                        f"{version}; give all workers the same files at the same place"
+                        f"worker {worker} has {reference} in another version ({version}) than the "
+                        "plan; give all workers the same files at the same path"
                     )
 
 
 def versions_of(references: tuple[str, ...]) -> dict[str, str]:
-    """Version of the code that this worker has of each class, or why it has none."""
+    """Version of each class on this worker, or the reason why it cannot be imported."""
     versions = {}
     for reference in references:
         try:

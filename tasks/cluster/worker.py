@@ -1,6 +1,6 @@
-"""What a worker process is: its device, and the models that it keeps in memory.
+"""State of a worker process: its device, and the model that it keeps in memory.
 
-The flow knows these names too, and torch is not imported before it is needed: it never is there.
+The flow imports this module, too, so functions import torch only when they need it.
 """
 
 import os
@@ -23,7 +23,7 @@ from tasks.cluster.worker_deaths import LimitedModel, limit_seconds
 
 @dataclass(frozen=True)
 class TaskModel:
-    """Which model a worker is to have, and where."""
+    """Model of a task, with its digests and its device."""
 
     card: ModelCard
     weights: str
@@ -32,48 +32,49 @@ class TaskModel:
     """Digest of the preprocessing."""
     device: str
     columns: FrameSchema | None
-    """What the values of the data's rows stand for, where they are of a table."""
+    """Columns of the data's table; None for other data."""
 
 
-class Loaded(NamedTuple):
-    """A model that is ready."""
+class LoadedModel(NamedTuple):
+    """A loaded model."""
 
     model: Model
     load_seconds: float
-    """0 when the worker held it."""
+    """Seconds to load the model; 0 if the worker still had it."""
 
 
 _held: list[tuple[TaskModel, Model]] = []
 
 
-def loaded_model(task: TaskModel) -> Loaded:
-    """The model of a task; the worker keeps it until another one is asked for.
+def loaded_model(task: TaskModel) -> LoadedModel:
+    """Load the model of a task, or return it if the worker still has it.
 
-    Raises ModelError when the model is not the one that was planned any more.
+    The worker keeps the model until a task needs another one. Raises ModelError if the weights
+    changed after planning.
     """
     exact_float32()
     _held[:] = [held for held in _held if held[0] == task]
     for held, model in _held:
         if held == task:
-            return Loaded(model, 0.0)
+            return LoadedModel(model, 0.0)
     started = time.perf_counter()
     with limit_seconds(task.card.timeout):
         loaded = task.card.load_for(choose_device(task.device), task.columns)
         model = LimitedModel(loaded, task.card.timeout)
-    # Asked after loading: what changed before or meanwhile is noticed.
+    # Checked after loading, to notice changes before and during it.
     if task.card.weights_digest() != task.weights:
         raise ModelError(
-            f"model {task.card.id} moved while it was being audited: what was loaded is not what "
-            "was planned; run the same command again"
+            f"model {task.card.id} changed during the audit: the loaded weights differ from the "
+            "planned ones; run the same command again"
         )
     _held.append((task, model))
-    return Loaded(model, time.perf_counter() - started)
+    return LoadedModel(model, time.perf_counter() - started)
 
 
 def choose_device(wanted: str) -> str:
-    """Device of this worker: `auto` is the GPU where there is one.
+    """Choose the device of this worker; `auto` is the GPU if there is one.
 
-    Raises BadInput when a GPU is asked for and there is none.
+    Raises BadInput for `cuda` without a GPU.
     """
     import torch
 
@@ -87,15 +88,15 @@ def choose_device(wanted: str) -> str:
 
 
 def has_gpu(task: TaskModel) -> bool:
-    """Whether the model of a task runs on a GPU of this worker.
+    """True if the model of a task runs on a GPU of this worker.
 
-    Raises BadInput when a GPU is asked for and there is none.
+    Raises BadInput for `cuda` without a GPU.
     """
     return choose_device(task.device) == "cuda"
 
 
 def watch_memory(device: Device) -> None:
-    """Begin to watch the peak of a GPU's memory."""
+    """Reset the peak of a GPU's memory."""
     import torch
 
     if device.type == "cuda":
@@ -103,7 +104,7 @@ def watch_memory(device: Device) -> None:
 
 
 def held_memory(device: Device) -> int:
-    """Bytes that are allocated on a GPU, or the RSS of this process."""
+    """Allocated bytes on a GPU, or the RSS of this process."""
     import torch
 
     if device.type == "cuda":
@@ -112,7 +113,7 @@ def held_memory(device: Device) -> int:
 
 
 def peak_memory(device: Device) -> int:
-    """Peak allocation on a GPU since it is watched, or the peak RSS of this process; bytes."""
+    """Peak bytes on a GPU since :func:`watch_memory`, or the peak RSS of this process."""
     import torch
 
     if device.type == "cuda":
@@ -121,7 +122,7 @@ def peak_memory(device: Device) -> int:
 
 
 def device_name(device: Device) -> str:
-    """Name of the GPU, or the processor and the threads that torch uses of it."""
+    """Name of the GPU, or the processor with torch's number of threads."""
     import torch
 
     if device.type == "cuda":
@@ -130,5 +131,5 @@ def device_name(device: Device) -> str:
 
 
 def worker_name() -> str:
-    """Host and process."""
+    """Name of the host and id of the process."""
     return f"{socket.gethostname()}:{os.getpid()}"

@@ -1,7 +1,8 @@
-"""Why a worker's process ended, as far as its notes say.
+"""Find out why a worker's process ended, from its notes.
 
-A process that has died cannot say why. So a file notes which work it began, and ``faulthandler``
-adds what ended it: from C, so that code which never gives the interpreter back is ended as well.
+A dead process cannot report an error. So a file names the work that it started, and
+``faulthandler`` adds the fatal error or timeout. It runs in C, so it also ends code that never
+returns to the interpreter.
 """
 
 import faulthandler
@@ -20,26 +21,26 @@ from decaf.foundation.digests import json_sha256, short
 from decaf.models.card import Model
 
 MOST_DEATHS = 3
-"""Processes that one piece of work may end: some are killed from outside, and not by it."""
+"""Processes that may end during one piece of work, since some are killed from outside."""
 BEGUN = "begun by thread"
 TIMED_OUT, FATAL = "Timeout (", "Fatal Python error: "
-"""How ``faulthandler`` begins."""
+"""First words of ``faulthandler``'s texts."""
 SHOWN = 2
-"""Frames that a message has: the code that was running, and what called it."""
+"""Frames in a message: the running code, and its caller."""
 FRAME = re.compile(r'  File "(.+)", line (\d+) in (.+)')
 LOGGER = logging.getLogger("distributed.worker")
 
 
 _notes: list[TextIO] = []
-"""Files for notes of the work under way, the work that was begun last at the end."""
+"""Files for notes of the current work, the newest work last."""
 
 
 @contextmanager
 def note_work(work: str) -> Iterator[None]:
-    """Note that work of a unique name has begun, until it ends.
+    """Note the start of work with a unique name, until it ends.
 
-    Raises WorkerEnded instead when it has ended one process of this machine before, by a fatal
-    error or a forward pass that took too long, or MOST_DEATHS without a word.
+    Raises WorkerEnded instead if the work already ended a process of this machine by a fatal error
+    or a timeout, or MOST_DEATHS processes without a note.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
     with _open_notes(path) as notes:
@@ -49,14 +50,14 @@ def note_work(work: str) -> Iterator[None]:
         try:
             if TIMED_OUT in earlier:
                 raise WorkerEnded(
-                    "took longer than its card's 'timeout:' to load, or for one forward pass; its "
+                    "loading or one forward pass took longer than its card's 'timeout:'; its "
                     f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
                 )
             if FATAL in earlier or deaths >= MOST_DEATHS:
                 ended = "its worker" if deaths == 1 else f"{deaths} workers, the last one"
                 raise WorkerEnded(
-                    f"ended {ended} {_reason(earlier)}: load and call the model in a Python "
-                    "process of your own to see why"
+                    f"ended {ended} {_reason(earlier)}: to see why, load and call the model in a "
+                    "separate Python process"
                 )
             notes.write(f"{BEGUN} {threading.get_ident():x}\n")
             notes.flush()
@@ -68,7 +69,7 @@ def note_work(work: str) -> Iterator[None]:
 
 @contextmanager
 def _watch_faults(notes: TextIO) -> Iterator[None]:
-    """Have a fatal error noted of this work, and then again of the work that was begun before."""
+    """Note fatal errors of this work; afterwards, those of the work before it."""
     _notes.append(notes)
     faulthandler.enable(notes)
     try:
@@ -82,21 +83,21 @@ def _watch_faults(notes: TextIO) -> Iterator[None]:
 
 
 def _open_notes(path: Path) -> TextIO:
-    """A file for notes; one that keeps none where the disk has no room: the work needs none."""
+    """Open a file for notes; on a full disk, one that discards them, since work can go on."""
     try:
         with path.open("ab", buffering=0) as room:
             room.write(b"\n")
     except OSError as error:
-        LOGGER.warning("this worker cannot note which work it does, should one end it: %s", error)
+        LOGGER.warning("this worker cannot note its work, to explain a later crash: %s", error)
         return Path(os.devnull).open("a+")
     return path.open("a+")
 
 
 @contextmanager
 def limit_seconds(seconds: float | None) -> Iterator[None]:
-    """End this process when the block takes longer, which its notes then say.
+    """End this process if the block takes longer, after a note.
 
-    No limit without seconds, and where no work is noted: beside the flow.
+    There is no limit without ``seconds``, and none in the process of the flow, which has no notes.
     """
     if not (_notes and seconds):
         yield
@@ -109,7 +110,7 @@ def limit_seconds(seconds: float | None) -> Iterator[None]:
 
 
 class LimitedModel:
-    """A model whose forward passes have a limit; apart from that it is the model."""
+    """Wrapper of a model that limits the seconds of each forward pass."""
 
     def __init__(self, model: Model, seconds: float | None) -> None:
         self._model, self._seconds = model, seconds
@@ -120,16 +121,16 @@ class LimitedModel:
 
 
 def _reason(notes: str) -> str:
-    """What is known of the last death."""
+    """Cause of the last death, for a message."""
     *_, last = notes.split(BEGUN)
     if FATAL in last:
         fatal = last.partition(FATAL)[2].partition("\n")[0]
         return f"by a fatal error ({fatal}{_place(last)})"
-    return "without a word (killed, as for want of memory, or by os._exit)"
+    return "without an error (killed, for example for lack of memory, or by os._exit)"
 
 
 def _place(notes: str) -> str:
-    """Where the thread of the work was, if it is known: ``, in f (file.py:3) of g (file.py:9)``."""
+    """Frames of the work's thread, as ``, in f (file.py:3) of g (file.py:9)``; empty if unknown."""
     *_, last = notes.split(BEGUN)
     thread = last.split("\n", 1)[0].strip()
     frames = FRAME.findall(last.partition(f"{int(thread, 16):016x}")[2])[:SHOWN]

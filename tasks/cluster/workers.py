@@ -1,4 +1,4 @@
-"""The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
+"""Start or reach the Dask cluster of a study: local processes, GPU workers, or a scheduler."""
 
 import logging
 import resource
@@ -22,9 +22,9 @@ from tasks.progress import LOG, announce
 
 CONNECT_SECONDS = 30
 PATIENCE = 100
-"""Deaths of workers after which Dask gives up on what they held; it cannot tell what ended them."""
+"""Deaths of workers after which Dask fails their tasks; it does not know which task ended them."""
 FILES, FILES_PER_WORKER = 48, 12
-"""Files and connections that a flow has open: 42 with one worker, 72 with four, some to spare."""
+"""Open files and connections of a flow: 42 with one worker, 72 with four, and a reserve."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 
 
@@ -32,14 +32,14 @@ Closable = TypeVar("Closable", Client, LocalCluster)
 def connect(
     settings: Cluster, code: UserCode | None = None, prints: Path | None = None
 ) -> Iterator[Client]:
-    """Start or reach the cluster, wait for a worker, and close what was started.
+    """Start or reach the cluster, wait for a worker, and close the started processes at the end.
 
-    Every worker has the user's own code before it is given work; what workers that are started
-    here print goes to the file ``prints``, which begins anew. Raises BadInput when the scheduler
-    cannot be reached, has no worker, or the GPUs or the extra are missing, or a worker has not the
-    code of a stranger that was planned with.
+    Every worker gets the user's code before its first task. Workers that are started here write
+    their output to the file ``prints``, which is emptied first. Raises BadInput if the scheduler
+    cannot be reached or has no worker, if GPUs or the extra are missing, or if a worker has other
+    code of the user than the plan.
     """
-    # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
+    # Prefect sets every logger to INFO, which would print a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
         with close_at_end(_reach(settings)) as client, _forward_warnings(client):
@@ -63,10 +63,10 @@ def connect(
 
 @contextmanager
 def close_at_end(opened: Closable) -> Iterator[Closable]:
-    """Close a client or a cluster at the end; one that does not close in time is no failure.
+    """Close a client or a cluster at the end; a timeout of that is not an error.
 
-    By then the work is committed, and workers end with the process that started them: where that is
-    stopped, they are not waited for.
+    All work is committed by then, and workers end with the process that started them. If this
+    process is stopped, it does not wait for its workers.
     """
     is_waited_for = True
     try:
@@ -75,26 +75,25 @@ def close_at_end(opened: Closable) -> Iterator[Closable]:
         is_waited_for = isinstance(opened, Client) or isinstance(stop, Exception)
         raise
     finally:
-        # What a loop says while it is ended, pages of it, is about workers that are slow, or a
-        # scheduler that is lost.
+        # While they end, loops log pages about slow workers or a lost scheduler.
         for name in ("tornado.application", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             if is_waited_for:
                 opened.close()
         except TimeoutError:
-            announce("workers are slow to end; what they did is committed")
+            announce("workers end slowly; their results are committed")
 
 
 @contextmanager
 def _forward_warnings(client: Client) -> Iterator[None]:
-    """Have what workers warn of logged here, too, where somebody keeps what is announced."""
+    """Log warnings of workers in this process, too, if the announcements have a handler."""
     if not LOG.handlers:
         yield
         return
     client.forward_logging(level=logging.WARNING)
     yield
-    # Of a scheduler that is lost, or of which another flow has ended: it forwards nothing any more.
+    # A lost scheduler, or one without the other flow's logging, raises these.
     with suppress(OSError, ValueError):
         client.unforward_logging()
 
@@ -104,18 +103,17 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
         METHOD: fork_server.start_method(settings),
         "distributed.worker.preload": [fork_server.PRELOADED],
         "distributed.nanny.pre-spawn-environ": fork_server.variables(settings),
-        # With it the process that forks was started; the user's own processes are to be without.
+        # The fork server needs this variable; the user's own processes must not have it.
         "distributed.nanny.environ": {"PYTHONSAFEPATH": ""},
-        # Dask blames what waits on a worker that dies, too; which work ended it is noted.
+        # Dask also counts deaths for tasks that only wait on the worker; notes tell them apart.
         "distributed.scheduler.allowed-failures": PATIENCE,
-        # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at; of
-        # what the flow's process does for eight workers, their monitors are an eighth.
+        # Profiles and monitors for Dask's dashboard take 5 % of a core on a worker, and an eighth
+        # of the flow's time for eight workers.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "500ms",
         "distributed.admin.system-monitor.interval": "10s",
-        # So long after a death the cluster closes the nanny if its worker is not there: also where
-        # it has died again and is being replaced. Nobody would replace it any more, and a flow
-        # without workers waits for ever.
+        # After this time without a worker, the cluster closes its nanny, even while the nanny
+        # replaces a worker that died again. Without a nanny, the flow would wait forever.
         "distributed.deploy.lost-worker-timeout": "1000 days",
     }
 
@@ -123,7 +121,7 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
 def _start(settings: LocalWorkers | CudaWorkers) -> Any:
     if isinstance(settings, LocalWorkers):
         _require_files(FILES + FILES_PER_WORKER * settings.workers)
-        # The memory limit is off: torch owns the memory, and a paused worker would only stall.
+        # Without a memory limit: torch owns the memory, and Dask would only pause the worker.
         return LocalCluster(
             n_workers=settings.workers,
             threads_per_worker=1,
@@ -150,9 +148,9 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
 
 
 def share_devices(cluster: SpecCluster, count: int) -> None:
-    """Start workers until ``count`` of them have the environment, and so the GPU, of each worker.
+    """Start workers until ``count`` of them share each GPU.
 
-    dask-cuda starts one worker for each GPU; the further ones are copies of its specification.
+    dask-cuda starts one worker for each GPU; the others are copies with the same environment.
     """
     for name, spec in list(cluster.worker_spec.items()):
         for number in range(1, count):
@@ -161,9 +159,9 @@ def share_devices(cluster: SpecCluster, count: int) -> None:
 
 
 def _require_files(needed: int) -> None:
-    """Refuse to start where Dask would run out of open files: it says nothing, and waits."""
+    """Raise BadInput if Dask would run out of open files, in which case it hangs silently."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if 0 <= allowed < needed:  # -1: as many as it likes
+    if 0 <= allowed < needed:  # -1 means no limit
         raise BadInput(
             f"this process may open {allowed} files, and its workers need {needed}: raise the "
             f"limit with ulimit -n {needed}, or start fewer with 'cluster: workers:'"

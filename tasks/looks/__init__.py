@@ -1,1 +1,1 @@
-"""Looks at an audit that may stop early: what is known after some blocks of the drawn order."""
+"""Looks at an audit that may stop early, each after some blocks of the drawn order."""

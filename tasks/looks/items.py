@@ -1,4 +1,4 @@
-"""What is drawn, in its order: sources, or blocks, with what each has of every rule's pairs."""
+"""Drawn items in their order, sources or blocks, with their weights and counts for each rule."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ COUNTS = ("row_count", "compared_count", "weight")
 
 
 class Group(NamedTuple):
-    """What a rule is about: pairs of a type on a path, or clean images of a kind."""
+    """Subject of a rule: pairs of a type on a path, or clean images of a kind."""
 
     pair_type: str | None
     path: str | None
@@ -24,22 +24,22 @@ class Group(NamedTuple):
 
 
 class Items(NamedTuple):
-    """What is drawn and has anything of a group, in the drawn order."""
+    """Drawn items with pairs or images of a group, in the drawn order."""
 
     place: NDArray[np.int64]
-    """(n_sources,) item of every source of the study; -1 of one that has nothing of the group."""
+    """(n_sources,) item of every source of the study; -1 for a source outside the group."""
     block: NDArray[np.int64]
-    """(n_items,) block in which it is scored."""
+    """(n_items,) block in which the item is scored."""
     weight: NDArray[np.float64]
-    """(n_items,) sum of the weights of its trajectories, or number of its images."""
+    """(n_items,) sum of the weights of the item's trajectories, or number of its images."""
     row_count: NDArray[np.int64]
-    """(n_items,) its trajectories or images."""
+    """(n_items,) number of trajectories or images."""
     source_count: NDArray[np.int64]
-    """(n_items,) its sources."""
+    """(n_items,) number of sources."""
 
 
 class DrawnSources:
-    """Sources of a study in the order that is drawn."""
+    """Sources of a study in the drawn order."""
 
     def __init__(self, study: Study, pairs: PairSet) -> None:
         self.study, self.pairs = study, pairs
@@ -50,15 +50,15 @@ class DrawnSources:
 
     @property
     def source_count(self) -> int:
-        """Sources of the study."""
+        """Number of sources of the study."""
         return len(self.place_of)
 
     def sources_before(self, block: int) -> int:
-        """Sources of the blocks before one."""
+        """Number of sources in the blocks before ``block``."""
         return int(np.searchsorted(self.block, block))
 
     def of_trajectories(self) -> dict[Group, Items]:
-        """By pair type and path: trajectories of every item."""
+        """Items of trajectories by pair type and path."""
         pairs = self.pairs.pairs
         source, weight = self._place_of_code[pairs.sources.codes], pairs.weights
         groups = {}
@@ -72,7 +72,7 @@ class DrawnSources:
         return groups
 
     def of_images(self) -> dict[Group, Items]:
-        """By kind of clean image: images of every item, each with the source first by name."""
+        """Items of clean images by kind; an image belongs to its first source by name."""
         pairs, inputs = self.pairs.pairs, self.pairs.inputs
         rank = np.argsort(pairs.source_order)[pairs.sources.codes]
         first = np.full(len(inputs), len(self.place_of))
@@ -99,31 +99,31 @@ class DrawnSources:
         items, place = np.unique(item[of_source > 0], return_inverse=True)
         place_of_source = np.full(count, -1)
         place_of_source[of_source > 0] = place
-        own = place_of_source[source]
+        item_of_row = place_of_source[source]
         block = np.zeros(items.size, np.int64)
         block[place] = self.block[of_source > 0]
         return Items(
             place_of_source,
             block,
-            np.bincount(own, weight, minlength=items.size) * repetitions,
-            np.bincount(own, minlength=items.size) * repetitions,
+            np.bincount(item_of_row, weight, minlength=items.size) * repetitions,
+            np.bincount(item_of_row, minlength=items.size) * repetitions,
             np.bincount(place, minlength=items.size),
         )
 
-    def summed(
+    def sum_items(
         self, sums: pa.Table, items: Items, columns: Iterable[str]
     ) -> dict[str, NDArray[np.float64]]:
-        """(n_items,) sums of what the sources of each item have, by column; 0 where there is none.
+        """Sum columns over the sources of each item; (n_items,) by column, 0 without sources.
 
-        ``sums`` has a row for each source that was scored.
+        ``sums`` has a row for each scored source.
         """
         sources = sums[SOURCES].to_pylist()
         place = items.place[[self.place_of[name] for name in sources]] if sources else []
-        own = np.asarray(place, np.int64)
-        is_known = own >= 0
+        item_of_row = np.asarray(place, np.int64)
+        is_known = item_of_row >= 0
         return {
             name: np.bincount(
-                own[is_known],
+                item_of_row[is_known],
                 np.nan_to_num(sums[name].to_numpy().astype(np.float64))[is_known],
                 minlength=items.block.size,
             )

@@ -1,4 +1,4 @@
-"""What the first items say of a column over all items: bounds that may be looked at any time."""
+"""Bounds of a metric over all items from the first items, valid at any number of looks."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -18,70 +18,70 @@ MEANS = {
     "active_frac": "is_endpoint_active",
     "accuracy": "is_correct",
 }
-"""Columns that are means, by what they are sums of."""
+"""Metrics that are means, with the columns that they sum."""
 SHARES = {
     "evidence_frac": "evidence",
     "contradiction_frac": "contradiction",
     "fragility_frac": "fragility",
 }
-"""Columns that are parts of the whole response, by what they are the part of."""
+"""Metrics that are shares of the whole response, with the columns of their parts."""
 WHOLE = "abs_response"
 COUNTED = ("active_frac", "accuracy")
-"""Means of what is either so or not."""
+"""Means of true or false values."""
 BEFORE = {"is_correct": "was_correct"}
-"""Columns of the version before; others have the ending ``_before``."""
+"""Columns of the earlier version with special names; others end in ``_before``."""
 ROUNDING = 1e-5
-"""Part of the score's range by which float32 may leave it."""
+"""Share of the score's range by which float32 values may exceed it."""
 
 Sums = Mapping[str, NDArray[np.float64]]
 
 
-class Known(NamedTuple):
-    """A value over the first items, and bounds of it over all."""
+class BoundedEstimate(NamedTuple):
+    """Value over the first items, and its bounds over all items."""
 
     value: float | None
     limits: Limits
 
 
 def columns_of(metric: str) -> tuple[str, ...]:
-    """Columns of sums that a metric is made of, those of the version before last."""
-    own = (MEANS[metric],) if metric in MEANS else (SHARES[metric], WHOLE)
-    return (*own, *map(before, own))
+    """Columns of sums that a metric needs; those of the earlier version come last."""
+    columns = (MEANS[metric],) if metric in MEANS else (SHARES[metric], WHOLE)
+    return (*columns, *map(before, columns))
 
 
 def before(column: str) -> str:
-    """A column of the version before."""
+    """Name of a column for the earlier version."""
     return BEFORE.get(column, f"{column}_before")
 
 
 def of_value(
     metric: str, sums: Sums, items: Items, count: int, error: float, width: float
-) -> Known:
-    """The metric over the first ``count`` items, and bounds of it over all of them.
+) -> BoundedEstimate:
+    """Metric over the first ``count`` items, and its bounds over all items.
 
-    ``width`` is how far two scores can lie apart, score units; each bound is wrong with a
-    probability of ``error`` at most, at all counts together.
+    ``width`` is the largest difference of two scores, in score units. The probability that a bound
+    is wrong at any count is at most ``error``.
     """
     if metric in SHARES:
         return _share(sums[SHARES[metric]], sums[WHOLE], items, count, error, width)
     over, under = sums[MEANS[metric]][:count], items.weight[:count]
     bounds = (0.0, 1.0 if metric in COUNTED else width * (1.0 + ROUNDING))
-    return _known(over, under, items.block.size, error, float(items.weight.max()), bounds)
+    return _bound_ratio(over, under, items.block.size, error, float(items.weight.max()), bounds)
 
 
 def of_change(
     metric: str, sums: Sums, items: Items, count: int, error: float, width: float
-) -> Known:
-    """How far the metric moved from the version before; the rest as :func:`of_value`.
+) -> BoundedEstimate:
+    """Change of the metric from the earlier version; parameters as in :func:`of_value`.
 
-    Means are compared item by item. Of shares, each version has bounds of its own.
+    Means are compared item by item. For shares, the bounds of both versions are combined.
     """
     if metric in SHARES:
-        own = (sums[SHARES[metric]], sums[WHOLE])
+        present = (sums[SHARES[metric]], sums[WHOLE])
         then = (sums[before(SHARES[metric])], sums[before(WHOLE)])
-        now, past = (_share(*parts, items, count, error / 2, width) for parts in (own, then))
+        now, past = (_share(*parts, items, count, error / 2, width) for parts in (present, then))
         is_defined = now.value is not None and past.value is not None
-        return Known(
+        return BoundedEstimate(
             now.value - past.value if is_defined else None,
             Limits(now.limits.lower - past.limits.upper, now.limits.upper - past.limits.lower),
         )
@@ -90,7 +90,7 @@ def of_change(
     reach = 1.0 if metric in COUNTED else width * (1.0 + ROUNDING)
     most = float(items.weight.max())
     under = items.weight[:count]
-    return _known(over, under, items.block.size, error, most, (-reach, reach))
+    return _bound_ratio(over, under, items.block.size, error, most, (-reach, reach))
 
 
 def _share(
@@ -100,24 +100,26 @@ def _share(
     count: int,
     error: float,
     width: float,
-) -> Known:
+) -> BoundedEstimate:
     most = float(items.weight.max()) * width * (1.0 + ROUNDING)
-    # Sums of floats: a part may be larger than its whole in the last digits.
+    # In sums of floats, a part may exceed its whole in the last digits.
     under = np.maximum(whole[:count], part[:count])
-    return _known(part[:count], under, items.block.size, error, most, (0.0, 1.0))
+    return _bound_ratio(part[:count], under, items.block.size, error, most, (0.0, 1.0))
 
 
-def _known(
+def _bound_ratio(
     over: NDArray[np.float64],
     under: NDArray[np.float64],
     count: int,
     error: float,
     most: float,
     bounds: tuple[float, float],
-) -> Known:
+) -> BoundedEstimate:
     limits = ratio_limits(over, under, count, error, most=most, bounds=bounds)
     value = float(over.sum() / under.sum()) if under.sum() > 0.0 else None
-    if limits is None:  # no response at all, so no share of it
-        return Known(None, Limits(*bounds))
+    if limits is None:  # without any response, shares are undefined
+        return BoundedEstimate(None, Limits(*bounds))
     is_whole = over.size == count
-    return Known(value, Limits(value, value) if is_whole and value is not None else limits)
+    return BoundedEstimate(
+        value, Limits(value, value) if is_whole and value is not None else limits
+    )

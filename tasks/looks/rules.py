@@ -1,4 +1,4 @@
-"""Rules that are looked at until they are decided: gates of versions, or widths of intervals."""
+"""Rules that looks decide: gates of versions, or widths of intervals."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,51 +19,51 @@ from decaf.registry.gates import (
     verdict_of,
 )
 from tasks.looks.items import DrawnSources, Group, Items
-from tasks.looks.limits import Known, columns_of, of_change, of_value
+from tasks.looks.limits import BoundedEstimate, columns_of, of_change, of_value
 
 HALF_WIDTH, NARROW, OPEN = "half_width", "narrow", "not enough evidence"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule on one column of one model, and what is known of it."""
+    """One rule on one metric of one model, and its verdict so far."""
 
     entry: str
     model_id: str
     metric: str
     name: str
-    """One of gates, or that the interval is to be narrow."""
+    """Name of a gate's rule, or ``half_width`` for an interval."""
     group: Group
     limit: float
     verdict: Verdict | str = OPEN
     reason: str | None = None
     is_comparable: bool = True
-    """Whether there is a version before, where the rule is about a change."""
+    """True if a rule about a change has an earlier version to compare with."""
 
     @property
     def is_change(self) -> bool:
-        """Whether it is about a change from the version before."""
+        """True if the rule is about a change from the earlier version."""
         return self.name in RULES and RULES[self.name].is_change
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A rule after some blocks."""
+class RuleLook:
+    """State of a rule after some blocks."""
 
     rule: Rule
     verdict: Verdict | str
     reason: str | None
-    known: Known | None
+    estimate: BoundedEstimate | None
     block_count: int
     source_count: int
     is_closed: bool
-    """Whether more blocks say no more of it."""
+    """True if further blocks cannot change the verdict."""
 
 
 def gate_rules(
     gates: Mapping[str, Gates], entries: Iterable[Mapping[str, Any]], groups: Iterable[Group]
 ) -> list[Rule]:
-    """Rules of gates on entries, each a row of ``core_entry_versions``; not applicable ones too."""
+    """Rules of gates on entries (rows of ``core_entry_versions``), including inapplicable ones."""
     rules = [
         Rule(
             entry=entry["entry"],
@@ -76,8 +76,8 @@ def gate_rules(
             reason=entry["reason"],
         )
         for entry in entries
-        for metric, own in gates.items()
-        for gate in own
+        for metric, gates_of_metric in gates.items()
+        for gate in gates_of_metric
         for group in groups
         if (metric == ACCURACY) == (group.variant is not None)
         and gate.pair_type in (None, group.pair_type)
@@ -90,7 +90,7 @@ def gate_rules(
 
 
 def width_rules(study: Study, groups: Iterable[Group]) -> list[Rule]:
-    """A rule for the interval of every model, pair type and path."""
+    """Rules for the interval of every model, pair type and path."""
     stop = study.stop
     return [
         Rule(card.id, card.id, stop.metric, HALF_WIDTH, group, stop.half_width)
@@ -101,17 +101,17 @@ def width_rules(study: Study, groups: Iterable[Group]) -> list[Rule]:
 
 
 def groups_of(drawn_sources: DrawnSources, metrics: Iterable[str]) -> dict[Group, Items]:
-    """What rules on some columns can be about."""
+    """Groups of pairs and images for rules on some metrics, with their items."""
     metrics = set(metrics)
     groups = drawn_sources.of_trajectories() if metrics - {ACCURACY} else {}
     return groups | (drawn_sources.of_images() if ACCURACY in metrics else {})
 
 
 def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
-    """Error of one bound, so that all of them together have that of the study.
+    """Error of one bound, such that all bounds together have the error of the study.
 
-    A gate is decided wrongly on the one side of its limit where the truth is not, so one bound a
-    gate counts; of a half width, both do.
+    A gate can be wrong on one side of its limit only, so it counts one bound; a half width counts
+    both.
     """
     applicable = [rule for rule in rules if rule.is_comparable or not rule.is_change]
     bounds = sum(2 if rule.name == HALF_WIDTH else 1 for rule in applicable)
@@ -119,7 +119,7 @@ def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
 
 
 class Looker:
-    """Looks at rules, with all that does not change from look to look."""
+    """Evaluates rules; holds all values that are equal at every look."""
 
     def __init__(
         self, study: Study, pairs: PairSet, drawn_sources: DrawnSources, rules: list[Rule]
@@ -133,65 +133,71 @@ class Looker:
 
     @property
     def level(self) -> float:
-        """Level of an interval of both bounds."""
+        """Confidence level of an interval of both bounds."""
         return 1.0 - 2.0 * self.error
 
-    def look(self, rule: Rule, sums: pa.Table, block_count: int) -> Seen:
-        """A rule after the first blocks of its model.
+    def look(self, rule: Rule, sums: pa.Table, block_count: int) -> RuleLook:
+        """Evaluate a rule after the first blocks of its model.
 
-        ``sums`` are what the sources of its entry and group have, as ``version_sources`` gives
-        them. Raises ResponseError where values leave the bounds of the score.
+        ``sums`` has the rows of ``version_sources`` for its entry and group. Raises ResponseError
+        if values exceed the bounds of the score.
         """
         items = self.items[rule.group]
         count = int(np.searchsorted(items.block, block_count))
         sources = int(items.source_count[:count].sum())
         if rule.is_change and not rule.is_comparable:
-            return Seen(rule, NOT_APPLICABLE, rule.reason, None, block_count, sources, True)
+            return RuleLook(rule, NOT_APPLICABLE, rule.reason, None, block_count, sources, True)
         is_end = block_count == self.block_count
-        found = self.drawn_sources.summed(sums, items, columns_of(rule.metric))
+        item_sums = self.drawn_sources.sum_items(sums, items, columns_of(rule.metric))
         usable, reason = count, None
         if rule.is_change:
-            is_missing = found["compared_count"] < found["row_count"]
+            is_missing = item_sums["compared_count"] < item_sums["row_count"]
             usable = int(np.append(np.flatnonzero(is_missing[:count]), count)[0])
-        if (found["row_count"] < items.row_count)[:count].any() and not is_end:
+        if (item_sums["row_count"] < items.row_count)[:count].any() and not is_end:
             reason = "some of its scores are not finite, so all blocks are needed"
-            return Seen(rule, OPEN, reason, None, block_count, sources, False)
-        if (found["row_count"] < items.row_count)[:count].any():
-            usable, items, found = _finite(items, found, usable)
+            return RuleLook(rule, OPEN, reason, None, block_count, sources, False)
+        if (item_sums["row_count"] < items.row_count)[:count].any():
+            usable, items, item_sums = _finite(items, item_sums, usable)
             if not items.block.size:
-                return Seen(rule, OPEN, NOTHING, None, block_count, 0, True)
+                return RuleLook(rule, OPEN, NOTHING, None, block_count, 0, True)
         measure = of_change if rule.is_change else of_value
-        known = measure(rule.metric, found, items, usable, self.error, self.width)
-        verdict = _verdict(rule, known) if usable else OPEN
+        estimate = measure(rule.metric, item_sums, items, usable, self.error, self.width)
+        verdict = _verdict(rule, estimate) if usable else OPEN
         is_short = rule.is_change and usable < count
         if verdict == OPEN and is_short:
             reason = (
-                f"the version before has scores of {usable} of {items.block.size} of what is "
-                "drawn; decaf reaudit --to-the-end scores all of the versions that are there"
+                f"the earlier version has scores for {usable} of {items.block.size} drawn items; "
+                "decaf reaudit --to-the-end scores all items of both versions"
                 if usable
                 else NOTHING
             )
-        seen = int(items.source_count[:usable].sum())
+        usable_sources = int(items.source_count[:usable].sum())
         is_closed = verdict != OPEN or is_short or is_end
-        return Seen(rule, verdict, reason, known, block_count, seen, is_closed)
+        return RuleLook(rule, verdict, reason, estimate, block_count, usable_sources, is_closed)
 
 
-def _finite(items: Items, found: dict[str, Any], usable: int) -> tuple[int, Items, dict[str, Any]]:
-    """Items with anything finite, when all are scored: what is withheld counts nowhere."""
-    kept = found["row_count"] > 0
-    rest = Items(
+def _finite(
+    items: Items, item_sums: dict[str, Any], usable: int
+) -> tuple[int, Items, dict[str, Any]]:
+    """Restrict items to those with a finite score, after all blocks are scored."""
+    has_rows = item_sums["row_count"] > 0
+    finite_items = Items(
         items.place,
-        items.block[kept],
-        found["weight"][kept],
-        items.row_count[kept],
-        items.source_count[kept],
+        items.block[has_rows],
+        item_sums["weight"][has_rows],
+        items.row_count[has_rows],
+        items.source_count[has_rows],
     )
-    return int(kept[:usable].sum()), rest, {name: own[kept] for name, own in found.items()}
+    return (
+        int(has_rows[:usable].sum()),
+        finite_items,
+        {name: sums[has_rows] for name, sums in item_sums.items()},
+    )
 
 
-def _verdict(rule: Rule, known: Known) -> Verdict | str:
-    if known.value is None:
+def _verdict(rule: Rule, estimate: BoundedEstimate) -> Verdict | str:
+    if estimate.value is None:
         return OPEN
     if rule.name == HALF_WIDTH:
-        return NARROW if known.limits.upper - known.limits.lower <= 2 * rule.limit else OPEN
-    return verdict_of(rule.name, rule.limit, *known.limits)
+        return NARROW if estimate.limits.upper - estimate.limits.lower <= 2 * rule.limit else OPEN
+    return verdict_of(rule.name, rule.limit, *estimate.limits)

@@ -1,4 +1,4 @@
-"""The looks of one run: read what its sources say so far, and decide which models go on."""
+"""Looks of one run: read the scored sources, and decide which models continue."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ from decaf.errors import number_of
 from decaf.plan.expectations import kinds_of
 from decaf.registry.gates import on_pair_types
 from tasks.looks.items import DrawnSources, Group
-from tasks.looks.rules import OPEN, Looker, Rule, Seen, gate_rules, groups_of, width_rules
+from tasks.looks.rules import OPEN, Looker, Rule, RuleLook, gate_rules, groups_of, width_rules
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan
 from tasks.progress import announce
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 class Watch:
-    """What is known of the models of a run, look by look."""
+    """Looks at the models of a run, and the blocks to which each model is scored."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Watch:
         read: Callable[[DuckDBPyConnection], pa.Table],
         scored: Mapping[str, int],
     ) -> None:
-        """Watch ``rules`` by what ``read`` reads; other models go as far as ``scored`` says."""
+        """Watch ``rules`` with the sums from ``read``; ``scored`` has blocks of other models."""
         study = plan.study
         drawn_sources = DrawnSources(study, plan.pairs)
         metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
@@ -50,12 +50,12 @@ class Watch:
         self.scored |= dict.fromkeys(self.open, self.first)
         self.looks: list[Row] = []
         self.followers: list[tuple[str, str]] = []
-        """Models that are compared with, each with one that is compared."""
+        """Pairs of an earlier model and the model that is compared with it."""
 
     def look(self, models: Iterable[str]) -> dict[str, int]:
-        """Look at what models have so far; those that go on, and how many blocks they go to.
+        """Evaluate the open rules of models; returns the next number of blocks of each open model.
 
-        Raises ResponseError where scores leave their bounds.
+        Raises ResponseError if scores exceed their bounds.
         """
         models = [model for model in models if self.open.get(model)]
         if not models:
@@ -64,62 +64,67 @@ class Watch:
             sums = self.read(connection)
         on: dict[str, int] = {}
         for model in models:
-            seen = [self._seen(rule, sums) for rule in self.open[model]]
+            rule_looks = [self._look_at(rule, sums) for rule in self.open[model]]
             at, total = self.scored[model], len(self.plan.blocks)
-            self.open[model] = [one.rule for one in seen if not one.is_closed]
+            self.open[model] = [
+                rule_look.rule for rule_look in rule_looks if not rule_look.is_closed
+            ]
             is_over = not self.open[model] or at >= self.last
-            self.looks += [self._row(one, is_last=one.is_closed or is_over) for one in seen]
+            self.looks += [
+                self._row(rule_look, is_last=rule_look.is_closed or is_over)
+                for rule_look in rule_looks
+            ]
             if not is_over:
                 on[model] = min(self.last, at + self.plan.study.stop.every)
-            verdicts = Counter(str(one.verdict) for one in seen)
+            verdicts = Counter(str(rule_look.verdict) for rule_look in rule_looks)
             source_count = self.drawn_sources.sources_before(at)
             announce(
                 f"{model}: {at} of {number_of(total, 'block')}, "
                 f"{source_count:,} of {self.drawn_sources.source_count:,} sources: "
                 + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-                + ("" if on.get(model) else "; no more of it is needed" if at < total else "")
+                + ("" if on.get(model) else "; no further blocks are needed" if at < total else "")
             )
         self.scored |= on
         self.follow()
         return on
 
     def follow(self) -> None:
-        """Let models that others are compared with be scored as far as these."""
+        """Score earlier models on as many blocks as the models that are compared with them."""
         for before, now in self.followers:
             if before not in self.open:
                 self.scored[before] = max(self.scored[before], self.scored[now])
 
-    def _seen(self, rule: Rule, sums: pa.Table) -> Seen:
-        own = pc.equal(sums["entry"], rule.entry)
+    def _look_at(self, rule: Rule, sums: pa.Table) -> RuleLook:
+        is_of_rule = pc.equal(sums["entry"], rule.entry)
         for name, value in rule.group._asdict().items():
             is_it = pc.is_null(sums[name]) if value is None else pc.equal(sums[name], value)
-            own = pc.and_(own, is_it)
-        return self.looker.look(rule, sums.filter(own), self.scored[rule.model_id])
+            is_of_rule = pc.and_(is_of_rule, is_it)
+        return self.looker.look(rule, sums.filter(is_of_rule), self.scored[rule.model_id])
 
-    def _row(self, seen: Seen, *, is_last: bool) -> Row:
-        rule, known = seen.rule, seen.known
-        has_value = known is not None and known.value is not None
+    def _row(self, rule_look: RuleLook, *, is_last: bool) -> Row:
+        rule, estimate = rule_look.rule, rule_look.estimate
+        has_value = estimate is not None and estimate.value is not None
         return {
             "entry": rule.entry,
             "model_id": rule.model_id,
-            "block_count": seen.block_count,
-            "source_count": seen.source_count,
+            "block_count": rule_look.block_count,
+            "source_count": rule_look.source_count,
             "planned_source_count": int(self.looker.items[rule.group].source_count.sum()),
             "metric": rule.metric,
             "rule": rule.name,
             **rule.group._asdict(),
             "gate_limit": rule.limit,
             "level": self.looker.level,
-            "found": known.value if has_value else None,
-            "lower_limit": known.limits.lower if has_value else None,
-            "upper_limit": known.limits.upper if has_value else None,
-            "verdict": seen.verdict,
-            "reason": seen.reason,
+            "found": estimate.value if has_value else None,
+            "lower_limit": estimate.limits.lower if has_value else None,
+            "upper_limit": estimate.limits.upper if has_value else None,
+            "verdict": rule_look.verdict,
+            "reason": rule_look.reason,
             "is_last": is_last,
         }
 
     def stops(self) -> list[Row]:
-        """Models that stopped before the end of their study, as they are recorded."""
+        """Rows to record for models that stopped before the last block."""
         undecided = {
             row["model_id"] for row in self.looks if row["is_last"] and row["verdict"] == OPEN
         }
@@ -153,31 +158,31 @@ def watch_entries(
 ) -> Watch:
     """Watch the gates of changed entries, whose rows of this re-audit are ``pending``.
 
-    Other models were ``scored`` to some block, or else to the end; one that an entry is compared
-    with goes on with it.
+    ``scored`` has numbers of blocks of other models, which are otherwise scored completely. An
+    earlier model is scored on as many blocks as the entry that is compared with it.
     """
     study = plan.study
     values = {"study": study.study, "against": against}
     with connect_whole(plan.store, study.study) as connection:
         connection.register("pending", pending)
-        asked = connection.sql(query("looks/compared"), params=values).to_arrow_table()
+        compared = connection.sql(query("looks/compared"), params=values).to_arrow_table()
 
     def read(connection: DuckDBPyConnection) -> pa.Table:
-        connection.register("asked", asked)
+        connection.register("asked", compared)
         return connection.sql(query("looks/entries")).to_arrow_table()
 
-    gates, rows = on_pair_types(study.gates, kinds_of(study.expect)), asked.to_pylist()
+    gates, rows = on_pair_types(study.gates, kinds_of(study.expect)), compared.to_pylist()
     watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, scored)
-    there = {card.id for card in study.models}
+    model_ids = {card.id for card in study.models}
     for row in rows:
-        if row["reason"] is None and row["model_before"] in there:
+        if row["reason"] is None and row["model_before"] in model_ids:
             watch.followers.append((row["model_before"], row["model_id"]))
     watch.follow()
     return watch
 
 
 def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
-    """Record where the models of a run stopped; the plan of what was scored is the run from now."""
+    """Record the stops of a run's models; returns the plan of the scored blocks, the new run."""
     stopped = plan.up_to(watch.scored)
     study = plan.study.study
     commit_stops(plan.store, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)

@@ -1,6 +1,6 @@
-"""What a run leaves on Prefect's page: the report's place, profiles, verdicts, costs.
+"""Write artifacts for Prefect's page: the path of the report, profiles, verdicts and costs.
 
-Each has a key that stays the same from run to run of a study, so the page shows how it changed.
+Their keys are equal in all runs of a study, so the page shows their history.
 """
 
 import re
@@ -19,28 +19,28 @@ TABLES = {
     "found, lower_limit, upper_limit, reason FROM out_verdicts",
     "costs": "model_id, forward_rows, forward_seconds, wall_seconds, device FROM out_costs",
 }
-"""Columns of each artifact and the view that they come from."""
+"""Columns of each artifact and their view."""
 
 
 def leave_artifacts(store: Storage, study: str, report: Path | None) -> None:
-    """Write the artifacts of a study's newest run; nothing outside a flow of Prefect."""
+    """Write the artifacts of a study's newest run; does nothing outside a Prefect flow."""
     if not is_in_flow():
         return
     from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
     with connect_whole(store, study) as connection:
-        asked = {
+        tables = {
             name: connection.sql(
                 f"SELECT {columns} WHERE study = $study LIMIT {MOST_ROWS}", params={"study": study}
             ).to_arrow_table()
             for name, columns in TABLES.items()
         }
     if report:
-        # Names come from data and registries: Markdown would be read as such.
+        # In a code span, names from data and registries are not read as Markdown.
         create_markdown_artifact(
             f"The report of study {study} is `{report.absolute()}`.", key=key_of(study, "report")
         )
-    for name, table in asked.items():
+    for name, table in tables.items():
         if table.num_rows:
             create_table_artifact(
                 table.to_pylist(), key=key_of(study, name), description=f"{name} of study {study}"
@@ -48,7 +48,7 @@ def leave_artifacts(store: Storage, study: str, report: Path | None) -> None:
 
 
 def key_of(study: str, name: str) -> str:
-    """Key of an artifact: small letters, digits and dashes, as Prefect wants it.
+    """Key of an artifact with the characters that Prefect allows: a-z, digits and dashes.
 
     >>> key_of("Photos_2.1", "costs")
     'decaf-photos-2-1-costs'

@@ -1,4 +1,4 @@
-"""The steps of an audit: each is a thin wrapper of a plain function."""
+"""Steps of an audit; each is a thin wrapper of a plain function."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -45,24 +45,24 @@ stop = step(record_stops, name="stop")
 
 @step
 def plan(plan: AuditPlan) -> AuditPlan:
-    """Plan again, with what trainings have made by now; the same plan where there were none."""
+    """Plan again with the trained models; the same plan if no model waited for its training."""
     return replan(plan) if plan.waiting else plan
 
 
 @step
 def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
-    """Plan with the speed of the models that were tried, which may ask for smaller blocks."""
+    """Plan with the measured speed of the models, which may ask for smaller blocks."""
     return settle_blocks(plan, tried.paces, tried.worker_count)
 
 
 @step
 def refine(plan: AuditPlan) -> AuditPlan:
     """Plan with more stages for the paths whose means still move; the same plan if none does."""
-    finer = refine_stages(plan.given, plan.store)
-    if finer is plan.given:
+    finer = refine_stages(plan.configuration, plan.store)
+    if finer is plan.configuration:
         return plan
     for name, rule in list_rules(finer.paths, finer.stages).items():
-        if rule != plan.given.paths[name].stages:
+        if rule != plan.configuration.paths[name].stages:
             announce(f"path {name}: its means still move, so it gets {len(rule.grid)} stages")
     return replan(plan, paths=finer.paths)
 
@@ -70,11 +70,11 @@ def refine(plan: AuditPlan) -> AuditPlan:
 def compute(
     client: Client, plan: AuditPlan, inputs: Path, skipped: Errors
 ) -> dict[str, BaseException]:
-    """Compute what workers have to do, model by model; errors of the models that failed.
+    """Compute the units of a plan on workers, model by model; returns errors of failed models.
 
-    Models that failed before are skipped. A worker that has nothing left to do of one model goes on
-    with the next, so one model more than there are workers is under way. A model whose task fails
-    stops no other, unless the disk refuses what it writes: no further model is begun then.
+    Models in ``skipped`` are left out. A worker without work for one model continues with the
+    next, so the number of models in progress is one more than that of workers. After a failed
+    model, the others continue; after a write error of the disk, no further model is started.
     """
     images = store_labelled(plan)
     refusals: list[BaseException] = []
@@ -88,8 +88,10 @@ def compute(
             refusals.append(error)
         return error
 
-    work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in skipped}
-    for model_id, error in skipped.items() if work else ():  # else the run ends with it now
+    work = {
+        model_id: groups for model_id, groups in plan.by_model.items() if model_id not in skipped
+    }
+    for model_id, error in skipped.items() if work else ():  # without work the run ends with it
         announce(f"{model_id} is left out: {error}")
     estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())
@@ -116,10 +118,10 @@ def compute(
 def compute_until_known(
     client: Client, plan: AuditPlan, inputs: Path, models: ModelsUnderAudit
 ) -> tuple[AuditPlan, dict[str, BaseException]]:
-    """Compute all blocks; with ``stop:`` in their drawn order, until enough is known of each model.
+    """Compute all blocks, or with ``stop:`` drawn blocks until each model is decided.
 
-    Returns the plan of what was scored, which is the run from here on, and the errors of models
-    that failed. A model that fails is not looked at any more, and where one did, the plan stays.
+    Returns the plan of the scored blocks, which defines the run from then on, and the errors of
+    failed models. Looks skip failed models; if there are any, the given plan is returned.
     """
     if not plan.may_stop:
         return plan, compute(client, plan, inputs, models.failed)
@@ -140,12 +142,12 @@ def compute_until_known(
 
 @step
 def watch(models: ModelsUnderAudit, plan: AuditPlan) -> Watch:
-    """Watch what decides how many blocks are scored."""
+    """Watch the rules that decide how many blocks are scored."""
     return models.watch(plan)
 
 
 @partial(step, name="quarantine")
-def quarantined(plan: AuditPlan) -> dict[str, BaseException]:
+def quarantine(plan: AuditPlan) -> dict[str, BaseException]:
     """Errors of the models with more trajectories in quarantine than the study allows."""
     problems = too_many_quarantined(plan)
     return {model_id: ScoringFailed(problem) for model_id, problem in problems.items()}
@@ -160,5 +162,5 @@ def check(plan: AuditPlan) -> None:
 
 @step
 def report(store: Storage, study: Study, config: str = "CONFIG") -> None:
-    """Write the report file, unless there is to be none, and what Prefect's page shows."""
+    """Write the report file, if the study has one, and the artifacts for Prefect's page."""
     leave_artifacts(store, study.study, publish(store, study, config))

@@ -1,4 +1,4 @@
-"""Steps of a re-audit around those of an audit: ask a registry, record, judge, notify."""
+"""Steps of a re-audit around those of an audit: read the registry, record, judge, notify."""
 
 from collections.abc import Collection
 from typing import Any
@@ -20,19 +20,19 @@ judge = step(judging.judge_newest, name="judge")
 
 @step
 def discover(study: Study, store: Storage, pairs: PairSet, only: Collection[str]) -> RegistryDiff:
-    """Ask the registry and bring every new entry here, and what it is compared with, if need be."""
+    """Read the registry, fetch new entries, and add the versions that they are compared with."""
     return with_references(planning.discover(study, store, pairs, only))
 
 
 @step
 def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
-    """Commit what the registry listed and what became of it."""
+    """Commit the entries of the registry and the state of their audits."""
     return planning.commit_reaudit(diff, plan and plan.run_id)
 
 
 @step
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
-    """Send the alerts and emit the events of the newest re-audit, unless that is done."""
+    """Send the alerts and emit the events of the newest re-audit, once."""
     content = notifying.notify(store, study, config)
     if content["changed"]:
         tell_finished(study, content)

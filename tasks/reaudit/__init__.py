@@ -1,1 +1,1 @@
-"""What a re-audit does beside an audit: discover, judge, notify."""
+"""Steps of a re-audit around its audit: discover, judge, notify."""

@@ -1,4 +1,4 @@
-"""Events that Prefect's automations can react to, beside those of alerts."""
+"""Events for Prefect's automations, in addition to those of alerts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ VERDICTS = ("pass", "fail", "not enough evidence", "no gate applies")
 
 
 def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
-    """Emit that a re-audit is done, and an event for every version that it is the first to audit.
+    """Emit an event for the end of a re-audit, and one for each version that was audited first.
 
     ``content`` is the summary of the re-audit.
     """
@@ -29,21 +29,21 @@ def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
             entry["change"] not in (NONE, GATES) and entry["version"] != entry["version_before"]
         )
         if entry["state"] == AUDITED and is_new:
-            found = ("entry", "version", "version_before", "change", "verdict", "model_id")
-            emit(NEW_VERSION, study, {name: entry[name] for name in found}, entry["entry"])
+            names = ("entry", "version", "version_before", "change", "verdict", "model_id")
+            emit(NEW_VERSION, study, {name: entry[name] for name in names}, entry["entry"])
     findings = len(content["alerts"])
-    told = {"reaudit_id": content["reaudit_id"], "entries": len(entries), "findings": findings}
-    emit(FINISHED, study, told | {"verdicts": counts})
+    payload = {"reaudit_id": content["reaudit_id"], "entries": len(entries), "findings": findings}
+    emit(FINISHED, study, payload | {"verdicts": counts})
 
 
 def tell_failed(study: Study, error: Exception) -> None:
-    """Emit that a re-audit ended with an error; the next one does what is left."""
+    """Emit that a re-audit ended with an error; the next re-audit resumes it."""
     if study.alerts.events:
         emit(FAILED, study, {"error": type(error).__name__, "problem": str(error)})
 
 
 def emit(event: str, study: Study, payload: Mapping[str, Any], entry: str = "") -> None:
-    """Emit an event of a study, or of an entry of its registry, in a flow of Prefect."""
+    """Emit an event of a study or an entry of its registry; does nothing outside a Prefect flow."""
     if not is_in_flow():
         return
     from prefect.events import emit_event

@@ -1,4 +1,4 @@
-"""What beside the registry's models determines the results of a re-audit, as digests by name."""
+"""Digests of the inputs of a re-audit other than the registry's models."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ from tasks.units.kinds import KINDS
 from tasks.units.train import has_recipe
 
 AUDITED_EPOCHS = {"epoch", "epoch_rule"}
-"""Keys of a card that say which weights of its training are audited."""
+"""Keys of a card that choose the audited weights of its training."""
 
 
 def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
-    """Digests, by name, of all but the registry's models that determines what is found."""
+    """Digests, by name, of all inputs that determine results, except the registry's models."""
     measured = {
         "labels": study.labels and study.labels.model_dump(mode="json"),
         "attributions": {
@@ -28,7 +28,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
         },
     }
-    # Where scoring stops is a number of blocks, so these have to be the same ones.
+    # Scoring stops after a number of blocks, so blocks must be equal to compare stops.
     stop = study.stop
     blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
     configured = [[card.id, _origin(card), card.scoring_digest] for card in study.models]
@@ -63,7 +63,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
 
 
 def _origin(card: ModelCard) -> Any:
-    """What the weights of a configured model are, or what determines its training."""
+    """Digest of the weights of a configured model, or the settings of its training."""
     if has_recipe(card):
         return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
     return card.weights_digest()

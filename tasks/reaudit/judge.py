@@ -1,4 +1,4 @@
-"""Judge what changed in a registry by the gates, and summarise it."""
+"""Judge the changed entries of a registry by the gates, and summarise a re-audit."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ COLUMNS = (
     *("entry", "metric", "rule", "pair_type", "path", "variant", "gate_limit", "level", "found"),
     *("lower_limit", "upper_limit", "verdict", "reason"),
 )
-"""Where the fields of :class:`Judged` are stored."""
+"""Columns of the fields of :class:`Judged`, in their order."""
 PLACE = COLUMNS.index("gate_limit")
-"""The fields before it say which rule was asked of what."""
+"""Number of fields that identify a rule and its subject; they come first."""
 REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
-"""Of the rows that are reported as drift, the share that is expected to be none."""
+"""Expected share of false rows among those that are reported as drift."""
 SHOWN_PAIRS = 20
 """Pairs of one change of role that an alert lists; the view has all of them."""
 
@@ -63,17 +63,17 @@ WHERE version.study = $study AND version.is_newest AND version.against = 'previo
 
 
 def judge_newest(store: Storage, study: Study) -> None:
-    """Judge the newest re-audit of a study and commit the verdicts, unless that is done.
+    """Judge the newest re-audit of a study and commit the verdicts, once.
 
-    A failed verdict on a content stands where its gate is not applicable any more, since the score
-    or the pairs are others now. Does nothing where there was no re-audit.
+    If a gate no longer applies, since the score or the pairs changed, an earlier failed verdict on
+    the same content stands. Does nothing without a re-audit.
     """
     recorded = newest(store, study.study)
     if recorded is None or receipts.exists(store, VERDICTS, study.study, recorded.reaudit_id):
         return
     reaudit_id = recorded.reaudit_id
     gates = on_pair_types(study.gates, kinds_of(study.expect))
-    judged = looked(store, study.study, recorded) if study.stop else []
+    judged = read_looks(store, study.study, recorded) if study.stop else []
     if gates and not judged:
         judged = judge(gates, drift(store, study))
     if any(row.verdict == NOT_APPLICABLE for row in judged):
@@ -86,8 +86,8 @@ def judge_newest(store: Storage, study: Study) -> None:
     commit(store, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
 
 
-def looked(store: Storage, study: str, recorded: PreviousAudit) -> list[Judged]:
-    """What the looks of the newest re-audit's run decided; nothing where it went to its end."""
+def read_looks(store: Storage, study: str, recorded: PreviousAudit) -> list[Judged]:
+    """Verdicts of the looks of the newest re-audit's run; empty if all blocks were scored."""
     runs = {row["run_id"] for row in recorded.rows.values() if row["run_id"]}
     with connect_whole(store, study) as connection:
         return [
@@ -100,29 +100,29 @@ def looked(store: Storage, study: str, recorded: PreviousAudit) -> list[Judged]:
 
 
 def with_standing(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
-    """Verdicts, with those that failed before in the place of gates that are not applicable now.
+    """Replace verdicts of inapplicable gates by earlier failures of the same rule and subject.
 
-    Several gates may be of one place; each failure stands once.
+    Several gates may have one rule and subject; each failure stands once.
     """
-    asked = {row[:PLACE] for row in judged if row.verdict == NOT_APPLICABLE}
-    standing = [row for row in failed if row[:PLACE] in asked]
+    open_places = {row[:PLACE] for row in judged if row.verdict == NOT_APPLICABLE}
+    standing = [row for row in failed if row[:PLACE] in open_places]
     answered = {row[:PLACE] for row in standing}
-    rest = [r for r in judged if r.verdict != NOT_APPLICABLE or r[:PLACE] not in answered]
-    return [*standing, *rest]
+    unchanged = [r for r in judged if r.verdict != NOT_APPLICABLE or r[:PLACE] not in answered]
+    return [*standing, *unchanged]
 
 
 def drift(store: Storage, study: Study) -> list[DriftRow]:
-    """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
+    """Drift of each changed entry of the newest re-audit, at the levels of the gates."""
     levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     values["against"] = PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED
-    # Sums of several threads differ in their last bits, and a verdict could turn on them.
+    # With several threads, the last bits of sums differ, which could change a verdict.
     with connect_whole(store, study.study, threads=1) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
 def failed_before(store: Storage, study: str) -> list[Judged]:
-    """Failed verdicts that stand on contents which the newest re-audit judges again."""
+    """Standing failures on contents that the newest re-audit judges again."""
     query = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
     with connect_whole(store, study) as connection:
         rows = connection.execute(query, {"study": study}).fetchall()
@@ -130,7 +130,7 @@ def failed_before(store: Storage, study: str) -> list[Judged]:
 
 
 def summary(store: Storage, study: str) -> dict[str, Any]:
-    """Summarise the newest re-audit of a study in JSON: entries, verdicts, drift, roles."""
+    """Summary of the newest re-audit of a study for JSON: entries, verdicts, drift, roles."""
     with connect_whole(store, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
         drift = rows_of(

@@ -1,4 +1,4 @@
-"""Tell people and Prefect of the newest re-audit, once all of it is in the warehouse."""
+"""Send the alerts and events of the newest re-audit, after it is committed."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from decaf.registry.messages import message
 from tasks.reaudit.events import emit
 from tasks.reaudit.judge import summary
 from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, failed_since
-from tasks.reaudit.standing import to_tell
+from tasks.reaudit.standing import list_due_alerts
 from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -25,26 +25,33 @@ from warehouse.tables.declarations import TABLES
 
 
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
-    """Deliver what the newest re-audit has to tell on every channel; nothing is told twice.
+    """Send the alerts of the newest re-audit once, and reminders of standing failures.
 
-    That is its alerts, once, and reminders of verdicts that stand. ``config`` is the study's file,
-    as messages name it. A channel that fails keeps none of the others from being used; the next
-    call uses all of them again, so a receiver may be told twice and is never told not at all.
-    Returns the summary with the alerts. Raises AlertFailed, naming the channels that failed.
+    Messages name the study's file ``config``. If a channel fails, the others are still used, and
+    the next call uses all of them again. So a receiver may get an alert twice, but always gets it.
+    Returns the summary with the alerts. Raises AlertFailed, which names the failed channels.
     """
     content, settings, now = summary(store, study.study), study.alerts, datetime.now(UTC)
     reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
     is_new = reaudit_id not in keys
-    alerts = to_tell(content["standing"], settings, now) if is_new or settings.has_receivers else []
+    alerts = (
+        list_due_alerts(content["standing"], settings, now)
+        if is_new or settings.has_receivers
+        else []
+    )
     if is_new:
         alerts += _of_entries(content["entries"], failed_since(store, study.study, keys))
-    content = {**content, "changed": is_new, "alerts": _worded(study, config, content, alerts)}
+    content = {
+        **content,
+        "changed": is_new,
+        "alerts": _add_messages(study, config, content, alerts),
+    }
     if not is_new:
         write_answers(store, study)
     if not (is_new or alerts):
         return content
     delivery = reaudit_id
-    if not is_new:  # reminders of one re-audit are counted
+    if not is_new:  # reminders of one re-audit are numbered
         delivery += f"-{sum(key.startswith(reaudit_id) for key in keys)}"
     if settings.events:
         for alert in content["alerts"]:
@@ -72,7 +79,9 @@ def notify_unreachable(study: Study, config: str, problem: str) -> None:
     """Deliver an alert that the registry cannot be reached."""
     now = datetime.now(UTC).isoformat()
     content = {"study": study.study, "resolved_at": now}
-    alerts = _worded(study, config, content, [{"kind": "registry.failed", "problem": problem}])
+    alerts = _add_messages(
+        study, config, content, [{"kind": "registry.failed", "problem": problem}]
+    )
     content["alerts"] = alerts
     _deliver(_receivers(study, short(json_sha256(content)), content))
 
@@ -80,21 +89,21 @@ def notify_unreachable(study: Study, config: str, problem: str) -> None:
 def _of_entries(
     entries: list[dict[str, Any]], failed_anew: Collection[str]
 ) -> list[dict[str, Any]]:
-    """Alerts of entries that failed anew, and of those that were replaced meanwhile."""
+    """Alerts of entries that failed for a new reason, or moved during the re-audit."""
     alerts = []
     for entry in entries:
-        named = {name: entry[name] for name in ("entry", "version", "problem")}
+        details = {name: entry[name] for name in ("entry", "version", "problem")}
         if entry["state"] == FAILED and entry["entry"] in failed_anew:
-            alerts.append({"kind": "entry.failed", **named})
+            alerts.append({"kind": "entry.failed", **details})
         if entry["state"] == AUDITED and entry["problem"]:
-            alerts.append({"kind": "entry.moved", **named})
+            alerts.append({"kind": "entry.moved", **details})
     return alerts
 
 
-def _worded(
+def _add_messages(
     study: Study, config: str, content: Mapping[str, Any], alerts: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Alerts with their messages, and the version that gates compared with."""
+    """Copy alerts with their messages."""
     column = "version_before" if study.compare_with == PREVIOUS else "version_passed"
     before = {
         row["entry"]: row["version_compared"] or row[column] for row in content.get("entries", ())
@@ -102,11 +111,11 @@ def _worded(
     report = study.alerts.report_url or (
         str(study.report_file.absolute()) if study.report_file else ""
     )
-    worded = []
+    complete = []
     for alert in alerts:
-        told = alert | {"version_before": before.get(alert.get("entry"))}
-        worded.append(alert | {"message": message(told, report, config)})
-    return worded
+        details = alert | {"version_before": before.get(alert.get("entry"))}
+        complete.append(alert | {"message": message(details, report, config)})
+    return complete
 
 
 def _receivers(study: Study, delivery: str, content: Mapping[str, Any]) -> list[Callable[[], None]]:

@@ -1,4 +1,4 @@
-"""What a re-audit has to do, against the one before it, and its record in the warehouse."""
+"""Plan a re-audit: compare a registry with the last re-audit, and record the result."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -30,15 +30,15 @@ from tasks.reaudit.recorded import (
     RETURNED,
     VERSION,
     LastAudited,
-    Passed,
+    PassedContent,
     PreviousAudit,
     Row,
     goes_on,
     last_audited,
+    list_unsettled,
     newest,
     passed_before,
     rows_in,
-    unsettled,
 )
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
@@ -51,7 +51,7 @@ NOTHING_REPLACED: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class RegistryDiff:
-    """What a registry lists at this moment, beside what was recorded last."""
+    """Entries of a registry at one moment, compared with the last recorded re-audit."""
 
     study: Study
     store: Storage
@@ -60,51 +60,51 @@ class RegistryDiff:
     inputs: Mapping[str, str]
     previous: PreviousAudit | None
     last_audited: Mapping[str, LastAudited]
-    """By label, how the entry was audited last."""
-    passed: Mapping[str, Passed]
-    """By label, when a content that the entry had earlier, and has again, has passed."""
+    """Last audit of each entry, by label."""
+    passed: Mapping[str, PassedContent]
+    """By label, earlier contents that passed and that the entry has again."""
     unsettled: frozenset[str] = frozenset()
-    """Entries that stopped early without passing, and are scored to the end now."""
+    """Entries that stopped early without passing, and are scored completely now."""
     references: tuple[ModelCard, ...] = ()
-    """Versions that changed entries are compared with, to be scored as far as these are."""
+    """Versions that changed entries are compared with, to score on as many blocks."""
     held_back: tuple[Row, ...] = ()
-    """Rows of entries that are not what they say any more, and are not asked for."""
+    """Recorded rows of changed entries that this re-audit leaves out."""
 
     @property
-    def audited(self) -> Study:
-        """The study with all models that can be audited, and those that they are compared with."""
+    def audited_study(self) -> Study:
+        """Study with all models that can be audited, and those that they are compared with."""
         study = models_of(self.study, self.resolved)
-        there = {card.id for card in study.models}
-        more = (card for card in self.references if card.id not in there)
+        model_ids = {card.id for card in study.models}
+        more = (card for card in self.references if card.id not in model_ids)
         return study.model_copy(update={"models": (*study.models, *more)})
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything differs from what is recorded."""
+        """True if anything differs from the last recorded re-audit."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
         if goes_on(self.store, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
-        return {row["entry"]: _face(row) for row in rows} != {
-            label: _face(row) for label, row in self.previous.rows.items()
+        return {row["entry"]: _visible_state(row) for row in rows} != {
+            label: _visible_state(row) for label, row in self.previous.rows.items()
         }
 
-    def without(self, problems: Mapping[str, str]) -> "RegistryDiff":
-        """The same, but for models that turned out not to be auditable."""
-        kept = (
+    def mark_failed(self, problems: Mapping[str, str]) -> "RegistryDiff":
+        """Copy in which the entries of some models failed; ``problems`` has reasons by model."""
+        entries = (
             entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
             for entry in self.resolved
         )
         references = tuple(card for card in self.references if card.id not in problems)
-        return replace(self, resolved=tuple(kept), references=references)
+        return replace(self, resolved=tuple(entries), references=references)
 
     def changes(self) -> dict[str, str]:
-        """What changed of each entry since it was last audited."""
+        """Kind of change of each entry since its last audit, by label."""
         return {entry.entry.label: self._change(entry) for entry in self.resolved}
 
-    def gone(self) -> list[Row]:
-        """Rows of entries that the registry does not list any more."""
+    def list_missing(self) -> list[Row]:
+        """Recorded rows of entries that the registry no longer lists."""
         listed_labels = {entry.entry.label for entry in self.resolved}
         listed_labels |= {row["entry"] for row in self.held_back}
         previous_rows = self.previous.rows if self.previous else {}
@@ -114,7 +114,9 @@ class RegistryDiff:
         label = resolved.entry.label
         if resolved.card is None:
             recorded = self.previous.rows.get(label) if self.previous else None
-            is_recorded = recorded is not None and _face(recorded) == _face(_row(resolved))
+            is_recorded = recorded is not None and _visible_state(recorded) == _visible_state(
+                _row(resolved)
+            )
             return NONE if is_recorded else FAILED
         if label not in self.last_audited:
             return NEW
@@ -141,19 +143,19 @@ class RegistryDiff:
 def is_unchanged(
     study: Study, store: Storage, entries: list[Entry], pairs: PairSet, only: Collection[str] = ()
 ) -> bool:
-    """Whether the registry and the study are what was recorded last, all of it settled.
+    """True if the registry and the study equal the last recorded re-audit, and that is settled.
 
-    Of the registry, what ``only`` names counts, or all of it. Compares what the registry says, so
-    nothing is downloaded or opened. An entry that failed is tried again at every re-audit.
+    ``only`` restricts the comparison to some entries. Compares versions and digests of the listing,
+    so nothing is downloaded or opened. A failed entry counts as changed: each re-audit retries it.
     """
     previous = newest(store, study.study)
     if previous is None or not previous.is_settled:
         return False
     rows = [row for row in previous.rows.values() if _is_asked(row["entry"], only)]
     recorded = {row["entry"]: (row["version"], row["digest"]) for row in rows}
-    asked = [entry for entry in entries if _is_asked(entry.label, only)]
+    selected = [entry for entry in entries if _is_asked(entry.label, only)]
     return (
-        recorded == {entry.label: (entry.version, entry.digest) for entry in asked}
+        recorded == {entry.label: (entry.version, entry.digest) for entry in selected}
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
@@ -164,31 +166,31 @@ def is_unchanged(
 def discover(
     study: Study, store: Storage, pairs: PairSet, only: Collection[str] = ()
 ) -> RegistryDiff:
-    """Ask the registry and bring every new entry here; writes nothing to the warehouse.
+    """Read the registry and fetch every new entry; writes nothing to the warehouse.
 
-    Where ``only`` names entries, as ``name``, ``name@alias`` or ``name@version``, others that are
-    as they were recorded are audited with them, and what else has changed is held back: its last
-    row stays, and what is new is left to the next re-audit. Where the study itself has changed, all
-    are audited. Raises RegistryError when the registry cannot be reached, or lists what it should
-    not, and UnknownEntry when none of the names is listed or recorded.
+    ``only`` names entries, as ``name``, ``name@alias`` or ``name@version``. Then other changed
+    entries are held back: they keep their last row until the next re-audit. Unchanged entries are
+    audited as usual. If the study itself has changed, all entries are audited. Raises RegistryError
+    if the registry cannot be reached or its listing is invalid, and UnknownEntry if none of the
+    names is listed or recorded.
     """
     resolved_at = next_moment(store, REAUDITS, study.study)
     previous = newest(store, study.study)
     entries, held_back = listed(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
-        entries, held_back = _restricted(entries, previous.rows, only)
+        entries, held_back = _restrict(entries, previous.rows, only)
     elif only:
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
     inputs, before = study_inputs(study, pairs), last_audited(store, study.study, previous)
-    asked = {
-        one.entry.label: (one.weights, one.preprocessing)
-        for one in resolved
-        if one.card and one.entry.label in before
+    contents = {
+        each.entry.label: (each.weights, each.preprocessing)
+        for each in resolved
+        if each.card and each.entry.label in before
     }
     for label, (row, _) in before.items():
-        if asked.get(label) == (row["weights_sha256"], row["preprocessing_sha256"]):
-            del asked[label]
+        if contents.get(label) == (row["weights_sha256"], row["preprocessing_sha256"]):
+            del contents[label]
     return RegistryDiff(
         study=study,
         store=store,
@@ -197,16 +199,18 @@ def discover(
         inputs=inputs,
         previous=previous,
         last_audited=before,
-        passed=passed_before(store, study.study, asked, inputs),
-        unsettled=unsettled(store, study.study) if goes_on(store, study, previous) else frozenset(),
+        passed=passed_before(store, study.study, contents, inputs),
+        unsettled=list_unsettled(store, study.study)
+        if goes_on(store, study, previous)
+        else frozenset(),
         held_back=held_back,
     )
 
 
-def _restricted(
+def _restrict(
     entries: list[Entry], rows: Mapping[str, Row], only: Collection[str]
 ) -> tuple[list[Entry], tuple[Row, ...]]:
-    """Entries that are asked for or as recorded, and the rows of the others."""
+    """Split entries into named or unchanged ones, and rows of the others, which are held back."""
     labels = {entry.label for entry in entries} | rows.keys()
     unknown = [name for name in only if not any(_is_asked(label, [name]) for label in labels)]
     if len(unknown) == len(only):
@@ -218,10 +222,10 @@ def _restricted(
         row = rows.get(entry.label, {})
         return (row.get("version"), row.get("digest")) == (entry.version, entry.digest)
 
-    kept = [entry for entry in entries if _is_asked(entry.label, only) or is_recorded(entry)]
-    covered = {entry.label for entry in kept}
+    selected = [entry for entry in entries if _is_asked(entry.label, only) or is_recorded(entry)]
+    covered = {entry.label for entry in selected}
     held_back = (row for label, row in rows.items() if label not in covered)
-    return kept, tuple(row for row in held_back if not _is_asked(row["entry"], only))
+    return selected, tuple(row for row in held_back if not _is_asked(row["entry"], only))
 
 
 def _is_asked(label: str, only: Collection[str]) -> bool:
@@ -229,7 +233,7 @@ def _is_asked(label: str, only: Collection[str]) -> bool:
 
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
-    """Record what the registry listed and what became of it; returns the id of the re-audit."""
+    """Record the entries of the registry and their states; returns the id of the re-audit."""
     key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
     table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
     commit(
@@ -248,7 +252,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 def reaudit_rows(
     diff: RegistryDiff, run_id: str | None, replaced: Mapping[str, str] = NOTHING_REPLACED
 ) -> tuple[str, list[Row]]:
-    """The id of a re-audit by its run, and its rows; ``replaced`` are problems of entries."""
+    """Id and rows of a re-audit; ``replaced`` has problems of entries that moved meanwhile."""
     study, changes = diff.study.study, diff.changes()
     rows = []
     for resolved in diff.resolved:
@@ -258,7 +262,7 @@ def reaudit_rows(
     held_back = [row | {"change": NONE} for row in diff.held_back]
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
     references = _references(diff)
-    rows += [row | nothing for row in diff.gone()]
+    rows += [row | nothing for row in diff.list_missing()]
     states = [
         [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
     ]
@@ -266,22 +270,22 @@ def reaudit_rows(
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
     now = {row["entry"]: key for row in rows if row["state"] == AUDITED}
 
-    def told(row: Row) -> Row:
-        compared = _compared(row, diff, references, now)
+    def complete(row: Row) -> Row:
+        compared = _find_compared(row, diff, references, now)
         return row | _referred_to(row, diff, key, references) | compared | stamp
 
-    # The results of what is held back are those of its own run.
-    kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
-    return key, [*map(told, rows), *kept]
+    # Entries that are held back keep the results of their own run.
+    held_rows = (complete(row) | {"run_id": row["run_id"]} for row in held_back)
+    return key, [*map(complete, rows), *held_rows]
 
 
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
-    """Re-audits that an entry's row refers to: what judges its content, and what came before."""
+    """Ids of re-audits for a row: the one that judges the content, and the earlier ones."""
     names = ("previous_reaudit_id", "passed_reaudit_id")
     if row["entry"] not in diff.last_audited:
         return {"judged_reaudit_id": key, **dict.fromkeys(names)}
     before = diff.last_audited[row["entry"]].row
-    if row["change"] == GATES:  # it is compared with what it was compared with
+    if row["change"] == GATES:  # the earlier comparison stays
         judging = receipts.read_one(
             diff.store, REAUDITS, diff.study.study, before["judged_reaudit_id"]
         )
@@ -298,24 +302,31 @@ def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -
     }
 
 
-def _compared(row: Row, diff: RegistryDiff, references: set[str], now: Mapping[str, str]) -> Row:
-    """The entry of another name that the gates compare with, and the re-audit that it is from.
+def _find_compared(
+    row: Row, diff: RegistryDiff, references: set[str], now: Mapping[str, str]
+) -> Row:
+    """Entry of another name with which gates compare a row, and its re-audit.
 
-    That is the alias of `compare_with:`, by this re-audit where ``now`` has it; or, of a version
-    that only `--entry` names and whose model has no such alias, an entry of its model, by the last
-    version that passed.
+    It is the alias of `compare_with:`, in this re-audit if ``now`` has it. For a version that only
+    `--entry` names and whose model has no such alias, it is an entry of the same model, with the
+    last version that passed.
     """
     compared, last, reaudit_id = diff.study.compare_with, diff.last_audited, None
-    other = f"{row['name']}@{compared}"
-    if compared not in COMPARISONS and other != row["entry"]:
-        before = last[other].row["reaudit_id"] if other in last else None
-        reaudit_id = now.get(other, before)
+    compared_label = f"{row['name']}@{compared}"
+    if compared not in COMPARISONS and compared_label != row["entry"]:
+        before = last[compared_label].row["reaudit_id"] if compared_label in last else None
+        reaudit_id = now.get(compared_label, before)
     if reaudit_id is None and not row["is_followed"]:
-        other = min((label for label in last if last[label].row["name"] == row["name"]), default="")
-        if other:
-            is_it = other in references or compared == PREVIOUS
-            reaudit_id = last[other].row["reaudit_id" if is_it else "passed_reaudit_id"]
-    return {"compared_entry": other if reaudit_id else None, "compared_reaudit_id": reaudit_id}
+        compared_label = min(
+            (label for label in last if last[label].row["name"] == row["name"]), default=""
+        )
+        if compared_label:
+            is_it = compared_label in references or compared == PREVIOUS
+            reaudit_id = last[compared_label].row["reaudit_id" if is_it else "passed_reaudit_id"]
+    return {
+        "compared_entry": compared_label if reaudit_id else None,
+        "compared_reaudit_id": reaudit_id,
+    }
 
 
 def _references(diff: RegistryDiff) -> set[str]:
@@ -335,7 +346,7 @@ def _references(diff: RegistryDiff) -> set[str]:
 
 
 def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:
-    """Entries that the registry lists with another content by now; the next re-audit takes it."""
+    """Problems of entries whose content changed during the re-audit; the next one audits it."""
     now = {entry.label: entry for entry in listed(diff.study.registry)}
     return {
         entry.label: f"moved to version {now[entry.label].version} while version "
@@ -362,7 +373,7 @@ def _row(resolved: Resolved) -> Row:
     }
 
 
-def _face(row: Row) -> tuple[Any, ...]:
-    """What of an entry differs where something changed."""
+def _visible_state(row: Row) -> tuple[Any, ...]:
+    """Fields of a row that differ if the entry changed."""
     problem = row["problem"] if row["state"] == FAILED else None
     return (row["state"], row["version"], row["digest"], row["model_id"], problem)

@@ -1,4 +1,4 @@
-"""What re-audits have recorded: entries, the inputs of then, and which contents have passed."""
+"""Read recorded re-audits: their entries, their inputs, and contents that passed."""
 
 from collections.abc import Collection, Mapping
 from itertools import takewhile
@@ -14,52 +14,52 @@ from warehouse.query.views import query
 from warehouse.storage import Storage
 
 REAUDITS, ALERTS = "reaudits", "alerts"
-"""Kinds of commits: what a registry listed, and that everybody has been told of it."""
+"""Kinds of commits: recorded re-audits, and their delivered alerts."""
 AUDITED, FAILED, GONE = "audited", "failed", "gone"
 NONE, VERSION, NEW, GATES, RETURNED = "none", "version", "new", "gates", "returned"
-"""What changed of an entry, where it is not the weights, the preprocessing or the study; where it
-is the gates alone, what was found is judged again; what returned has passed before."""
+"""Kinds of change of an entry other than weights, preprocessing and inputs of the study. After
+GATES, stored results are judged again; RETURNED is a content that passed before."""
 
 BLOCKS = "blocks"
-"""Changed where a study stops early: how it is cut into blocks, or that more of them are scored."""
+"""Change of a study that stops early: other blocks, or more scored blocks."""
 DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code", BLOCKS)
-"""Inputs that change what is found of every model, by the name that is shown."""
+"""Names of inputs that change the results of every model."""
 
 Row = dict[str, Any]
 
 
 class PreviousAudit(NamedTuple):
-    """A re-audit that is recorded."""
+    """A recorded re-audit."""
 
     reaudit_id: str
     inputs: dict[str, str]
-    """What beside the registry's models determined its results, as digests by name."""
+    """Digests, by name, of all inputs of its results except the registry's models."""
     rows: dict[str, Row]
-    """Its entries by label, but for those that were gone or asked for by their number."""
+    """Entries by label, without missing ones and versions that are not followed."""
     is_settled: bool
-    """Whether its gates were judged and its alerts delivered."""
+    """True if its gates were judged and its alerts delivered."""
 
 
 class LastAudited(NamedTuple):
-    """The row of the re-audit that audited an entry last, and what determined its results."""
+    """Row of the last re-audit that audited an entry, and digests of its inputs."""
 
     row: Row
     inputs: dict[str, str]
 
 
-class Passed(NamedTuple):
-    """A content of an entry that has passed its gates, or was accepted."""
+class PassedContent(NamedTuple):
+    """A content of an entry that passed its gates or was accepted."""
 
     judged_reaudit_id: str
     version: str
-    """Under which it was judged."""
+    """Version under which the content was judged."""
     moment: str
-    """When the re-audit that judged it was begun, in ISO's form."""
+    """Start of the re-audit that judged it, in ISO 8601."""
     verdict: str
 
 
 def newest(store: Storage, study: str) -> PreviousAudit | None:
-    """The re-audit that was recorded last; reads receipts and one small file."""
+    """Last recorded re-audit, or None; reads receipts and one small file."""
     receipt = receipts.read_newest(store, REAUDITS, study)
     if receipt is None:
         return None
@@ -70,82 +70,85 @@ def newest(store: Storage, study: str) -> PreviousAudit | None:
 
 
 def goes_on(store: Storage, study: Study, previous: PreviousAudit | None) -> bool:
-    """Whether a study is to be scored to its end, and the last re-audit was not."""
+    """True if the study scores all pairs now, and its last re-audit stopped early."""
     if previous is None or study.stop is None or study.to_the_end() != study:
         return False
     runs = {row["run_id"] for row in previous.rows.values() if row["run_id"]}
     return any(receipts.exists(store, STOPS, study.study, run_id) for run_id in runs)
 
 
-def unsettled(store: Storage, study: str) -> frozenset[str]:
-    """Entries that stopped early and did not pass, to be judged again once more is scored."""
+def list_unsettled(store: Storage, study: str) -> frozenset[str]:
+    """Entries that stopped early without passing, which complete scoring judges again."""
     with connect_whole(store, study) as connection:
         rows = connection.execute(query("looks/unsettled"), {"study": study}).fetchall()
     return frozenset(entry for (entry,) in rows)
 
 
-def failed_since(store: Storage, study: str, told: Collection[str]) -> set[str]:
-    """Entries that failed for a new reason since the last re-audit that somebody was ``told`` of.
+def failed_since(store: Storage, study: str, delivered: Collection[str]) -> set[str]:
+    """Entries that failed for a new reason since the last re-audit with delivered alerts.
 
-    Alerts of the re-audits since then may not have been delivered.
+    ``delivered`` has ids of re-audits whose alerts were delivered.
     """
-    recorded = sorted(receipts.read_kind(store, REAUDITS, study), key=lambda one: one.committed_at)
-    untold = takewhile(lambda receipt: receipt.key not in told, reversed(recorded))
-    rows = (row for receipt in untold for row in rows_in(store, receipt))
+    recorded = sorted(
+        receipts.read_kind(store, REAUDITS, study), key=lambda receipt: receipt.committed_at
+    )
+    undelivered = takewhile(lambda receipt: receipt.key not in delivered, reversed(recorded))
+    rows = (row for receipt in undelivered for row in rows_in(store, receipt))
     return {row["entry"] for row in rows if row["state"] == FAILED and row["change"] != NONE}
 
 
 def last_audited(
     store: Storage, study: str, previous: PreviousAudit | None
 ) -> dict[str, LastAudited]:
-    """By label, how each entry was audited last."""
+    """Last audit of each entry, by label."""
     if previous is None:
         return {}
-    known = {previous.reaudit_id: (previous.rows, previous.inputs)}
+    reaudits = {previous.reaudit_id: (previous.rows, previous.inputs)}
     audited = {}
     for label, row in previous.rows.items():
         key = previous.reaudit_id if row["state"] == AUDITED else row["previous_reaudit_id"]
         if key is None:
             continue
-        if key not in known:
+        if key not in reaudits:
             receipt = receipts.read_one(store, REAUDITS, study, key)
-            known[key] = ({row["entry"]: row for row in rows_in(store, receipt)}, receipt.inputs)
-        own, inputs = known[key]
-        audited[label] = LastAudited(own[label], inputs)
+            reaudits[key] = ({row["entry"]: row for row in rows_in(store, receipt)}, receipt.inputs)
+        rows, inputs = reaudits[key]
+        audited[label] = LastAudited(rows[label], inputs)
     return audited
 
 
 def passed_before(
-    store: Storage, study: str, asked: Mapping[str, tuple[str, str]], inputs: Mapping[str, str]
-) -> dict[str, Passed]:
-    """Of entries, each with the digests of its weights and preprocessing, those that passed before.
+    store: Storage, study: str, digests: Mapping[str, tuple[str, str]], inputs: Mapping[str, str]
+) -> dict[str, PassedContent]:
+    """Entries whose content passed before under the same study and gates, by label.
 
-    That is by the same study and gates, as ``inputs`` has them, and never otherwise: a gate on a
-    change depends on the version that it was compared with. An acceptance counts as a pass.
+    ``digests`` has the weights and preprocessing of entries. A content that also failed at some
+    time is left out, since a gate on a change depends on the compared version. An acceptance counts
+    as a pass.
     """
-    if not asked:
+    if not digests:
         return {}
     with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/contents"), params={"study": study}).fetchall()
-    found: dict[str, Passed] = {}
-    others = set()
+    contents: dict[str, PassedContent] = {}
+    failed_entries = set()
     for entry, weights, preprocessing, is_passed, *judged in rows:
-        if asked.get(entry) != (weights, preprocessing):
+        if digests.get(entry) != (weights, preprocessing):
             continue
         receipt = receipts.read_one(store, REAUDITS, study, judged[0])
         if any(receipt.inputs.get(name) != inputs.get(name) for name in (*DECISIVE, "gates")):
             continue
-        found[entry] = Passed(*judged)
+        contents[entry] = PassedContent(*judged)
         if not is_passed:
-            others.add(entry)
-    return {entry: passed for entry, passed in found.items() if entry not in others}
+            failed_entries.add(entry)
+    return {entry: passed for entry, passed in contents.items() if entry not in failed_entries}
 
 
 def rows_in(store: Storage, receipt: Receipt) -> list[Row]:
-    """Rows of all entries of one re-audit."""
+    """Rows of all entries of a re-audit."""
     return [row for file in receipt.files for row in read_file(store, file).to_pylist()]
 
 
 def has_run(store: Storage, study: str) -> bool:
-    """True if any entry of the newest re-audit was audited in a run, which a report can show."""
+    """True if a run audited an entry of the newest re-audit, so that a report can show it."""
     return any(row["run_id"] for row in newest(store, study).rows.values())

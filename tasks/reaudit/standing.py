@@ -1,4 +1,4 @@
-"""Verdicts that stand until they are answered: found, told again, and accepted."""
+"""Standing failures and open verdicts: list them, find due alerts, and record acceptances."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from warehouse.tables.declarations import TABLES
 
 ACCEPTANCES = "acceptances"
 Verdict = dict[str, Any]
-"""A failed verdict as out_standing_verdicts has it, in JSON, with its failed ``rows``."""
+"""Row of ``out_standing_verdicts`` for JSON, with the ``rows`` of its failed gates."""
 UNDECIDED = """
 SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit_id
 FROM core_entry_verdicts
@@ -37,14 +37,16 @@ FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
 
 
 def standing(store: Storage, study: str) -> list[Verdict]:
-    """Failed verdicts of the versions that are there now, accepted ones included."""
+    """Failed verdicts of the current versions, including accepted ones."""
     with connect_whole(store, study) as connection:
-        found = rows_of(connection, "FROM out_standing_verdicts WHERE study = $study", study=study)
+        verdicts = rows_of(
+            connection, "FROM out_standing_verdicts WHERE study = $study", study=study
+        )
         failed = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
-        rows = rows_of(connection, failed, study=study) if found else []
-    for verdict in found:
+        rows = rows_of(connection, failed, study=study) if verdicts else []
+    for verdict in verdicts:
         verdict["rows"] = [row for row in rows if row["entry"] == verdict["entry"]]
-    return found
+    return verdicts
 
 
 def list_undecided(store: Storage, study: str) -> list[Verdict]:
@@ -63,55 +65,54 @@ def list_undecided(store: Storage, study: str) -> list[Verdict]:
     ]
 
 
-def followed(found: Sequence[Verdict]) -> list[Verdict]:
-    """Those of entries that are followed: not of a version that was asked for by its number."""
-    return [one for one in found if one["is_followed"]]
+def select_followed(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Select rows of followed entries, without versions that only ``--entry`` named."""
+    return [verdict for verdict in verdicts if verdict["is_followed"]]
 
 
-def unanswered(found: Sequence[Verdict]) -> list[Verdict]:
-    """Those of the failed verdicts that nobody has accepted."""
-    return [verdict for verdict in found if verdict["accepted_at"] is None]
+def select_unaccepted(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Select failed verdicts without an acceptance."""
+    return [verdict for verdict in verdicts if verdict["accepted_at"] is None]
 
 
-def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Verdict]:
-    """Alerts of the verdicts that stand: those never told of, and those to be reminded of."""
-    told = []
-    for verdict in unanswered(followed(found)):
+def list_due_alerts(verdicts: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Verdict]:
+    """List alerts that are due for standing failures: first alerts, and reminders."""
+    due = []
+    for verdict in select_unaccepted(select_followed(verdicts)):
         last, kind = verdict["last_alert_at"], "gate.failed"
         if last is not None:
             wait, kind = alerts.reminder, "gate.standing"
             if wait is None or now < datetime.fromisoformat(last) + wait:
                 continue
-        told.append({"kind": kind, **verdict})
-    return told
+        due.append({"kind": kind, **verdict})
+    return due
 
 
 def accept(
     store: Storage, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
 ) -> Verdict:
-    """Record that a user accepts a verdict that did not pass, or withdraws that; returns it.
+    """Record that a user accepts a verdict that did not pass, or undoes that; returns the verdict.
 
-    The verdict may be failed, undecided or without a gate that applies; it has the ``rows`` of its
-    gates that did not pass.
+    The verdict may be failed, undecided or not applicable. It has the ``rows`` of its gates that
+    did not pass.
 
-    Raises UnknownName when the newest re-audit follows no such entry, and BadInput when the entry
-    has passed or was not judged, it is accepted already, or not yet where that is to be undone, or
-    the reason is empty or cannot be printed.
+    Raises UnknownName if the newest re-audit follows no such entry, and BadInput if the entry
+    passed or was not judged, if its verdict is already accepted, if there is no acceptance to undo,
+    or if the reason is empty or unprintable.
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
     with connect_whole(store, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
-        known = {row["entry"]: row for row in followed(entries)}
-        if entry not in known:
-            raise UnknownName.among("entry of the registry", entry, known)
+        followed_entries = {row["entry"]: row for row in select_followed(entries)}
+        if entry not in followed_entries:
+            raise UnknownName.among("entry of the registry", entry, followed_entries)
         verdicts = rows_of(connection, ANSWERABLE, study=study, entry=entry)
         gates = rows_of(connection, GATES_OF_ENTRY, study=study, entry=entry)
     if not verdicts:
-        state = known[entry]["verdict"] or known[entry]["state"]
-        raise BadInput(
-            f"{entry} {known[entry]['version']} has no verdict to accept: it is {state!r}"
-        )
+        row = followed_entries[entry]
+        state = row["verdict"] or row["state"]
+        raise BadInput(f"{entry} {row['version']} has no verdict to accept: it is {state!r}")
     verdict = verdicts[0] | {"rows": gates}
     if is_undo and not verdict["accepted_at"]:
         raise BadInput(
@@ -133,13 +134,13 @@ def accept(
 
 
 def acceptances(store: Storage, study: str) -> list[dict[str, Any]]:
-    """All acceptances of a study and what was undone of them, the newest first."""
+    """All acceptances of a study and their withdrawals, the newest first."""
     with connect_whole(store, study) as connection:
         return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
 
 
 def rows_of(connection: DuckDBPyConnection, query: str, **values: Any) -> list[dict[str, Any]]:
-    """Rows of a query as JSON has them, but for the study."""
+    """Rows of a query for JSON, without the column ``study``."""
     rows = connection.sql(query, params=values).to_arrow_table().to_pylist()
     return [
         {

@@ -1,4 +1,4 @@
-"""Watch the gates of what changed in a registry while it is scored."""
+"""Watch the gates of changed entries while they are scored."""
 
 from dataclasses import replace
 
@@ -19,11 +19,10 @@ from warehouse.tables.declarations import TABLES
 
 
 def with_references(diff: RegistryDiff) -> RegistryDiff:
-    """Add the versions that changed entries are compared with, if more of them may be scored.
+    """Add the versions that changed entries are compared with, if the study may score more of them.
 
-    Otherwise a version could be compared on no more blocks, or on other stages, than were scored of
-    the one before. One whose files are gone, or whose card is not trusted any more, is named and
-    left as it is.
+    Comparisons need equal blocks and stages of both versions. A version whose files were deleted,
+    or whose card is no longer trusted, is announced and not scored further.
     """
     study = diff.study
     is_refined = bool(list_rules(study.paths, study.stages))
@@ -32,36 +31,36 @@ def with_references(diff: RegistryDiff) -> RegistryDiff:
     values = {"study": study.study, "against": _against(diff), "refines": is_refined}
     with connect_whole(diff.store, study.study) as connection:
         connection.register("pending", pending(diff, None))
-        found = connection.sql(query("looks/references"), params=values).fetchall()
+        references = connection.sql(query("looks/references"), params=values).fetchall()
     cards = []
-    for model_id, label, card, weights in found:
+    for model_id, label, card, weights in references:
         try:
             cards.append(recorded_card(study, card, weights))
         except BadInput as error:
-            announce(f"no more of {label} ({model_id}) can be scored, to compare with: {error}")
+            announce(f"{label} ({model_id}) cannot be scored further for comparisons: {error}")
     return replace(diff, references=tuple(cards))
 
 
 def watch_changed(diff: RegistryDiff, plan: AuditPlan) -> Watch:
-    """Watch the changed entries of a re-audit; the models of others go as far as they went.
+    """Watch the changed entries of a re-audit; models of other entries keep their blocks.
 
-    A model that one of them is compared with is scored as far as that, if it was not before.
+    An earlier version is scored on at least as many blocks as the entry that is compared with it.
     """
     changes, study = diff.changes(), plan.study.study
-    kept = [
+    finished_models = [
         resolved.model_id
         for resolved in diff.resolved
         if resolved.card and changes[resolved.entry.label] in (NONE, VERSION, RETURNED)
     ]
-    kept += [card.id for card in diff.references]
+    finished_models += [card.id for card in diff.references]
     with connect_whole(plan.store, study) as connection:
-        values = {"study": study, "models": kept}
+        values = {"study": study, "models": finished_models}
         scored = connection.sql(query("looks/stopped"), params=values).fetchall()
     return watch_entries(plan, pending(diff, plan.run_id), _against(diff), dict(scored))
 
 
 def pending(diff: RegistryDiff, run_id: str | None) -> pa.Table:
-    """Rows of a re-audit as they will be recorded."""
+    """Rows that a re-audit will record."""
     _, rows = reaudit_rows(diff, run_id)
     return pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
 

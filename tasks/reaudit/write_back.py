@@ -1,4 +1,4 @@
-"""What was found of each version, written to the registry itself where it keeps that."""
+"""Write findings and acceptances back to registries that keep them."""
 
 from decaf.errors import AlertFailed, RegistryError
 from decaf.plan.study import Study
@@ -16,9 +16,9 @@ LATER = "The next decaf reaudit writes them again"
 
 
 def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
-    """Write all that the newest re-audit found; does nothing where the registry keeps nothing.
+    """Write the findings of the newest re-audit to the registry, if the registry keeps them.
 
-    Raises AlertFailed when the registry does not take it.
+    Raises AlertFailed if the registry refuses them.
     """
     file = study.report_file.absolute().as_uri() if study.report_file else ""
     report = study.alerts.report_url or file
@@ -26,46 +26,48 @@ def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
         study.registry.keep(reaudit_id, report, findings(store, study.study))
     except RegistryError as error:
         raise AlertFailed(
-            f"the findings cannot be written back: {error}. The audit is kept. {LATER}"
+            f"the findings cannot be written to the registry: {error}. The audit is kept. {LATER}"
         ) from error
 
 
 def write_answers(store: Storage, study: Study) -> None:
-    """Write of each version that failed whether somebody has accepted it, since when and why.
+    """Write the acceptance of each failed version, or its absence, to the registry.
 
-    That is asked of the warehouse each time, so what could not be written is written by the next
-    call. A registry that does not take it is warned of.
+    Every call reads all acceptances from the warehouse, so the next call repeats a failed write.
+    Announces a warning if the registry refuses them.
     """
     registry = study.registry
     if not registry.keeps_findings:
         return
-    found = answers(store, study.study).items()
+    answered_versions = answers(store, study.study).items()
     failed = [
-        Finding(*version, answer, {}) for version, answer in found if answer.verdict in FAILED
+        Finding(*version, answer, {})
+        for version, answer in answered_versions
+        if answer.verdict in FAILED
     ]
     try:
         registry.keep_answers(failed)
     except RegistryError as error:
-        announce(f"warning: the registry does not say who accepted what: {error}. {LATER}")
+        announce(f"warning: acceptances cannot be written to the registry: {error}. {LATER}")
 
 
 def findings(store: Storage, study: str) -> list[Finding]:
-    """What the newest re-audit of a study found of each audited version: verdict, E, C and F."""
+    """Verdict, E, C and F of each version in the newest re-audit of a study."""
     with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/findings"), params={"study": study}).fetchall()
     answered = answers(store, study)
-    found: dict[tuple[str, str], Finding] = {}
+    by_version: dict[tuple[str, str], Finding] = {}
     for name, version, metric, place, is_alone, *value in rows:
         answer = answered.get((name, version), Answer())
-        of = found.setdefault((name, version), Finding(name, version, answer, {}))
-        of.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
-    return list(found.values())
+        finding = by_version.setdefault((name, version), Finding(name, version, answer, {}))
+        finding.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
+    return list(by_version.values())
 
 
 def answers(store: Storage, study: str) -> dict[tuple[str, str], Answer]:
-    """The verdict on each judged version that is there now, by its model's name and its own.
+    """Verdict on each current version, by the name of its model and its own.
 
-    A version that is followed under several names has the worst of its verdicts.
+    A version with several followed names has the worst of its verdicts.
     """
     with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/answers"), params={"study": study}).fetchall()

@@ -1,1 +1,1 @@
-"""Units of work: one file a kind, and what they are planned from and computed with."""
+"""Units of work: one file for each kind, and the shared parts of planning and computing."""

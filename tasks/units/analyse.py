@@ -1,4 +1,4 @@
-"""What is computed over all models of a run at its end: matched pairs, probes, and the like."""
+"""Analyses over all models of a run, such as matched pairs and probes."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from warehouse.tables.declarations import (
 
 
 class Analyse(Kind):
-    """One unit a table, in a study with labels. Later tables may be made of earlier ones."""
+    """One unit for each table, in a study with labels; later tables may read earlier ones."""
 
     name = "analyse"
     code = 1
@@ -30,7 +30,7 @@ class Analyse(Kind):
     is_local = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every table that the study's labels ask for."""
+        """One unit for every table that the study's labels ask for."""
         study = scope.study
         if study.labels is None:
             return
@@ -40,8 +40,8 @@ class Analyse(Kind):
             yield Unit(self.name, table, None, None, parts, needs=needs)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Rows of one table, from what the warehouse holds by now."""
-        # They load scipy.stats and DuckDB, which planning and workers do without.
+        """Compute the rows of one table from the stored results of the study."""
+        # These load scipy.stats and DuckDB, which planning and workers do not need.
         from tasks.units.analyses import OF_UNITS
         from tasks.units.judged import read_units
         from warehouse.query.damage import connect_whole
@@ -62,5 +62,5 @@ class Analyse(Kind):
 
 
 def judged_of(study: Study) -> Judged:
-    """What of a study its labels look at."""
+    """Data, models and methods of a study for its labels."""
     return Judged(study.data, study.models, study.attributions, study.baselines)

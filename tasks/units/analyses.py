@@ -1,4 +1,4 @@
-"""Tables that are made of the labelled units of all models: matched pairs and probes."""
+"""Compute tables from the labelled units of all models: matched pairs and probes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def _table_of(table: Table, rows: Iterable[dict]) -> Tables:
 
 
 def matched_pairs(units: Units, definition: Definition) -> Tables:
-    """Units of about equal Abs and other labels, matched one to one."""
+    """Match units of about equal Abs and different labels one to one."""
     return _table_of(MATCHED_PAIRS, _pairs_of(units, definition))
 
 
@@ -58,13 +58,13 @@ def _pairs_of(units: Units, definition: Definition) -> Iterator[dict]:
 
 
 def probe_scores(units: Units, definition: Definition) -> Tables:
-    """Scores of every held-out family, and what the probes said of each of its units."""
+    """Scores of probes on every held-out family, and their probability for each of its units."""
     scores, parts = [], []
     for representation, names in definition["features"].items():
         columns = [units[name].astype(np.float64) for name in names]
         for probe in definition["probes"]:
             shared = {"representation": representation, "probe": probe}
-            result, reason = _probed(units, columns, probe)
+            result, reason = _fit_probe(units, columns, probe)
             scores += [shared | row for row in _scores_of(units, result, reason)]
             probability = np.full(units["labels"].shape, np.nan)
             if result is not None:
@@ -75,10 +75,10 @@ def probe_scores(units: Units, definition: Definition) -> Tables:
     return _table_of(PROBE_SCORES, scores) | tables
 
 
-def _probed(
+def _fit_probe(
     units: Units, columns: list[NDArray], probe: str
 ) -> tuple[ProbeResult | None, str | None]:
-    """What a probe finds; without features or another family none is fitted, for a reason."""
+    """Fit a probe; returns its result, or None and the reason without features or families."""
     if not columns:
         return None, "the study has no such features"
     if len(np.unique(units["family"])) < 2:
@@ -124,7 +124,7 @@ def _units_of(units: Units, probability: NDArray[np.float64], shared: dict[str, 
 
 
 def probe_predictions(units: Units, definition: Definition) -> Tables:
-    """What probes of the other families say of every model."""
+    """Predict the mechanism of every model with probes of the other families."""
     return _table_of(PROBE_PREDICTIONS, _predictions_of(units, definition))
 
 
@@ -158,4 +158,4 @@ OF_UNITS = {
     "probe_scores": probe_scores,
     "probe_predictions": probe_predictions,
 }
-"""Tables that are made of labelled units, and what makes them."""
+"""Functions that compute tables from labelled units, by name of the table."""

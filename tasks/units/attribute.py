@@ -1,6 +1,6 @@
-"""Attributions: what another method says of the region in which a pair differs.
+"""Attributions: the sum of another method's map over the region in which a pair differs.
 
-That is where both inputs differ, or where the feature lies that an input is shown without.
+The region has the pixels in which both inputs differ, or those of the removed feature.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -28,22 +28,22 @@ from warehouse.tables.declarations import ATTRIBUTIONS
 
 
 class Attribute(Kind):
-    """One unit a model, block and method."""
+    """One unit for each model, block and method."""
 
     name = "attribute"
     code = 1
     tables = (ATTRIBUTIONS,)
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model, block and attribution method of the study.
+        """One unit for every model, block and attribution method of the study.
 
-        Raises DataError when a method does not fit the pairs (:func:`check_methods`).
+        Raises DataError if a method does not fit the pairs (:func:`check_methods`).
         """
         check_methods(scope.study, scope.pairs)
         methods = {}
         for name, method in scope.study.attributions.items():
-            given = method.model_dump(mode="json", exclude={"own_score"})
-            methods[name] = {"method": name, "definition": json_sha256([given, code_of(method)])}
+            settings = method.model_dump(mode="json", exclude={"own_score"})
+            methods[name] = {"method": name, "definition": json_sha256([settings, code_of(method)])}
             if method.own_score is not None:
                 methods[name]["score"] = score_digest(method.own_score)
             if isinstance(method, CoalitionMethod):
@@ -51,19 +51,21 @@ class Attribute(Kind):
         code = {"code": str(self.code)}
         for card in scope.study.models if methods else ():
             made_by = scope.made_by(card.id)
-            shared = {name: scope.scored(card.id, code | own) for name, own in methods.items()}
+            shared = {
+                name: scope.scored_parts(card.id, code | parts) for name, parts in methods.items()
+            }
             for block in scope.blocks:
-                for name, own in shared.items():
+                for name, parts in shared.items():
                     slot = self.name, name, card.id, block.number
-                    yield Unit(*slot, own, made_by=made_by, pairs=block.digest)
+                    yield Unit(*slot, parts, made_by=made_by, pairs=block.digest)
 
     def group_key(self, unit: Unit) -> Hashable:
-        """With the methods of the block that play the same game: they share coalitions."""
+        """Group methods of a block that play the same game, since they share coalitions."""
         game = unit.parts.get("game")
         return (unit.model_id, unit.block, game) if game else unit.key
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Attribute q of every factual image; sum what lies where each of its pairs differs."""
+        """Attribute q of every factual image; sum the map over the region of each of its pairs."""
         import torch
 
         block, study = bench.block, bench.task.study
@@ -75,44 +77,44 @@ class Attribute(Kind):
         sources = [block.source_ids[block.source[row]] for row in first]
         bench.cost.item_count = used.size
 
-        def attributed(batch_size: int) -> tuple:
+        def attribute(batch_size: int) -> tuple:
             score = score_of(bench.model, definition)
-            given = (score, images[used], columns, sources, batch_size)
+            arguments = (score, images[used], columns, sources, batch_size)
             if not isinstance(methods[0], CoalitionMethod):
-                return score, methods[0].maps(*given)
+                return score, methods[0].maps(*arguments)
             named = np.zeros(used.size, np.uint64)
             np.bitwise_or.at(named, of_pair, feature_words(block.feature))
-            return score, play(methods, Features(block.regions[used], named), *given)
+            return score, play(methods, Features(block.regions[used], named), *arguments)
 
-        score, found = bench.within_memory(attributed)
+        score, attributions = bench.within_memory(attribute)
         if block.regions is None:
             region = difference_region(images[block.plus], images[block.minus])
         else:
             region = torch.from_numpy(block.removed()).to(images.device)
-        if isinstance(found, Played):
-            inside = found.scores[:, of_pair, block.feature - 1]
-            bench.cost.naive_rows = found.asked_rows
+        if isinstance(attributions, Played):
+            inside = attributions.scores[:, of_pair, block.feature - 1]
+            bench.cost.naive_rows = attributions.asked_rows
         elif block.regions is None:
-            inside = [attribution_inside(found[of_pair], region)]
+            inside = [attribution_inside(attributions[of_pair], region)]
         else:
-            inside = [attribution_of_features(found, of_pair, region)]
+            inside = [attribution_of_features(attributions, of_pair, region)]
         pixels = region.sum(dim=(1, 2)).cpu().numpy()
         bench.cost.forward_rows = score.forward_rows
         bench.cost.backward_rows = score.backward_rows
         rows = [
-            attribution_rows(unit.key, block.pair_ids, unit.name, own, pixels)
-            for unit, own in zip(units, inside, strict=True)
+            attribution_rows(unit.key, block.pair_ids, unit.name, scores, pixels)
+            for unit, scores in zip(units, inside, strict=True)
         ]
         return {"attributions": pa.concat_tables(rows)}
 
 
 def check_methods(study: Study, pairs: PairSet) -> None:
-    """Raise DataError when a pair lacks the class or the features of a method, or has too many."""
+    """Raise DataError if a pair lacks the class or features of a method, or has too many."""
     methods = study.attributions.items()
     for _, method in methods:
         if method.own_score is not None:
             method.own_score.columns(np.unique(pairs.pairs.class_ids))
-    players = [(name, one) for name, one in methods if isinstance(one, CoalitionMethod)]
+    players = [(name, method) for name, method in methods if isinstance(method, CoalitionMethod)]
     if not players:
         return
     features, images = pairs.pairs.features, pairs.pairs.plus

@@ -1,4 +1,4 @@
-"""What a worker computes a task with: its model, its inputs, and what that costs.
+"""Bench: the model, the inputs and the costs of a task on a worker.
 
 Nothing here imports Prefect.
 """
@@ -63,9 +63,9 @@ class BlockPart:
     """Pairs of a block whose inputs have one shape."""
 
     block: PairBlock | None
-    """None where units are of all pairs."""
+    """None for units of all pairs."""
     source_positions: NDArray[np.int64]
-    """(n_sources,) of the block, in the order of the names of all sources."""
+    """(n_sources,) positions of the block's sources among all sources, sorted by name."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class InputFiles:
     clean: Path
     """File of the clean inputs."""
     masks: Path | None = None
-    """File of the masks of features; None where the data have none."""
+    """File of the masks of features; None for data without features."""
     foregrounds: Path | None = None
     """File of the images that labels need."""
     starts: Mapping[str, Path] = field(default_factory=dict)
@@ -86,10 +86,10 @@ class InputFiles:
 class StoredUnits:
     """Units whose rows are in the warehouse, and are read to compute others."""
 
-    known: tuple[Unit, ...] = ()
+    scored_units: tuple[Unit, ...] = ()
     """Units of the same model and block whose scores are stored."""
     commits: Mapping[str, str] = field(default_factory=dict)
-    """Commits by the keys of the units, known ones and those that others need."""
+    """Commits by the keys of the scored units and of needed units."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Destination:
     key: str
     """Key of the commit."""
     software: Mapping[str, str]
-    """Versions of what computes the rows."""
+    """Versions of the libraries that compute the rows."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ class Task:
 
     units: tuple[Unit, ...]
     model: TaskModel | None
-    """None where the units are of all models."""
+    """None for units of all models."""
     study: Study
     """Its paths are fitted; a worker gets it without its models."""
     pairs: PairSet | None
-    """All pairs, for units that are computed beside the flow."""
+    """All pairs, for units that the process of the flow computes."""
     parts: tuple[BlockPart, ...]
-    """Pairs of the units, by the shape of their inputs where they go through a model."""
+    """Pairs of the units; if they go through a model, one part for each shape of inputs."""
     files: InputFiles
     stored: StoredUnits
     destination: Destination
@@ -131,7 +131,7 @@ class Task:
 
 @dataclass
 class Cost:
-    """What a task takes, in rows and seconds; kinds add what they use."""
+    """Cost of a task in rows and seconds, to which kinds add their own."""
 
     item_count: int | None = None
     forward_rows: int = 0
@@ -146,46 +146,46 @@ class Cost:
 
 
 class Bench:
-    """One part of a task on a worker: its model, what has been read, and what was computed.
+    """One part of a task on a worker: its model, its inputs, and computed rows.
 
-    ``stored`` has the rows of the warehouse that other parts of the task have read.
+    ``stored`` has rows of the warehouse that other parts of the task have read.
     """
 
     def __init__(self, task: Task, part: BlockPart, stored: Stored) -> None:
         self.task, self.part = task, part
         self.results: dict[str, pa.Table] = {}
-        """Rows of the kinds that are computed already."""
+        """Rows of the kinds that are already computed."""
         self.plan: StatePlan | None = None
-        """The states behind the units that score (:mod:`tasks.units.scan`)."""
+        """States of the units that score (:mod:`tasks.units.scan`)."""
         self.scores: BlockScores | None = None
-        """What the forward pass of the task gave."""
+        """Scores of the forward pass of the task."""
         self.queries: list[BlockScores] = []
-        """The scores of every query of a state; one of a model that is not stochastic."""
+        """Scores of every query of a state; a single one unless the model is stochastic."""
         self.remark = ""
-        """Sentence about a batch that did not fit the memory; empty where all did."""
+        """Sentence about a batch that did not fit the memory; empty if all did."""
         self.cost = Cost()
         self._started, self._processed = time.perf_counter(), time.process_time()
         self._stored = stored
 
     @cached_property
     def model(self) -> Model:
-        """The model of the task, which the worker may hold already."""
+        """Model of the task, loaded unless the worker still has it."""
         model, self.cost.load_seconds = loaded_model(self.task.model)
         watch_memory(model.device)
         return model
 
     @cached_property
     def block(self) -> PairBlock:
-        """The pairs of the part, with the masks of their inputs where the data have features."""
+        """Pairs of the part; if the data have features, with the masks of their inputs."""
         block, masks = self.part.block, self.task.files.masks
         if masks is None:
             return block
         return replace(block, regions=inputs_at(masks, block.mask_positions, block.mask_shape))
 
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
-        """Clean inputs of the block at places of the input store, channels first.
+        """Clean inputs of the block at positions of the input store, channels first.
 
-        Where the task is for a GPU, it can copy them by itself.
+        For a task on a GPU they lie in page-locked memory, which the GPU copies by itself.
         """
         room = page_locked if has_gpu(self.task.model) else np.empty
         file, shape = self.task.files.clean, self.part.block.shape
@@ -215,9 +215,9 @@ class Bench:
         return torch.stack(queries).mean(dim=0).cpu().numpy()
 
     def within_memory(self, compute: Callable[[int], Result]) -> Result:
-        """What ``compute(batch_size)`` returns, with the batch halved until it fits the memory.
+        """Call ``compute(batch_size)``, halving the batch until it fits the memory.
 
-        Raises ScoringFailed when even one row does not fit.
+        Raises ScoringFailed if a single row does not fit.
         """
         batch_size = self.task.batch_size
         while True:
@@ -241,11 +241,11 @@ class Bench:
         )
 
     def rows_of(self, unit: Unit, table: str) -> pa.Table | None:
-        """Rows of a unit, computed in this task or stored; None where its pairs have none."""
+        """Rows of a unit, computed in this task or stored; None if its pairs have none."""
         if unit in self.task.units:
             rows = self.results[table]
-            own = rows.filter(pc.equal(rows["unit_key"], unit.key))
-            return own if own.num_rows else None
+            unit_rows = rows.filter(pc.equal(rows["unit_key"], unit.key))
+            return unit_rows if unit_rows.num_rows else None
         place, name = (unit.key, table), OF_BLOCK.get(table)
         if place not in self._stored:
             warehouse, commit = self.task.destination, self.task.stored.commits[unit.key]
@@ -255,15 +255,17 @@ class Bench:
         rows = self._stored[place]
         if rows is None or name is None:
             return rows
-        own = rows.filter(pc.is_in(rows[name], pa.array(getattr(self.part.block, f"{name}s"))))
-        return own if own.num_rows else None
+        unit_rows = rows.filter(
+            pc.is_in(rows[name], pa.array(getattr(self.part.block, f"{name}s")))
+        )
+        return unit_rows if unit_rows.num_rows else None
 
     def restart_processor_clock(self) -> None:
-        """Count the processor time from now on: what was prepared is not part of it."""
+        """Start the processor time again, to exclude the preparation."""
         self._processed = time.process_time()
 
     def model_is_done(self) -> None:
-        """Note what memory the model took, and let go of the inputs: the next task may begin."""
+        """Note the peak memory of the model, and release the inputs."""
         self.cost.peak_memory_bytes = peak_memory(self.model.device)
         self.__dict__.pop("clean", None)
 
@@ -284,10 +286,10 @@ class Bench:
         }
 
 
-def summed(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What a task took, from the rows of the table ``costs`` for the shapes of its inputs."""
-    total, *others = rows
-    for row in others:
+def sum_costs(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Add up rows of the table ``costs`` for the shapes of a task's inputs."""
+    total, *further_rows = rows
+    for row in further_rows:
         total |= {name: total[name] + row[name] for name in SUMMED if row[name] is not None}
         total |= {name: max(total[name], row[name]) for name in LARGEST}
     return total

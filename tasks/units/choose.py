@@ -1,4 +1,4 @@
-"""Choices: epochs of a training that a rule of the study audits, by what was measured."""
+"""Choices: a rule of the study chooses epochs of a training by their measurements."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from warehouse.tables.declarations import CHOSEN_EPOCHS
 
 
 class Choose(Kind):
-    """One unit a model that has a rule for the epochs of its training."""
+    """One unit for each model with a rule for the epochs of its training."""
 
     name = "choose"
     code = 1
@@ -26,7 +26,7 @@ class Choose(Kind):
     prepares = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model with a rule."""
+        """One unit for every model with a rule."""
         for card in filter(has_recipe, scope.study.models):
             if (rule := card.chooser) is not None:
                 parts = {
@@ -38,25 +38,25 @@ class Choose(Kind):
                 yield Unit(self.name, card.id, None, None, parts, needs=(training,))
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Epochs that the model's rule chooses.
+        """Choose epochs by the model's rule.
 
-        Raises ModelError when a rule chooses nothing, or an epoch that was not kept.
+        Raises ModelError if the rule chooses no epoch, or one that the training did not keep.
         """
         (unit,) = units
         (card,) = bench.task.study.models
-        epochs = _measured(bench, unit.needs[0])
-        kept = {epoch.number for epoch in epochs}
+        epochs = _read_epochs(bench, unit.needs[0])
+        kept_epochs = {epoch.number for epoch in epochs}
         chosen = sorted(set(card.chooser.choose(epochs)))
-        if not chosen or not kept.issuperset(chosen):
+        if not chosen or not kept_epochs.issuperset(chosen):
             raise ModelError(
-                f"model {card.id}: 'epoch_rule:' chose the epochs {chosen} of {sorted(kept)}; "
-                "expected at least one, and none that was not kept"
+                f"model {card.id}: 'epoch_rule:' chose the epochs {chosen}; expected at least one "
+                f"of the epochs that training kept: {sorted(kept_epochs)}"
             )
         rows = [{"unit_key": unit.key, "model": card.id, "epoch": epoch} for epoch in chosen]
         return {"chosen_epochs": pa.Table.from_pylist(rows, schema=CHOSEN_EPOCHS.schema)}
 
 
-def _measured(bench: Bench, training: Unit) -> list[Epoch]:
+def _read_epochs(bench: Bench, training: Unit) -> list[Epoch]:
     rows = bench.rows_of(training, "made_files").to_pylist()
     epochs = [
         Epoch(row["epoch"], json.loads(row["outcome"])) for row in rows if row["epoch"] is not None

@@ -1,4 +1,4 @@
-"""Changed images that the study's labels are told from (paper, appendix F)."""
+"""Scores of changed images, from which the study's labels are computed (paper, appendix F)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,14 +18,14 @@ from warehouse.tables.declarations import CORRUPTIONS
 
 
 class Corrupt(Kind):
-    """One unit a model and block, in a study whose labels need one."""
+    """One unit for each model and block, in a study whose labels need changed images."""
 
     name = "corrupt"
     code = 1
     tables = (CORRUPTIONS,)
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every unit of predictions, which say what is changed."""
+        """One unit for every unit of predictions, which decide the changes."""
         study = scope.study
         if study.labels is None or not study.labels.variants:
             return
@@ -45,17 +45,17 @@ class Corrupt(Kind):
         """Score values of the changed images."""
         (unit,) = units
 
-        def measured(batch_size: int) -> Variants:
+        def measure(batch_size: int) -> Variants:
             return bench.task.study.labels.measure(_Subject(bench, unit, batch_size))
 
-        variants = bench.within_memory(measured)
+        variants = bench.within_memory(measure)
         images, names, _ = variants.values.shape
         bench.cost.item_count, bench.cost.forward_rows = images, images * names
         return {"corruptions": corruption_rows(unit.key, *variants)}
 
 
 class _Subject:
-    """The model and the block of a task, as a source of labels asks them."""
+    """Model and block of a task, with the interface that sources of labels use."""
 
     def __init__(self, bench: Bench, unit: Unit, batch_size: int) -> None:
         self.block, self.epsilon = bench.part.block, bench.task.study.epsilon

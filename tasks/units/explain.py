@@ -1,4 +1,4 @@
-"""Baselines of a table's factor: what other methods say of it, for a whole model."""
+"""Baselines: scores of a table's factor by other methods, for a whole model."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,14 +20,17 @@ from warehouse.tables.declarations import BASELINE_SCORES
 
 
 class Explain(Kind):
-    """One unit a model and baseline that applies to it, over all audited rows."""
+    """One unit for each model and applicable baseline, over all audited rows."""
 
     name = "explain"
     code = 1
     tables = (BASELINE_SCORES,)
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model and baseline that applies to it."""
+        """One unit for every model and applicable baseline.
+
+        Raises DataError for data without a context and a factor.
+        """
         study = scope.study
         if not study.baselines:
             return
@@ -60,9 +63,9 @@ class Explain(Kind):
                 )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Numbers of every component, or the reason why there are none.
+        """Compute the numbers of every component, or the reason why it has none.
 
-        Raises ModelError when the model gives no probabilities of two classes.
+        Raises ModelError if the model does not return probabilities of two classes.
         """
         (unit,) = units
         study, card = bench.task.study, bench.task.model.card
@@ -97,7 +100,7 @@ def _recipe_digest(card: ModelCard) -> str:
 
 
 def _probability(bench: Bench, method: str) -> Callable[[NDArray[np.float32]], NDArray[np.float64]]:
-    """(n, p) rows → (n,) P(y = 1), through the same preprocessing as the audit's."""
+    """Function from (n, p) rows to (n,) P(y = 1), with the preprocessing of the audit."""
     model, name = bench.model, bench.task.model.card.id
     if model.output != "probabilities":
         raise ModelError(

@@ -1,4 +1,4 @@
-"""What reveal paths take from the clean inputs of a study, and their random starts."""
+"""Fit reveal paths to the clean inputs of a study, and draw their random starts."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ SOURCES_AT_ONCE = 32
 
 
 class Fit(Kind):
-    """One unit a path that is fitted, or whose starts are drawn. Models and blocks share it."""
+    """One unit for each fitted path or path with drawn starts; models and blocks share it."""
 
     name = "fit"
     code = 1
@@ -38,7 +38,7 @@ class Fit(Kind):
     prepares = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every path that needs it."""
+        """One unit for every path that needs it."""
         study, inputs = scope.study, scope.pairs.input_set.digest
         for name, path in study.paths.items():
             if path.fitted_file(_folder(study), inputs) or path.has_drawn_start:
@@ -53,9 +53,9 @@ class Fit(Kind):
                 yield Unit(self.name, name, None, None, parts)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Make the files that are not there; those of a unit that is forced, again.
+        """Make missing files; for a forced unit, make all files again.
 
-        What is known of the path by then is stored with each of them.
+        Stores the measurements of the fitted path with each file.
         """
         (unit,) = units
         task, files = bench.task, self.files(unit, bench.task.study)
@@ -71,11 +71,11 @@ class Fit(Kind):
                 path.fit(_batches(task.files.clean), file)
         measured = path.measured(path.grid(task.study.grid))
         outcome = json.dumps(measured) if measured else None
-        made = [(file, None, outcome) for file in files]
-        return {"made_files": file_rows(unit.key, task.study.workspace, made)}
+        made_files = [(file, None, outcome) for file in files]
+        return {"made_files": file_rows(unit.key, task.study.workspace, made_files)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
-        """The file that the path is fitted to, and its random starts, which may be made of it."""
+        """File of the fit, and file of random starts, which may depend on the fit."""
         path = study.paths[unit.name]
         fitted = path.fitted_file(_folder(study), unit.parts["inputs"])
         starts = starts_file(unit, study) if path.has_drawn_start else None
@@ -83,13 +83,13 @@ class Fit(Kind):
 
 
 def fitted_paths(study: Study, inputs_digest: str) -> dict[str, RevealPath]:
-    """The paths with the places of what they take from the study's clean inputs."""
+    """Reveal paths with the files of their fits to the study's clean inputs."""
     folder = _folder(study)
     return {name: path.fitted(folder, inputs_digest) for name, path in study.paths.items()}
 
 
 def starts_file(unit: Unit, study: Study) -> Path:
-    """Where the random starts of a path lie; a function of what they are."""
+    """File of the random starts of a path; its name depends on their parts."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
     return _folder(study) / f"starts-{short(json_sha256(parts))}.npy"
 

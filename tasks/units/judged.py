@@ -1,4 +1,4 @@
-"""Units that analyses are made of, read from the warehouse: sources, or whole models."""
+"""Read the labelled units of analyses from the warehouse: sources, or whole models."""
 
 import duckdb
 import numpy as np
@@ -13,8 +13,8 @@ def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str,
     """Columns of the units of a study by name, in the order of models and pairs.
 
     ``labels`` is (n_units, 3), one column for each of :data:`LABELS`; the others are (n_units,),
-    a missing number being NaN. Units are what the study's labels are of: sources of pairs, or whole
-    models, whose names of pair and source are empty.
+    with NaN for missing numbers. The study's labels decide whether units are sources of pairs or
+    whole models, which have empty names of pair and source.
     """
     if study.labels.unit_kind == "source":
         return _sources(connection, study)
@@ -22,7 +22,7 @@ def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str,
 
 
 def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
-    """Units that take part in the benchmark: one that misses anything takes no part."""
+    """Sources that take part in the benchmark, which are complete."""
     units = _columns(
         connection,
         "SELECT * FROM query_table($units) WHERE study = $study AND reason IS NULL "
@@ -38,7 +38,7 @@ def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, N
     ).fetchall()
     units |= {method: np.array(scores) for method, scores in attributed}
     units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
-    # The active flag tells this 0 from that of a pair whose stages all agree.
+    # The active flag distinguishes this 0 from the 0 of a pair whose stages all agree.
     units["sign_flip_frac"] = np.nan_to_num(units["sign_flip_frac"].astype(np.float64), nan=0.0)
     return units
 
@@ -73,8 +73,8 @@ def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, ND
 def _columns(
     connection: duckdb.DuckDBPyConnection, query: str, params: dict[str, str]
 ) -> dict[str, NDArray]:
-    found = connection.sql(query, params=params).to_arrow_table()
-    return {name: found[name].to_numpy() for name in found.column_names}
+    table = connection.sql(query, params=params).to_arrow_table()
+    return {name: table[name].to_numpy() for name in table.column_names}
 
 
 def _params(study: Study) -> dict[str, str]:

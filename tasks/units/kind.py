@@ -1,4 +1,4 @@
-"""What a kind of unit is: how it is planned, what it is known by, what it computes."""
+"""Interface of kinds of units: their planning, their key and their results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -18,39 +18,39 @@ Results = Mapping[str, pa.Table]
 
 
 class Kind(ABC):
-    """One kind of unit. Planner, driver, manifest and checks know nothing else of it."""
+    """One kind of unit; planner, driver, manifest and checks use only this interface."""
 
     name: ClassVar[str]
     code: ClassVar[int]
-    """Part of every key; raised when the same parts would give other results."""
+    """Part of every key; raise it if equal parts give other results."""
     tables: ClassVar[tuple[Table, ...]]
-    """What its units fill."""
+    """Tables that its units write."""
     uses_model: ClassVar[bool] = True
-    """Whether computing its units takes a model, so that what it takes is a row of costs."""
+    """True if its units use a model, so that a task has a row of costs."""
     is_scanned: ClassVar[bool] = False
-    """Whether its units need of the model what the scan of the block gives, and nothing else."""
+    """True if its units need no outputs of the model except those of the block's scan."""
     is_local: ClassVar[bool] = False
-    """Whether its units are of the whole study and are computed beside the flow."""
+    """True if its units belong to the whole study and the process of the flow computes them."""
 
     prepares: ClassVar[bool] = False
-    """Whether its units make what others are planned from or read; these come first."""
+    """True if others are planned from its results or read its files; these units come first."""
 
     @abstractmethod
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """Units of a study, model by model, whether or not they have been computed.
+        """Units of a study, model by model, including those that are already computed.
 
-        ``planned`` are the units of the kinds before this one. Raises BadInput when the study, its
-        data or a model's files cannot be used.
+        ``planned`` are the units of earlier kinds. Raises BadInput if the study, its data or a
+        model's files cannot be used.
         """
 
     @abstractmethod
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Compute units of one task, on a worker; the block is scanned before, if they need it."""
+        """Compute units of one task on a worker, after the scan of the block if they need it."""
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
-        """What a unit makes in the workspace, beside its rows; without them it is not there."""
+        """Files that a unit makes in the workspace; without them it is computed again."""
         return ()
 
     def group_key(self, unit: Unit) -> Hashable:
-        """Key of the group that a unit is computed and committed with."""
+        """Key of the group of units that are computed and committed together."""
         return unit.key

@@ -1,4 +1,4 @@
-"""All kinds of units, in the order in which one needs another."""
+"""All kinds of units, each after the kinds that it needs."""
 
 from tasks.units.analyse import Analyse
 from tasks.units.attribute import Attribute

@@ -1,4 +1,4 @@
-"""Predictions on clean inputs: the endpoints of every path, whatever the paths are."""
+"""Predictions on clean inputs, which are the endpoints of every path."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -11,7 +11,7 @@ from warehouse.tables.declarations import PREDICTIONS
 
 
 class Predict(Kind):
-    """One unit a model and block."""
+    """One unit for each model and block."""
 
     name = "predict"
     code = 1
@@ -19,21 +19,21 @@ class Predict(Kind):
     is_scanned = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model and block."""
+        """One unit for every model and block."""
         for card in scope.study.models:
             made_by = scope.made_by(card.id)
-            shared = scope.scored(card.id, {"code": str(self.code)})
+            shared = scope.scored_parts(card.id, {"code": str(self.code)})
             for block in scope.blocks:
                 slot = self.name, "", card.id, block.number
                 yield Unit(*slot, shared, made_by=made_by, pairs=block.digest)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Values of the score for every clean input of the block."""
+        """Rows of score values for every clean input of the block."""
         has_classes = bench.task.study.score.has_classes
         (unit,) = units
         block, clean = bench.part.block, bench.scores.clean
         return {"predictions": prediction_rows(unit.key, block, clean, has_classes)}
 
     def group_key(self, unit: Unit) -> Hashable:
-        """With the paths of the block: one forward pass serves all."""
+        """Group with the paths of the block, since one forward pass serves all."""
         return unit.model_id, unit.block

@@ -1,6 +1,6 @@
-"""Stochastic models: every state is scored several times, and the mean of the queries is its score.
+"""Stochastic models: score every state several times, and take the mean as its score.
 
-The scores of each query are rows of the table ``repeats``. Routing and measurements take the mean.
+The scores of each query are rows of the table ``repeats``. Routing and measurements use the mean.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Branches = Mapping[str, NDArray[np.float64]]
 
 
 def scorers_of(card: ModelCard, model: Model, score: ScoreDefinition) -> list[Scorer]:
-    """Scorer of every query of a state: one, or as many as the card of a stochastic model says."""
+    """Scorers of a state, one for each query; a stochastic model's card has their number."""
     stochastic = card.stochastic
     if stochastic is None:
         return [partial(_score, model, score, getattr(model, "distinct_outputs", model.outputs))]
@@ -45,7 +45,7 @@ def _score(
 def repeat_rows(
     keys: Mapping[str, str], ids: Mapping[str, Sequence[str]], queries: Sequence[Branches]
 ) -> pa.Table:
-    """Rows of the table ``repeats``: a trajectory of each query, where all queries are finite.
+    """Rows of the table ``repeats``: a trajectory of each query, if all queries are finite.
 
     ``keys`` and ``ids`` are the key of the unit and the names of the pairs of every path.
     """

@@ -1,4 +1,4 @@
-"""Profiles: stored trajectories of a path routed at the study's epsilon (equation 1)."""
+"""Profiles: route the trajectories of a path at the study's epsilon (equation 1)."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ from warehouse.tables.declarations import PROFILES
 
 
 class Route(Kind):
-    """One unit for the trajectories of a model, block and path, at one gate."""
+    """One unit for the trajectories of a model, block and path, at one epsilon."""
 
     name = "route"
     code = 1
@@ -21,7 +21,7 @@ class Route(Kind):
     uses_model = False
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every unit of trajectories; another gate needs no forward pass."""
+        """One unit for every unit of trajectories; another epsilon needs no forward pass."""
         parts = {"epsilon": repr(scope.study.epsilon), "code": str(self.code)}
         for scored in of_kind(planned, "score"):
             yield Unit(
@@ -29,16 +29,16 @@ class Route(Kind):
             )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Profiles of the trajectories that were just scored, or that are stored."""
+        """Rows of profiles of new or stored trajectories."""
         parts = []
         for unit in units:
             trajectories = bench.rows_of(unit.needs[0], "trajectories")
-            # Where every trajectory is quarantined there are no rows, and no profiles either.
+            # If every trajectory is quarantined, there are no profiles.
             if trajectories is not None:
                 epsilon = bench.task.study.epsilon
                 parts.append(profile_rows(unit.key, trajectories, epsilon))
         return {"profiles": pa.concat_tables(parts or [PROFILES.schema.empty_table()])}
 
     def group_key(self, unit: Unit) -> Hashable:
-        """With what is scored of the block."""
+        """Group with the scored units of the block."""
         return unit.model_id, unit.block

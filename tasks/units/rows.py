@@ -1,4 +1,4 @@
-"""Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
+"""Make rows of the warehouse from the scores of a block, as Arrow tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,12 +29,12 @@ def trajectory_rows(
     grids: Mapping[str, NDArray[np.float64]],
     branches: Mapping[str, NDArray[np.float64]],
 ) -> tuple[pa.Table, pa.Table]:
-    """Trajectories whose scores are all finite, and the quarantine of the others.
+    """Rows of finite trajectories, and rows of the quarantine for the others.
 
-    All is given by path: the key of its unit, the names of its pairs, its (n_stages,) stages, and
-    the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
+    All arguments are by path: the key of its unit, the names of its pairs, its (n_stages,) stages,
+    and the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
-    kept, withheld = [], []
+    finite_parts, withheld = [], []
     for path, key in keys.items():
         pairs, repetitions, stages, _ = branches[path].shape
         pair_ids = np.repeat(np.array(ids[path]), repetitions)
@@ -49,25 +49,25 @@ def trajectory_rows(
             "q_plus": score_lists(whole[:, :, 0]),
             "q_minus": score_lists(whole[:, :, 1]),
         }
-        kept.append(pa.table(columns, schema=TRAJECTORIES.schema))
+        finite_parts.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
             **trajectory_names(key, path, pair_ids[~is_whole], repetition[~is_whole]),
             "stage_count": np.full(np.count_nonzero(~is_whole), stages),
             "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
         }
         withheld.append(pa.table(columns, schema=QUARANTINE.schema))
-    # Pairs of one shape among those of a block may be none that a path is for.
-    kept, withheld = (
-        kept or [TRAJECTORIES.schema.empty_table()],
+    # Among the pairs of one shape there may be none for any path.
+    finite_parts, withheld = (
+        finite_parts or [TRAJECTORIES.schema.empty_table()],
         withheld or [QUARANTINE.schema.empty_table()],
     )
-    return pa.concat_tables(kept), pa.concat_tables(withheld)
+    return pa.concat_tables(finite_parts), pa.concat_tables(withheld)
 
 
 def prediction_rows(
     key: str, block: PairBlock, clean: NDArray[np.float64], has_classes: bool
 ) -> pa.Table:
-    """(n_inputs, columns) values of the clean inputs, where finite; the largest is predicted."""
+    """Rows of finite (n_inputs, columns) values of clean inputs; the largest value is predicted."""
     finite = np.isfinite(clean).all(axis=1)
     values = clean[finite]
     predicted = values.argmax(axis=1) if has_classes else pa.nulls(len(values), pa.int64())
@@ -86,7 +86,7 @@ def corruption_rows(
     corruptions: Sequence[str],
     scored: NDArray[np.float64],
 ) -> pa.Table:
-    """Class scores (n_images, n_corruptions, classes), where they are finite; rows by image."""
+    """Rows of finite class scores (n_images, n_corruptions, classes), image by image."""
     images, names = np.repeat(image_ids, len(corruptions)), np.tile(corruptions, len(image_ids))
     values = scored.reshape(len(images), scored.shape[-1])
     finite = np.isfinite(values).all(axis=1)
@@ -108,7 +108,7 @@ def attribution_rows(
     region_score: NDArray[np.float64],
     region_pixels: NDArray[np.int64],
 ) -> pa.Table:
-    """Attribution inside the difference region of every pair, where it is finite."""
+    """Rows of finite attributions inside the difference region of every pair."""
     finite = np.isfinite(region_score)
     columns = {
         "unit_key": pa.repeat(key, np.count_nonzero(finite)),
@@ -121,7 +121,7 @@ def attribution_rows(
 
 
 def profile_rows(key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
-    """Profiles of the stored trajectories of one path, at a gate."""
+    """Rows of profiles of the stored trajectories of one path, at one epsilon."""
     response = _matrix(trajectories["q_plus"]) - _matrix(trajectories["q_minus"])
     profiles = profile(response, trajectories["t"][0].as_py(), epsilon).columns()
     flips = pa.array(profiles.pop("sign_flip_frac"), from_pandas=True)  # NaN becomes NULL
@@ -163,9 +163,9 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64]:
 def file_rows(
     unit_key: str, workspace: Path, files: Iterable[tuple[Path, int | None, str | None]]
 ) -> pa.Table:
-    """Files that a unit made in the workspace.
+    """Rows of files that a unit made in the workspace.
 
-    With each come the epoch that it is of and JSON of what came out, where it has such.
+    ``files`` has the path, the epoch or None, and the outcome in JSON or None.
     """
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Run tasks: units that a worker computes together and commits at once."""
+"""Run tasks: a worker computes the units of a task together and commits them at once."""
 
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import retry_while_away
-from tasks.units.bench import Bench, BlockPart, Destination, Stored, Task, summed
+from tasks.units.bench import Bench, BlockPart, Destination, Stored, Task, sum_costs
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
@@ -25,29 +25,29 @@ UNITS = "units"
 
 
 class Done(NamedTuple):
-    """What comes back of a task: a few numbers."""
+    """Summary of a finished task."""
 
     label: str
     unit_count: int
     forward_rows: int
-    """Rows that this call sent through the model; 0 when all was there."""
+    """Rows that this call sent through the model; 0 if the task was already committed."""
     seconds: float = 0.0
-    """What this call took; 0 when all was there."""
+    """Duration of this call; 0 if the task was already committed."""
     remark: str = ""
-    """Sentence about a batch that did not fit the memory; empty where all did."""
+    """Sentence about a batch that did not fit the memory; empty if all did."""
 
 
-def together(units: Iterable[Unit]) -> Iterator[tuple[Unit, ...]]:
-    """Units in groups that are computed and committed together, in the order of the first ones.
+def group_units(units: Iterable[Unit]) -> Iterator[tuple[Unit, ...]]:
+    """Yield groups of units that are computed and committed together, model by model.
 
-    They come model by model: a group is of one, and of a million groups few are held at once.
+    Groups come in the order of their first units. Only the groups of one model are in memory.
     """
     of_model: dict[str | None, list[Unit]] = {}
     for unit in units:
         of_model.setdefault(unit.model_id, []).append(unit)
-    for own in of_model.values():
+    for model_units in of_model.values():
         groups: dict[Hashable, list[Unit]] = {}
-        for unit in own:
+        for unit in model_units:
             groups.setdefault(KINDS[unit.kind].group_key(unit), []).append(unit)
         yield from map(tuple, groups.values())
 
@@ -59,7 +59,7 @@ def commit_key(units: Iterable[Unit]) -> str:
 
 
 def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
-    """Keys of the units whose files are not there, or not all."""
+    """Keys of the units with missing files."""
     return {
         unit.key
         for unit in units
@@ -68,11 +68,11 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
 
 
 def run_task(task: Task) -> Done:
-    """Compute the units of a task and commit them, unless their receipt is there.
+    """Compute the units of a task and commit them, unless they are already committed.
 
-    Pairs are taken by the shape of their inputs, each as if the block had no others; the rows of
-    all are one commit. Reads clean inputs and weights, or what the units need of others; writes one
-    commit, and the files of units that make some.
+    Pairs whose inputs differ in shape are computed separately; the rows of all shapes are one
+    commit. Reads clean inputs and weights, or rows of needed units; writes one commit, and the
+    files of units that make files.
     """
     began = time.perf_counter()
     is_committed = retry_while_away(lambda: receipts.exists(*_place(task.destination)))
@@ -92,14 +92,14 @@ class _Result(NamedTuple):
 
     tables: dict[str, pa.Table]
     cost: dict[str, Any]
-    """Its row of ``costs``; empty where no model was asked."""
+    """Row of ``costs``; empty for tasks without a model."""
     remark: str
 
 
 def _compute(task: Task, part: BlockPart, stored: Stored) -> _Result:
     """Compute the units of a task for its pairs of one shape: first with the model, then without.
 
-    Rows of the warehouse that are read go to ``stored``, for the other shapes of the task.
+    Keeps the rows that it reads in ``stored``, for the other shapes of the task.
     """
     bench, kinds = Bench(task, part, stored), KINDS.values()
     if any(KINDS[unit.kind].is_scanned for unit in task.units):
@@ -123,7 +123,7 @@ def _join(parts: Sequence[_Result]) -> _Result:
     tables = {
         name: pa.concat_tables([part.tables[name] for part in parts]) for name in parts[0].tables
     }
-    cost = summed([part.cost for part in parts]) if parts[0].cost else {}
+    cost = sum_costs([part.cost for part in parts]) if parts[0].cost else {}
     if cost:
         tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
     return _Result(tables, cost, next((part.remark for part in parts if part.remark), ""))

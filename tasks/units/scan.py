@@ -1,4 +1,4 @@
-"""One forward pass over the states of a block, for all paths that are missing together."""
+"""Scan a block: one forward pass over the states of all its missing paths."""
 
 import time
 from collections.abc import Sequence
@@ -25,13 +25,10 @@ from tasks.units.state_plans import state_plan
 
 
 def scan(bench: Bench) -> None:
-    """Score the clean inputs of a block, and the paths that its task scores.
-
-    States whose scores are stored do not go through the model again.
-    """
+    """Score the clean inputs of a block and the paths of its task, except stored states."""
     preparing = time.perf_counter()
     task, block, model = bench.task, bench.part.block, bench.model
-    study, stored_units = task.study, task.stored.known
+    study, stored_units = task.study, task.stored.scored_units
     scored, stored = of_kind(task.units, "score"), of_kind(stored_units, "score")
     coarser = [unit for unit in stored if unit.name in {each.name for each in scored}]
     stored = [unit for unit in stored if unit not in coarser]
@@ -41,8 +38,8 @@ def scan(bench: Bench) -> None:
     stored = [unit for unit in (*stored, *coarser) if unit.name in plan.index]
     columns = study.score.columns(block.class_id)
     scorers = scorers_of(task.model.card, model, study.score)
-    known = (
-        _known(bench, plan, columns, missing, stored, len(scorers))
+    known_scores = (
+        _read_known(bench, plan, columns, missing, stored, len(scorers))
         if stored_units
         else [None] * len(scorers)
     )
@@ -51,7 +48,9 @@ def scan(bench: Bench) -> None:
     limit, cost = FixedLimit(task.batch_size), bench.cost
     # Loading the model is a cost of its own.
     cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
-    bench.queries = score_together(plan, builder, scorers, columns, limit, study.score.sign, known)
+    bench.queries = score_together(
+        plan, builder, scorers, columns, limit, study.score.sign, known_scores
+    )
     bench.scores = scores = mean_scores(bench.queries)
     if limit.rows < task.batch_size:
         bench.note_smaller_batch(limit.rows)
@@ -64,12 +63,12 @@ def scan(bench: Bench) -> None:
 
 
 def _of_model(plan: StatePlan, model: Model) -> StatePlan:
-    """The plan, which models share, with the mean of this model where states start there."""
+    """Copy a shared plan with the mean of this model for states that start from it."""
     starts = (start.of(model) if isinstance(start, ModelMean) else start for start in plan.starts)
     return replace(plan, starts=tuple(starts))
 
 
-def _known(
+def _read_known(
     bench: Bench,
     plan: StatePlan,
     columns: NDArray[np.int64],
@@ -77,11 +76,11 @@ def _known(
     stored: Sequence[Unit],
     query_count: int,
 ) -> list[Known | None]:
-    """Stored scores of the block, for each query; None where its predictions are not stored.
+    """Read stored scores of the block for each query; None if its predictions are not stored.
 
-    Of a clean input, the queries of its stored paths are known, and of its other classes the mean.
+    For a clean input, the queries of its stored paths are known; for its other classes, the mean.
     """
-    predicted = of_kind(bench.task.stored.known, "predict")
+    predicted = of_kind(bench.task.stored.scored_units, "predict")
     rows = bench.rows_of(predicted[0], "predictions") if predicted else None
     if rows is None:
         return [None] * query_count
@@ -105,10 +104,10 @@ def _known(
 def _branches(
     bench: Bench, plan: StatePlan, unit: Unit, query: int | None = None
 ) -> NDArray[np.float64]:
-    """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none.
+    """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN without a stored value.
 
-    They are those of one query of a stochastic model, or the scores. Where the path was scored on a
-    coarser grid, the stages between are NaN; all are, if its states are others on that grid.
+    These are values of one query of a stochastic model, or the scores. If the path was scored on a
+    coarser grid, the stages between are NaN; if the states on that grid differ, all are NaN.
     """
     pair_ids = [bench.part.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
@@ -131,7 +130,7 @@ def _branches(
 
 
 def _is_nested(bench: Bench, plan: StatePlan, path: str, stride: int) -> bool:
-    """True if the states of a path on every n-th stage are those of its whole grid there."""
+    """True if the states on every n-th stage do not change when only these stages are shown."""
     grid, pairs = plan.grids[path], bench.block.of_rows(plan.rows[path])
     fine = bench.task.study.paths[path]
     coarse = replace(fine, stages=tuple(grid[::stride].tolist()))

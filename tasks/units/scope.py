@@ -1,4 +1,4 @@
-"""What the kinds of units are planned from: the study, its blocks of pairs, and its models."""
+"""Scope of planning: the study, its blocks of pairs, and its models."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ class Block(NamedTuple):
     number: int
     rows: Rows
     digest: str
-    """Of the pairs and the content of their inputs."""
+    """Digest of the pairs and the content of their inputs."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Everything that a study's units are made of, with digests that are taken once."""
+    """Inputs of planning a study's units, with cached digests."""
 
     study: Study
     pairs: PairSet
@@ -40,7 +40,7 @@ class Scope:
     def foregrounds(self) -> InputSet | None:
         """Further images that the study's labels need.
 
-        Raises DataError when the data set cannot give them.
+        Raises DataError if the data set does not have them.
         """
         return self.study.foregrounds(self.pairs)
 
@@ -49,15 +49,16 @@ class Scope:
         """Blocks of pairs, in the order of their sources."""
         rows = self.study.blocks(self.pairs)
         return tuple(
-            Block(number, own, self.pairs.block_digest(own)) for number, own in enumerate(rows)
+            Block(number, block_rows, self.pairs.block_digest(block_rows))
+            for number, block_rows in enumerate(rows)
         )
 
     @cached_property
     def of_paths(self) -> dict[str, tuple[Block, ...]]:
-        """By path: the pairs of every block that it scores; some blocks may have none.
+        """Blocks with the pairs that each path scores, by path; some blocks may be empty.
 
-        Raises DataError when a path is for a type of pairs that the data do not have, or for pairs
-        of another kind.
+        Raises DataError if a path names a type of pairs that the data do not have, or does not fit
+        the kind of its pairs.
         """
         types = self.pairs.pairs.pair_types.values.to_list()
         for name, path in self.study.paths.items():
@@ -69,11 +70,11 @@ class Scope:
                     )
             self._check_kind(name, path)
         limits = {path.pair_types for path in self.study.paths.values()}
-        limited = {limit: tuple(self._limited(limit)) for limit in limits}
+        limited = {limit: tuple(self._limit_blocks(limit)) for limit in limits}
         return {name: limited[path.pair_types] for name, path in self.study.paths.items()}
 
     def _check_kind(self, name: str, path: RevealPath) -> None:
-        """Refuse a removal without a feature, and any other path of an image with itself."""
+        """Raise DataError for a removal without a feature, or another path with one input."""
         types = path.pair_types
         pairs = self.pairs.pairs
         is_unfit = (pairs.plus == pairs.minus) != path.removes_features
@@ -95,8 +96,8 @@ class Scope:
                 "leave 'side' out"
             )
 
-    def _limited(self, pair_types: tuple[str, ...] | None) -> Iterator[Block]:
-        """Blocks with the pairs of some types alone; as they are where the types are None."""
+    def _limit_blocks(self, pair_types: tuple[str, ...] | None) -> Iterator[Block]:
+        """Blocks with only the pairs of some types; whole blocks if ``pair_types`` is None."""
         if pair_types is None:
             yield from self.blocks
             return
@@ -109,18 +110,18 @@ class Scope:
 
     @cached_property
     def models(self) -> dict[str, dict[str, str]]:
-        """Parts that say which model is scored, by its id.
+        """Parts of keys that identify each model, by its id.
 
-        Raises BadInput when a file of a model cannot be used.
+        Raises BadInput if a file of a model cannot be used.
         """
         return {card.id: self._model_parts(card) for card in self.study.models}
 
-    def scored(self, model_id: str, own: Mapping[str, str]) -> SharedParts:
-        """Parts of what is scored of one model, whatever the block, with some of its own."""
-        return SharedParts({**self.models[model_id], "score": self._score_digest, **own})
+    def scored_parts(self, model_id: str, parts: Mapping[str, str]) -> SharedParts:
+        """Parts of scored units of one model, equal in all its blocks; ``parts`` are added."""
+        return SharedParts({**self.models[model_id], "score": self._score_digest, **parts})
 
     def made_by(self, model_id: str) -> dict[str, Unit]:
-        """Units that made the weights of a model: its training, where it has one."""
+        """Units that made the weights of a model: its training, if it has one."""
         training = self.trained_by.get(model_id)
         return {} if training is None else {"weights": training}
 
@@ -138,10 +139,10 @@ class Scope:
 
 
 def score_digest(score: ScoreDefinition) -> str:
-    """Digest of what q is."""
+    """Digest of the definition of q."""
     return json_sha256([score.identity(), code_of(score)])
 
 
 def of_kind(units: Iterable[Unit], kind: str) -> list[Unit]:
-    """The units of one kind, in their order."""
+    """Select the units of one kind, in their order."""
     return [unit for unit in units if unit.kind == kind]

@@ -1,4 +1,4 @@
-"""Trajectories: the scores of both branches at every stage of one path."""
+"""Trajectories: scores of both branches at every stage of a path."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ from warehouse.tables.declarations import QUARANTINE, REPEATS, TRAJECTORIES
 
 
 class Score(Kind):
-    """One unit a model, block and path."""
+    """One unit for each model, block and path."""
 
     name = "score"
     code = 1
@@ -22,7 +22,7 @@ class Score(Kind):
     is_scanned = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model, block and path that has pairs in the block."""
+        """One unit for every model, block and path with pairs in the block."""
         study = scope.study
         images = scope.pairs.input_set.digest
         paths = {
@@ -35,13 +35,13 @@ class Score(Kind):
             for name, path in study.paths.items()
         }
         fits = {unit.name: {"reveal": unit} for unit in of_kind(planned, "fit")}
-        # Counts of rows are objects that all models share: a study may have millions of units.
+        # All models share these counts, since a study may have millions of units.
         of_paths = [
             [(block, len(block.rows) * study.paths[name].repetitions) for block in blocks]
             for name, blocks in scope.of_paths.items()
         ]
         for card in study.models:
-            shared = {name: scope.scored(card.id, own) for name, own in paths.items()}
+            shared = {name: scope.scored_parts(card.id, parts) for name, parts in paths.items()}
             made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
             for of_block in zip(*of_paths, strict=True):
                 for name, (block, row_count) in zip(paths, of_block, strict=True):
@@ -55,7 +55,7 @@ class Score(Kind):
                         )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Trajectories with finite scores, the quarantine of the others, and repeated queries."""
+        """Rows of finite trajectories, of the quarantine for others, and of repeated queries."""
         block, study = bench.part.block, bench.task.study
         scores = bench.scores.branches
         keys = {unit.name: unit.key for unit in units if unit.name in scores}
@@ -74,5 +74,5 @@ class Score(Kind):
         }
 
     def group_key(self, unit: Unit) -> Hashable:
-        """With all paths of the block: they share states."""
+        """Group with all paths of the block, since they share states."""
         return unit.model_id, unit.block

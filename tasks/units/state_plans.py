@@ -1,4 +1,4 @@
-"""State plans that a worker keeps: planned once for a block, and found there by the next model."""
+"""State plans that a worker caches: a block is planned once, for all models."""
 
 from collections.abc import Hashable, Sequence
 
@@ -10,20 +10,19 @@ from decaf.scoring.planner import StatePlan, plan_states
 from tasks.units.bench import Bench
 
 PLANNED_FROM = ("pairs", "path", "reveal", "stages")
-"""Parts of a scored unit that decide its states, whatever the model."""
+"""Parts of a scored unit that determine its states for every model."""
 LARGEST_SUM = 512 * 2**20
-"""Bytes of the plans that a worker keeps. It goes through all blocks, model by model: a plan that
-gave way to a later one would be gone before its next use, so the first plans stay."""
+"""Most bytes of cached plans. The first plans stay: a worker computes all blocks of a model before
+the next model, so a plan that replaces an older one would be replaced before its next use."""
 
 _kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
-"""Plans of the study that the worker is at; those of another one go when the next begins."""
+"""Plans of the worker's current study; the next study clears them."""
 
 
 def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
-    """The states behind units of a task; planned unless this worker has met them before.
+    """Plan of the states of units that score paths, cached on this worker.
 
-    The units score paths, now or before; inputs are the (n_inputs, …) clean inputs of the block,
-    channels first.
+    ``inputs`` are the (n_inputs, …) clean inputs of the block, channels first.
     """
     task, block = bench.task, bench.part.block
     pairs = block.pair_ids, block.input_positions.tobytes()
@@ -37,6 +36,6 @@ def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic])
     if plan is None:
         paths = {unit.name: task.study.paths[unit.name] for unit in units}
         plan = plan_states(bench.block, inputs, paths, task.study.grid)
-        if sum(kept.nbytes for kept in plans.values()) + plan.nbytes <= LARGEST_SUM:
+        if sum(stored_plan.nbytes for stored_plan in plans.values()) + plan.nbytes <= LARGEST_SUM:
             plans[key] = plan
     return plan

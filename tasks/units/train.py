@@ -1,4 +1,4 @@
-"""Trainings: the files of models that have a recipe instead of a file."""
+"""Trainings: make the files of models that have a recipe."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,10 +20,10 @@ from warehouse.tables.declarations import MADE_FILES
 
 
 class Train(Kind):
-    """One unit a training, named after the first model that it is of.
+    """One unit for each training, named after its first model.
 
-    Studies that share a workspace share its files: the same training is the same file. Models whose
-    trainings are equal have one, whichever of its epochs they audit.
+    Models with equal trainings share one, even if they audit different epochs. Studies that share a
+    workspace share its files.
     """
 
     name = "train"
@@ -33,7 +33,7 @@ class Train(Kind):
     prepares = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every training of the study."""
+        """One unit for every training of the study."""
         units: dict[str, Unit] = {}
         for card in filter(has_recipe, scope.study.models):
             parts = card.training_parts | {"code": str(self.code)}
@@ -41,37 +41,37 @@ class Train(Kind):
         yield from units.values()
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """What each file is of, and what came out of the training by then."""
+        """Train a model; returns the epoch and the outcome of each file."""
         (unit,) = units
         study = bench.task.study
         card = _first_card(unit, study)
         last = checkpoint(unit, study, card)
         card.train(last, choose_device(study.device))
-        made = [
+        made_files = [
             (file, epoch, json.dumps(read_outcome(file)))
             for epoch, file in _files(card, last).items()
         ]
-        return {"made_files": file_rows(unit.key, study.workspace, made)}
+        return {"made_files": file_rows(unit.key, study.workspace, made_files)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
-        """The file that the training ends with, and those of the epochs that it keeps."""
+        """Final file of the training, and files of the epochs that it keeps."""
         card = _first_card(unit, study)
         return tuple(_files(card, checkpoint(unit, study, card)).values())
 
 
 def has_recipe(card: ModelCard) -> TypeGuard[TrainableCard]:
-    """Whether the study trains a model itself."""
+    """True if the study trains the model itself."""
     return isinstance(card, TrainableCard) and card.training is not None
 
 
 def training_of(card: TrainableCard, trainings: Iterable[Unit]) -> Unit:
-    """The training of a model among those of its study, in whichever edition."""
+    """Training of a model among those of its study, in any edition."""
     parts = card.training_parts
     return next(unit for unit in trainings if parts.items() <= unit.parts.items())
 
 
 def checkpoint(unit: Unit, study: Study, card: TrainableCard) -> Path:
-    """The file that a training ends with; another recipe or edition has another one."""
+    """Final file of a training; other recipes and editions have other files."""
     file = f"{unit.name}-{unit.key}{card.trained_suffix}"
     return (study.workspace / "checkpoints" / file).absolute()
 
@@ -81,6 +81,6 @@ def _first_card(unit: Unit, study: Study) -> TrainableCard:
 
 
 def _files(card: TrainableCard, last: Path) -> dict[int | None, Path]:
-    """Files of a training by their epochs; None is the end, where ``last`` is made."""
-    kept = {epoch: epoch_file(last, epoch) for epoch in card.kept_epochs}
-    return {None: last, **kept}
+    """Files of a training by their epochs; ``last``, at the end, has the key None."""
+    epoch_files = {epoch: epoch_file(last, epoch) for epoch in card.kept_epochs}
+    return {None: last, **epoch_files}

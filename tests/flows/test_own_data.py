@@ -76,12 +76,12 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     rows += rows_of_squares(tmp_path, [4, 5])
     moved = [[*row[:-1], "later"] for row in rows]
     write_table(table, moved)
-    assert "every unit is there" in succeeded(decaf("plan", config))
+    assert "all units are committed" in succeeded(decaf("plan", config))
     weighed = [[*row, weight] for row, weight in zip(moved, weights, strict=True)]
     write_table(table, weighed, (*HEADER, "weight"))
     words = {"expect": {"to grey": "should_not_matter"}, "names": {"to grey": "a grey ground"}}
     config = write(settings | words)
-    assert "every unit is there" in succeeded(decaf("plan", config))
+    assert "all units are committed" in succeeded(decaf("plan", config))
     succeeded(decaf("run", config, **prefect_server))
     assert receipts(warehouse) == scored
     ((finding,),) = fetched(warehouse, "SELECT sentence FROM out_findings")

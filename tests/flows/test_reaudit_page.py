@@ -74,4 +74,4 @@ def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch)
     assert sorted(path.rpartition("/")[2] for path in told) == ["decaf", "slack", "teams"]
     assert len(Path("runs/alerts.jsonl").read_text().splitlines()) == 2
     closed = done("decaf reaudit nightly.yaml --plan")
-    refused(closed, "alerts would not be delivered", "does not answer: ConnectError", code=1)
+    refused(closed, "alerts cannot be delivered", "does not answer: ConnectError", code=1)

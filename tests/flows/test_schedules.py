@@ -129,12 +129,12 @@ def test_what_has_ended_or_is_being_cancelled_does_not_begin_again(server):
 
 def test_a_schedule_is_paused_resumed_and_run_now(server):
     asked, nightly = server.schedules, server.schedule
-    assert nightly == asked.named("nightly")
+    assert nightly == asked.find_schedule("nightly")
     assert (nightly.cron, nightly.timezone) == ("0 2 * * *", "Europe/Berlin")
     assert (nightly.is_paused, nightly.is_watched) == (False, True)
     assert asked.next_run(nightly.id).next_scheduled_start_time > datetime.now(UTC)
     asked.pause(nightly.id)
-    assert asked.named("nightly").is_paused
+    assert asked.find_schedule("nightly").is_paused
     assert asked.next_run(nightly.id) is None
     asked.resume(nightly.id)
     assert asked.next_run(nightly.id) is not None
@@ -143,7 +143,7 @@ def test_a_schedule_is_paused_resumed_and_run_now(server):
     (due,) = asked.due()
     assert due.parameters == {"config": "a.yaml", "entries": ["net"]}
     with pytest.raises(UnknownName):
-        asked.named("nightl")
+        asked.find_schedule("nightl")
 
 
 def test_a_change_begins_a_run_when_none_is_due_or_under_way(server, tmp_path):
@@ -157,10 +157,10 @@ def test_a_change_begins_a_run_when_none_is_due_or_under_way(server, tmp_path):
         begin_changed(server.schedules, watch, MONDAY + timedelta(seconds=seconds))
         return [run.parameters.get("entries") for run in server.schedules.due()]
 
-    watch.told.put("net")
+    watch.changed_models.put("net")
     assert look(0) == []
     assert look(10) == [["net"]]
-    watch.told.put("other")
+    watch.changed_models.put("other")
     assert look(20) == [["net"]]
     assert look(30) == [["net"]]
     (due,) = server.schedules.due()
@@ -197,11 +197,11 @@ def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     with pytest.raises(ServerUnreachable, match="decaf serve"):
         service.address()
-    with service.held(tmp_path, "http://127.0.0.1:1/api"):
+    with service.hold_folder(tmp_path, "http://127.0.0.1:1/api"):
         assert service.address() == "http://127.0.0.1:1/api"
         with (
             pytest.raises(AlreadyRunning, match="is running already in"),
-            service.held(tmp_path, "http://127.0.0.1:2/api"),
+            service.hold_folder(tmp_path, "http://127.0.0.1:2/api"),
         ):
             pass
     with pytest.raises(ServerUnreachable):
@@ -219,8 +219,8 @@ class StandIn:
     def all(self):
         return self.schedules
 
-    def named(self, name):
-        return Schedules.named(self, name)
+    def find_schedule(self, name):
+        return Schedules.find_schedule(self, name)
 
     def add(self, name, cron, timezone, config, folder, is_watched):
         made = Schedule(uuid4(), name, cron, timezone, config, folder, False, True, is_watched)
@@ -257,7 +257,7 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     assert [one.name for one in server.schedules] == ["small"]
     with pytest.raises(ScheduleError, match="'small'"):
         add(cron="0 3 * * *")
-    with pytest.raises(ScheduleError, match="'small' is there already"):
+    with pytest.raises(ScheduleError, match="'small' exists already"):
         add(on_change=True)
     published = tmp_path / "published.yaml"
     names = "{kind: names, names: [timm:a.b], input_size: 32, mean: [0.5], std: [0.5]}"

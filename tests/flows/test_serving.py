@@ -160,7 +160,7 @@ def test_a_port_that_is_taken_is_refused():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"127.0.0.1:{port} cannot be served"):
+        with pytest.raises(BadInput, match=f"cannot listen at 127.0.0.1:{port}"):
             serving.refuse_taken("127.0.0.1", port, "--port")
 
 

@@ -351,4 +351,4 @@ def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, war
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused(decaf("view", warehouse, "--port", port), "cannot be served", "--port")
+        refused(decaf("view", warehouse, "--port", port), "cannot listen", "--port")

@@ -156,7 +156,7 @@ def test_several_events_are_one_run(tmp_path):
     found = {}
     for second in range(60):
         if second in (1, 3, 4):
-            watch.told.put(f"net{second}")
+            watch.changed_models.put(f"net{second}")
         if due := watch.due(schedules, at(second), busy=()):
             found[second] = due
     # The last came at 4 s, and nothing for five seconds.
@@ -167,7 +167,7 @@ def test_events_without_end_begin_a_run_all_the_same(tmp_path):
     watch, schedules = Watch(), [schedule(tmp_path)]
     begun = []
     for second in range(70):
-        watch.told.put("net")
+        watch.changed_models.put("net")
         begun += [second] * bool(watch.due(schedules, at(second), busy=()))
     assert begun == [30, 61]
 
@@ -177,7 +177,7 @@ def test_an_event_during_a_run_is_one_run_more_afterwards(tmp_path):
     begun = []
     for second in range(60):
         if second in (5, 12, 20):
-            watch.told.put("net")
+            watch.changed_models.put("net")
         busy = ["nightly"] if second < 40 else []
         begun += [second] * bool(watch.due(schedules, at(second), busy))
     assert begun == [40]
@@ -191,7 +191,7 @@ def test_who_is_not_watched_or_paused_or_removed_is_not_due(tmp_path):
         schedule(tmp_path, "c", config=tmp_path / "absent.yaml"),
     ]
     removed = schedule(tmp_path, "d")
-    watch.told.put("net")
+    watch.changed_models.put("net")
     assert watch.due([*asleep, removed], NOON, busy=()) == {}
     assert watch.due(asleep, at(60), busy=()) == {}
     assert watch.due([*asleep, removed], at(120), busy=()) == {}

@@ -22,7 +22,7 @@ from warehouse.commits.writer import open_root
 
 PATIENCE_SECONDS = 120
 STOPPED = "stopped; give the same command again\n"
-NOISE = ("Traceback", "nanobind", "leaked", "EventsWorker", "KeyboardInterrupt", "not foreseen")
+NOISE = ("Traceback", "nanobind", "leaked", "EventsWorker", "KeyboardInterrupt", "a bug of decaf")
 
 AT_IMPORT = """
 import importlib.abc, os, signal, sys

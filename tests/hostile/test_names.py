@@ -98,7 +98,7 @@ def audited(tmp_path_factory, warm_command):
     (folder / "study.yaml").write_text(yaml.safe_dump(settings))
     study = load_study(folder / "study.yaml")
     diff = discover(study, open_root(study.warehouse), study.pair_set())
-    plan = in_process.compute(diff.audited)
+    plan = in_process.compute(diff.audited_study)
     commit_outcome(plan, forward_rows=1, quarantined_count=0)
     commit_reaudit(diff, plan.run_id)
 

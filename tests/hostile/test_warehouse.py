@@ -350,7 +350,7 @@ def test_an_object_store_is_repaired_too(s3, decaf):
     store.put(layout.receipt("outcomes", "s", "r"), b"{")
     refused(decaf("status", "-w", root), "outcomes/s/r.json", REMEDY)
     repaired = succeeded(decaf("check", "--repair", "-w", root))
-    assert "receipts/outcomes/s/r.json is put aside" in repaired
+    assert "receipts/outcomes/s/r.json is set aside" in repaired
     assert "units/m-scores is withdrawn" in repaired
     assert row_counts(store, "trajectories", "profiles") == (3, 6)
 

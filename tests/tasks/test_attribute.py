@@ -12,7 +12,7 @@ from warehouse_answers import failed_checks, fetched
 from decaf.errors import BadInput, DataError
 from decaf.plan.study import Study
 from decaf.scoring.image_scores import CountedScore
-from tasks.attribution_rows import attribution_rows_left
+from tasks.attribution_rows import count_rows_left
 from tasks.estimate import estimate_of, work_of
 from warehouse import storage
 
@@ -48,7 +48,7 @@ def test_coalitions_are_shared_by_methods_of_one_game(photos, tmp_path):
     # What lies nowhere is counted before masks are read: 4 x 8 rows, not 28.
     expected = [(names[0], 32, 0, 4 * (4 + 8 + 20)), (names[1], 16, 0, 16), (names[2], 16, 0, 16)]
     plan = in_process.planned(study)
-    assert [(", ".join(own), *rows) for own, *rows in attribution_rows_left(plan)] == expected
+    assert [(", ".join(own), *rows) for own, *rows in count_rows_left(plan)] == expected
     in_process.compute(study)
     costs = fetched(study.warehouse, GAMES)
     assert costs == [
@@ -64,7 +64,7 @@ def test_coalitions_are_shared_by_methods_of_one_game(photos, tmp_path):
     assert of_method["part"] == pytest.approx(effects, rel=1e-4, abs=1e-6)
     assert {of_method[name]["0/bird-2.png__wing"] for name in methods} == {0}, "lies nowhere"
     assert max(map(abs, of_method["probability"].values())) < 1
-    assert not any(one.forward for one in attribution_rows_left(in_process.planned(study)))
+    assert not any(one.forward for one in count_rows_left(in_process.planned(study)))
     assert failed_checks(study.warehouse) == []
     # Methods of one commit are known to have taken an equal share of its time.
     works = [work_of("cnn", "attribute", name) for name in names[0].split(", ")]

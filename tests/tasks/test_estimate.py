@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from decaf.plan.units import Unit
-from tasks.estimate import Estimate, Remaining, counted, work_of
+from tasks.estimate import Estimate, Remaining, count_work, work_of
 
 SCAN, RISE = work_of("a", "score", "blend"), work_of("a", "attribute", "rise")
 
@@ -43,7 +43,7 @@ def units(kind, count, model_id="a"):
 def test_routing_and_what_is_of_no_model_take_no_time():
     of_all = units("analyse", 1, None)
     asked = [*units("predict", 2), *units("score", 3), *units("route", 4), *of_all]
-    assert counted(asked) == Counter({SCAN: 5})
+    assert count_work(asked) == Counter({SCAN: 5})
 
 
 def test_what_is_left_is_learnt_from_what_is_done():

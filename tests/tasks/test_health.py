@@ -10,7 +10,7 @@ from small_studies import SMALL_CNN, network_card, of_scenes
 from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
 from tasks import health, machine
-from tasks.health import GB, Asked, Finding
+from tasks.health import GB, Finding, Setup
 from warehouse import storage
 from warehouse.commits.writer import open_root
 
@@ -19,7 +19,7 @@ LEVELS = {"ok", "warning", "problem"}
 
 @pytest.fixture
 def asked(tmp_path):
-    return Asked(storage.open(tmp_path / "warehouse"), tmp_path / "workspace", None)
+    return Setup(storage.open(tmp_path / "warehouse"), tmp_path / "workspace", None)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_problems_are_told_as_json_and_by_the_exit_code(decaf, write, tmp_path):
     config = write(of_scenes(tmp_path, [missing], device="cuda"))
     nowhere = {"PREFECT_API_URL": "http://127.0.0.1:1/api"}
     done = decaf("doctor", config, "--json", **nowhere)
-    refused(done, "lines are problems", code=1)
+    refused(done, "checks found a problem", code=1)
     found = [Finding(**one) for one in json.loads(done.stdout)]
     assert {one.level for one in found} <= LEVELS
     problems = {one.subject: one.found for one in found if one.level == "problem"}
@@ -120,7 +120,7 @@ def test_a_disk_that_is_slow_is_told(asked, monkeypatch):
 def test_a_folder_without_the_right_to_write_is_a_problem(decaf, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     done = decaf("doctor", "-w", tmp_path / "locked", SURROUNDINGS="unprivileged")
-    refused(done, "lines are problems", code=1)
+    refused(done, "checks found a problem", code=1)
     assert f"warehouse folder: {tmp_path}/locked" in done.stdout
 
 

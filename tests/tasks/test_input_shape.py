@@ -31,7 +31,7 @@ def remarks(study):
 
 def stored(study):
     """Store the inputs, as the first step of a run."""
-    store_pairs(SimpleNamespace(given=study, pairs=study.pair_set()))
+    store_pairs(SimpleNamespace(configuration=study, pairs=study.pair_set()))
 
 
 def test_models_that_resize_are_named_once_for_each_size(tmp_path):

@@ -189,7 +189,7 @@ def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_pat
     assert "not finite, so all blocks are needed" in seen.reason
     end = looker.look(own, sums(10), 10)
     assert (end.verdict, end.is_closed, end.source_count) == ("pass", True, 19)
-    assert end.known.value == pytest.approx(0.05)
+    assert end.estimate.value == pytest.approx(0.05)
 
 
 def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
@@ -197,7 +197,7 @@ def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
     own = rule(study)
     looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
     end = looker.look(own, summed(looker.drawn_sources, 10).slice(0, 0), 10)
-    assert (end.verdict, end.known, end.is_closed) == ("not enough evidence", None, True)
+    assert (end.verdict, end.estimate, end.is_closed) == ("not enough evidence", None, True)
     assert end.source_count == 0
 
 
@@ -207,7 +207,7 @@ def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     drawn_sources = DrawnSources(study, pairs)
     looker = Looker(study, pairs, drawn_sources, [own])
     alike = summed(drawn_sources, 10, evidence=0.5, evidence_before=0.5)
-    assert looker.look(own, alike, 10).known.value == 0.0
+    assert looker.look(own, alike, 10).estimate.value == 0.0
     short = summed(
         drawn_sources, 10, evidence=0.5, evidence_before=0.5, compared_count=lambda n: int(n < 6)
     )
@@ -252,7 +252,7 @@ def test_an_interval_is_narrow_or_not(tmp_path):
         looker.look(own, summed(looker.drawn_sources, n, evidence=0.3), n) for n in range(2, 41)
     ]
     for seen in looks:
-        width = seen.known.limits.upper - seen.known.limits.lower
+        width = seen.estimate.limits.upper - seen.estimate.limits.lower
         assert (seen.verdict == "narrow") == (width <= 0.4) == seen.is_closed
     assert looks[0].verdict != looks[-1].verdict
     assert looker.level == pytest.approx(0.9)

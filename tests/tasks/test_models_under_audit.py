@@ -74,7 +74,7 @@ def zoo(opened, tmp_path):
         put(tmp_path / "zoo" / name, seed=seed)
     study, store = opened()
     diff = discover(study, store, study.pair_set())
-    return RegistryModels(diff), plan_audit(diff.audited, study.pair_set())
+    return RegistryModels(diff), plan_audit(diff.audited_study, study.pair_set())
 
 
 def test_a_model_of_a_registry_is_left_out_with_its_reason(zoo):

@@ -18,9 +18,9 @@ from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Shapes3D
 from tasks.manifest import commit_outcome, commit_run, record_forced
-from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
+from tasks.reasons import EarlierUnit, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
-from tasks.units.run_task import UNITS, commit_key, together
+from tasks.units.run_task import UNITS, commit_key, group_units
 from warehouse import storage
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.migrations import Migration, store_version, upgrade
@@ -45,7 +45,7 @@ def commit_all(study, kinds=("predict", "score", "route")):
     plan = planned(study)
     open_root(study.warehouse)
     commit_run(plan)
-    for group in together(unit for unit in plan.units if unit.kind in kinds):
+    for group in group_units(unit for unit in plan.units if unit.kind in kinds):
         commit_group(plan, group)
 
 
@@ -175,7 +175,7 @@ def test_pairs_block_by_block(study):
 
 def test_a_result_that_is_missing(study):
     commit_all(study)
-    _, group, *_ = together(planned(study).units)
+    _, group, *_ = group_units(planned(study).units)
     (Path(study.warehouse) / layout.receipt(UNITS, study.study, commit_key(group))).unlink()
     assert found(study) == {
         ("one", kind, "result missing", ""): 1 for kind in ("predict", "score", "route")
@@ -231,12 +231,12 @@ def test_no_older_manifest_is_read_than_it_takes(study):
 
 def test_what_follows_says_of_which_kind(study):
     score = Unit("score", "blend", "one", 0, {"weights": "a"})
-    known = {score.slot: Before("older", {"weights": "b"})}
+    known = {score.slot: EarlierUnit("older", {"weights": "b"})}
     route = Unit("route", "blend", "one", 0, {"epsilon": "1"}, needs=(score,))
     analyse = Unit("analyse", "table", None, None, {}, needs=(route, score))
     followers = {
-        route.slot: Before("older route", {"epsilon": "1"}),
-        analyse.slot: Before("older table", {}),
+        route.slot: EarlierUnit("older route", {"epsilon": "1"}),
+        analyse.slot: EarlierUnit("older table", {}),
     }
     followed = Reason("cascade", "score")
     both = reasons_of([score, route], {}, known | followers)
@@ -244,7 +244,7 @@ def test_what_follows_says_of_which_kind(study):
     stored = {score.key: "commit"}
     assert reasons_of([score, route], stored, known | followers) == (None, followed)
     stored[route.key] = "commit"
-    unchanged = {unit.slot: Before(unit.key, dict(unit.parts)) for unit in (score, route)}
+    unchanged = {unit.slot: EarlierUnit(unit.key, dict(unit.parts)) for unit in (score, route)}
     found = reasons_of([score, route, analyse], stored, followers | unchanged)
     assert found == (None, None, Reason("cascade", "route")), "one of its models is gone"
 
@@ -312,16 +312,16 @@ def test_a_forcing_is_done_once_and_whole(study):
     forced_plan = planned(study)
     assert forced_plan.run_id != first
     commit_run(forced_plan)
-    group, *_ = together(forced_plan.pending)
+    group, *_ = group_units(forced_plan.pending)
     commit_group(forced_plan, group)
     # Killed here: the same command does the rest, and forces no unit twice.
-    assert "going on" in force_units(study, ["score@one"])
+    assert "resuming" in force_units(study, ["score@one"])
     assert {unit.key for unit in planned(study).pending} == {
         unit.key for unit in forced_plan.pending if unit not in group
     }
-    for rest in together(planned(study).pending):
+    for rest in group_units(planned(study).pending):
         commit_group(forced_plan, rest)
-    assert "going on" in force_units(study, ["score@one"]), "killed before its checks"
+    assert "resuming" in force_units(study, ["score@one"]), "killed before its checks"
     assert found(study) == {}
     commit_outcome(planned(study), 0, 0)
     assert force_units(study, ["score@one"]).startswith("3 units")
@@ -337,7 +337,7 @@ def test_a_forcing_outlives_a_clock_that_is_set_back(study, monkeypatch):
         clock.setattr(writer, "datetime", Earlier)
         force_units(study, ["score@one"])
         commit_all(study)
-        assert "going on" in force_units(study, ["score@one"])
+        assert "resuming" in force_units(study, ["score@one"])
         commit_outcome(planned(study), 0, 0)
     assert force_units(study, ["score@one"]).startswith("3 units")
 

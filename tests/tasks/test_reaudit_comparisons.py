@@ -11,7 +11,7 @@ from decaf.errors import ConfigError, UnknownEntry, UnknownName
 from decaf.plan.resolution import listed
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest
-from tasks.reaudit.standing import accept, followed, rows_of
+from tasks.reaudit.standing import accept, rows_of, select_followed
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect
 
@@ -149,7 +149,7 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
     assert newest(store, study.study).rows.keys() == last.rows.keys()
     with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
-    assert [row["entry"] for row in followed(rows)] == ["net"]
+    assert [row["entry"] for row in select_followed(rows)] == ["net"]
     with pytest.raises(UnknownName, match="'net@2'.*'net'"):
         accept(store, study.study, "net@2", "why", "ada")
     with pytest.raises(UnknownEntry, match="'net@9'"):
@@ -163,7 +163,7 @@ def test_a_model_whose_name_looks_like_a_version_is_followed(opened, tmp_path):
     recorded(study, store, "fail")
     with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
-    assert [(row["entry"], row["version"]) for row in followed(rows)] == [
+    assert [(row["entry"], row["version"]) for row in select_followed(rows)] == [
         *(("net", "1"), ("net@2", "2"))
     ]
     assert newest(store, study.study).rows.keys() == {"net", "net@2"}

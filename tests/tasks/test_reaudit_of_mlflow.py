@@ -59,7 +59,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         monday = discover(opened, store, opened.pair_set())
         assert {one.problem for one in monday.resolved} == {None}
         assert set(monday.changes().values()) == {"new"}
-        assert len(monday.audited.models) == 6
+        assert len(monday.audited_study.models) == 6
         commit_reaudit(monday, "monday")
         kept = [path for path in (tmp_path / "workspace").rglob("*") if path.is_file()]
         assert {path.name for path in kept} == {"decaf.yaml", "net.safetensors"}
@@ -78,11 +78,11 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
             "moved": "none",
             "moved@champion": "weights",
         }
-        assert [row["entry"] for row in tuesday.gone()] == ["gone"]
+        assert [row["entry"] for row in tuesday.list_missing()] == ["gone"]
         (problem,) = [one.problem for one in tuesday.resolved if one.problem]
         assert "version 2 of no card" in problem
         known = {one.model_id for one in monday.resolved}
-        planned = plan_audit(tuesday.audited, opened.data.pair_set())
+        planned = plan_audit(tuesday.audited_study, opened.data.pair_set())
         (new,) = {unit.model_id for unit in planned.units} - known
         assert new.startswith("worse-")
         commit_reaudit(tuesday, "tuesday")

@@ -57,13 +57,13 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     shutil.rmtree(zoo / "other")
     mended = recorded(study, store)
     assert mended.changes() == {"net": "version"}
-    assert [row["entry"] for row in mended.gone()] == ["other"]
+    assert [row["entry"] for row in mended.list_missing()] == ["other"]
     rows = fetched(store, "SELECT entry, version, state FROM out_entries ORDER BY entry")
     assert rows == [("net", "2", "audited"), ("other", rows[1][1], "gone")]
 
     put(zoo / "other", seed=3)
     again = discover(study, store, study.pair_set())
-    assert (again.changes()["other"], again.gone()) == ("new", [])
+    assert (again.changes()["other"], again.list_missing()) == ("new", [])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
             monkeypatch.setattr(module, "datetime", Clock)
         study, store = opened(epsilon=epsilon)
         found = discover(study, store, study.pair_set())
-        plan = plan_audit(found.audited, study.pair_set())
+        plan = plan_audit(found.audited_study, study.pair_set())
         commit_run(plan)
         commit_outcome(plan, 0, 0)
         return plan, commit_reaudit(found, plan.run_id)
@@ -197,7 +197,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     folder = put(tmp_path / "zoo" / "net", seed=1)
     study, store = opened()
     found = discover(study, store, study.pair_set())
-    plan = plan_audit(found.audited, study.pair_set())
+    plan = plan_audit(found.audited_study, study.pair_set())
     order = make_task(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
     shutil.rmtree(folder)
@@ -238,7 +238,7 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
     pairs = study.pair_set()
     found = discover(study, store, pairs, ["asked"])
     assert found.changes() == {"asked": "weights", "same": "none"}
-    assert found.gone() == []
+    assert found.list_missing() == []
     assert found.is_changed
     key = commit_reaudit(found, "another run")
     commit(store, ALERTS, study.study, key, {})
@@ -266,7 +266,7 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
         "moved": "weights",
         "fresh": "new",
     }
-    assert [row["entry"] for row in night.gone()] == ["gone"]
+    assert [row["entry"] for row in night.list_missing()] == ["gone"]
     moved = night.last_audited["moved"].row
     assert moved["model_id"] == {r.entry.label: r.model_id for r in first.resolved}["moved"]
 

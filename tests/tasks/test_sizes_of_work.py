@@ -30,7 +30,7 @@ def study(tmp_path):
 
 
 def sizes(plan):
-    return plan.given.sources_per_block, plan.sizes.has_open_blocks
+    return plan.configuration.sources_per_block, plan.sizes.has_open_blocks
 
 
 def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
@@ -42,10 +42,10 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
     settled = settle_blocks(plan, slow, worker_count=1)
     assert sizes(settled) == (3, False)
     assert block_seconds(
-        settled.given, load_of(settled.given, pairs), slow["one"]
+        settled.configuration, load_of(settled.configuration, pairs), slow["one"]
     ) == pytest.approx(10)
     assert settled.batch_size("one") == 64
-    compute(settled.given, pairs)
+    compute(settled.configuration, pairs)
     again = plan_audit(study, pairs)
     assert sizes(again) == (3, False)
     assert again.run_id == settled.run_id
@@ -69,13 +69,13 @@ def test_what_is_set_by_hand_stays(study):
     slow = {"one": Pace(7, 1000.0, is_reduced=False)}
     assert sizes(settle_blocks(plan, slow, worker_count=9)) == (5, False)
     assert plan.batch_size("two") == 7
-    assert plan.given.cluster == study.cluster
+    assert plan.configuration.cluster == study.cluster
 
 
 def test_workers_are_chosen_where_none_are_set(study):
     plan = plan_audit(study.model_copy(update={"cluster": None}), study.pair_set())
-    assert isinstance(plan.given.cluster, LocalWorkers)
-    assert plan.given.cluster.workers <= SOURCES * 2 // 4
+    assert isinstance(plan.configuration.cluster, LocalWorkers)
+    assert plan.configuration.cluster.workers <= SOURCES * 2 // 4
     assert plan.sizes.why_workers
 
 

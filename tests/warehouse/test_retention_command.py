@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from decaf.errors import BadInput
 from flows.commands.app import app
-from flows.commands.upkeep import asked_to_keep
+from flows.commands.upkeep import parse_keep
 from warehouse.commits import receipts
 from warehouse.upkeep.retention import Keep
 
@@ -23,18 +23,18 @@ from warehouse.upkeep.retention import Keep
     ],
 )
 def test_what_is_kept(texts, keep):
-    assert asked_to_keep(texts) == keep
+    assert parse_keep(texts) == keep
 
 
 @pytest.mark.parametrize("text", ["", "0", "0d", "-3", "3.5", "3w", "d", "90 d", "1" * 7])
 def test_what_is_no_number_of_runs_or_days(text):
     with pytest.raises(BadInput, match=re.escape(f"--keep {text!r}; expected a number of runs")):
-        asked_to_keep([text])
+        parse_keep([text])
 
 
 def test_two_numbers_of_one_kind():
     with pytest.raises(BadInput, match="--keep is given twice for days; expected one"):
-        asked_to_keep(["3d", "4d"])
+        parse_keep(["3d", "4d"])
 
 
 def test_the_command_says_what_goes_and_deletes_when_told(tmp_path):
