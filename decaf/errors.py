@@ -195,13 +195,13 @@ def listed(words: Sequence[str], shown: int = 3) -> str:
     return ", ".join(words[:shown]) + more
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, names: Iterable[str]) -> str:
     """Say which known name is meant, and which there are: ``; did you mean 'blend'? known: …``.
 
     Capitals and small letters count as the same.
     """
-    known = sorted(known)
-    spelt = {word.casefold(): word for word in known}
+    names = sorted(names)
+    spelt = {word.casefold(): word for word in names}
     near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=LEAST_LIKENESS)
     meant = f"; did you mean {spelt[near[0]]!r}?" if near else ""
-    return f"{meant}; known: {listed(known, MOST_KNOWN) or 'none'}"
+    return f"{meant}; known: {listed(names, MOST_KNOWN) or 'none'}"

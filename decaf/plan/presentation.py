@@ -63,13 +63,13 @@ def check_shown(
 
     Raises SettingError with the keys that lead to the first of them.
     """
-    for key, given, known in (
+    for key, chosen, available in (
         ("expect", expect, pair_types),
         ("names", names, (*pair_types, *paths, *models)),
     ):
-        for name in given:
-            if name not in known:
+        for name in chosen:
+            if name not in available:
                 kind = "pair type" if key == "expect" else "pair type, path or model"
                 raise SettingError(
-                    f"there is no {kind} {name!r}{suggestion(name, known)}", key, name
+                    f"there is no {kind} {name!r}{suggestion(name, available)}", key, name
                 )

@@ -70,11 +70,11 @@ def listed(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
             "place of the registry, or 'follow:'"
         )
     if isinstance(registry, CardRegistry):
-        known = {entry.label for entry in entries} | {entry.name for entry in entries}
-        for one in (one for one in only if one not in known):
-            name, _, version = one.rpartition("@")
-            if name and (found := registry.version_of(name, version)):
-                entries = [*entries, found]
+        names = {entry.label for entry in entries} | {entry.name for entry in entries}
+        for label in (label for label in only if label not in names):
+            name, _, version = label.rpartition("@")
+            if name and (entry_of_version := registry.version_of(name, version)):
+                entries = [*entries, entry_of_version]
     places: dict[str, str] = {}
     for entry in entries:
         if entry.label in places:
@@ -103,20 +103,20 @@ def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
     """
     resolved = [_resolved(study, entry) for entry in entries]
     names = {card.id.casefold(): card.id for card in study.models}
-    for position, one in enumerate(resolved):
-        if one.card is not None:
-            other = names.setdefault(one.card.id.casefold(), one.card.id)
-            if other != one.card.id:
-                problem = f"its name differs from {other} in capitals alone; give it another"
-                resolved[position] = one.failed(problem)
+    for position, entry in enumerate(resolved):
+        if entry.card is not None:
+            first_id = names.setdefault(entry.card.id.casefold(), entry.card.id)
+            if first_id != entry.card.id:
+                problem = f"its name differs from {first_id} in capitals alone; give it another"
+                resolved[position] = entry.failed(problem)
     return resolved
 
 
 def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
     """The study with the models of its configuration and those of the registry, each once."""
-    cards = {one.card.id: one.card for one in resolved if one.card is not None}
-    given = {card.id: card for card in study.models}
-    return study.model_copy(update={"models": (*given.values(), *(cards[i] for i in cards))})
+    cards = {entry.card.id: entry.card for entry in resolved if entry.card is not None}
+    configured = {card.id: card for card in study.models}
+    return study.model_copy(update={"models": (*configured.values(), *(cards[i] for i in cards))})
 
 
 def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
@@ -196,10 +196,10 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
     where = f"the card of {entry.label} ({entry.place})"
     if "id" in fetched.model:
         raise ModelError(f"{where} has an 'id'; leave it out, the registry names its models")
-    given: dict[str, Any] = {"family": entry.name, **fetched.model, "id": "entry"}
+    values: dict[str, Any] = {"family": entry.name, **fetched.model, "id": "entry"}
     context = None if fetched.folder is None else {FOLDER: fetched.folder}
     try:
-        card = TypeAdapter(Card).validate_python(given, context=context)
+        card = TypeAdapter(Card).validate_python(values, context=context)
     except ValidationError as error:
         if fetched.folder is None or fetched.trusted is None:
             problems = [
@@ -209,8 +209,8 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
                 for problem in error.errors(include_url=False)
             ]
             raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None
-        found = faults(fetched.folder / CARD_FILE, error)
-        raise ModelError(f"the card of {entry.label} cannot be used: {found}") from None
+        faults_text = faults(fetched.folder / CARD_FILE, error)
+        raise ModelError(f"the card of {entry.label} cannot be used: {faults_text}") from None
     if fetched.folder is not None and fetched.trusted is not None:
         _refuse_strangers(card, fetched.trusted, where)
     return card
@@ -240,7 +240,9 @@ def _refuse_strangers(card: ModelCard, trusted: Sequence[str], where: str) -> No
             "estimators and trusted functions"
         )
     for name in named:
-        if not any(name == one or name.startswith((f"{one}.", f"{one}:")) for one in trusted):
+        if not any(
+            name == module or name.startswith((f"{module}.", f"{module}:")) for module in trusted
+        ):
             raise ModelError(
                 f"{where} names {name}, which would run here; if it may, add its module to "
                 "'trusted:' of the registry"

@@ -18,19 +18,19 @@ def _with_keys(card: Any, data: dict[str, Any], shared: set[str]) -> Any:
     recipe = card.get("training") if isinstance(card, dict) else None
     if not isinstance(recipe, dict):
         return card
-    taken = shared & _keys_of_recipe(str(recipe.get("recipe")))
-    return card | {"training": {key: data[key] for key in taken} | recipe}
+    keys = shared & _keys_of_recipe(str(recipe.get("recipe")))
+    return card | {"training": {key: data[key] for key in keys} | recipe}
 
 
 @cache
 def _shared_keys(adapter: str) -> set[str]:
     """Keys that an adapter of decaf's own shares with recipes."""
-    own = {name_of(member): member for member in members(Adapter)}
-    return {*getattr(own.get(adapter), "shared_with_recipes", ())}
+    adapters = {name_of(member): member for member in members(Adapter)}
+    return {*getattr(adapters.get(adapter), "shared_with_recipes", ())}
 
 
 @cache
 def _keys_of_recipe(recipe: str) -> set[str]:
     """Keys of a recipe of decaf's own."""
-    own = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
-    return {*getattr(own.get(recipe), "model_fields", ())}
+    recipes = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
+    return {*getattr(recipes.get(recipe), "model_fields", ())}

@@ -14,14 +14,14 @@ from decaf.scoring.scores.base import ScoreDefinition
 AMOUNT = re.compile(r"(?P<blocks>[1-9]\d*) blocks?|(?P<percent>\d+(\.\d+)?) ?%")
 
 
-def _is_amount(given: str) -> str:
-    found = AMOUNT.fullmatch(given)
-    if found is None or not 0 < float(found["percent"] or 1) <= 100:
+def _is_amount(text: str) -> str:
+    amount = AMOUNT.fullmatch(text)
+    if amount is None or not 0 < float(amount["percent"] or 1) <= 100:
         raise fault(
-            f"it is {given!r}; expected a number of blocks, as '2 blocks', or a share of them, "
+            f"it is {text!r}; expected a number of blocks, as '2 blocks', or a share of them, "
             "as '25 %'"
         )
-    return given
+    return text
 
 
 Amount = Annotated[str, AfterValidator(_is_amount)]
@@ -118,11 +118,11 @@ class Stop(Settings):
 
 
 def _blocks(amount: str, block_count: int) -> int:
-    found = AMOUNT.fullmatch(amount)
-    assert found is not None  # as it was checked
-    if found["blocks"]:
-        return int(found["blocks"])
-    return max(1, -int(-block_count * float(found["percent"]) // 100))
+    match = AMOUNT.fullmatch(amount)
+    assert match is not None  # as it was checked
+    if match["blocks"]:
+        return int(match["blocks"])
+    return max(1, -int(-block_count * float(match["percent"]) // 100))
 
 
 def check_stop(

@@ -337,9 +337,9 @@ class Study(Settings):
                 self.score.columns(np.array([class_id]))
             except DataError as error:
                 pair = pairs.pairs[np.flatnonzero(pairs.pairs.class_ids == class_id)[-1]]
-                names = [one for one in pairs.remarks if one.startswith(CLASS_NAMES)]
-                said = "; ".join([f"the label of pair {pair.pair_id!r}: {error}", *names])
-                raise DataError(said) from error
+                names = [remark for remark in pairs.remarks if remark.startswith(CLASS_NAMES)]
+                problem = "; ".join([f"the label of pair {pair.pair_id!r}: {error}", *names])
+                raise DataError(problem) from error
 
     def foregrounds(self, pairs: PairSet) -> InputSet | None:
         """Further images that the labels need; None when they need none.

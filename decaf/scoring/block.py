@@ -79,33 +79,33 @@ def score_together(
     sign: float,
     known: Sequence[Known | None],
 ) -> list[BlockScores]:
-    """The same with several scorers: a batch is built once, and each of them scores it.
+    """Score a block like :func:`score_block` with several scorers, building each batch once.
 
-    What is ``known``, one for each scorer, has to leave the same states to all. A scorer that has
-    no room for a batch halves it for those after it, too. What building takes is divided among
-    them equally. A scorer may write into its batch: the next one gets it built anew.
+    The entries of ``known``, one for each scorer, must leave the same states to score. If a batch
+    does not fit the memory of a scorer, it is halved for later scorers, too. Scorers share the
+    build time equally. A scorer may write into its batch, which is then built again for the next.
     """
-    runs = [_Run(plan.state_count, *one) for one in zip(scorers, known, strict=True)]
+    runs = [_Run(plan.state_count, *pair) for pair in zip(scorers, known, strict=True)]
     batches = plan.batches(limit.rows)
     if known[0] is not None:
         batches = [states[known[0].is_needed[states]] for states in batches]
     pending = [(states, runs) for states in batches if states.size][::-1]
     build_seconds = 0.0
     while pending:
-        states, left = _next_batch(pending, limit.rows)
+        states, open_runs = _next_batch(pending, limit.rows)
         if states.size > limit.rows:
-            pending += [(half, left) for half in _halves(states)]
+            pending += [(half, open_runs) for half in _halves(states)]
             continue
         batch, done, started = _Batch(builder, states), 0, time.perf_counter()
         try:
-            for run in left:
-                run.score(states, batch.inputs(is_last=run is left[-1]))
+            for run in open_runs:
+                run.score(states, batch.inputs(is_last=run is open_runs[-1]))
                 done += 1
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             limit.halve(states.size, error)
-            pending.append((states, left[done:]))
+            pending.append((states, open_runs[done:]))
         else:
             limit.grow(Call(states.size, time.perf_counter() - started))
         build_seconds += batch.build_seconds
