@@ -110,4 +110,4 @@ class RegistryModels:
 
 
 ModelsUnderAudit = ConfiguredModels | RegistryModels
-"""Models of one flow, and how the flow goes on where some of them fail."""
+"""Models of one flow, with the handling of failures."""

@@ -38,7 +38,7 @@ app.command()(viewing.view)
 
 
 def say_version(is_asked: bool) -> None:
-    """Print the version, and end."""
+    """Print the version, and exit."""
     if is_asked:
         say(console, f"decaf {__version__}")
         raise typer.Exit
@@ -49,11 +49,11 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", help="say the version", callback=say_version, is_eager=True),
+        typer.Option("--version", help="print the version", callback=say_version, is_eager=True),
     ] = False,
 ) -> None:
     """Audit how models react to controlled change: evidence, contradiction, fragility."""
-    # ``cli.main`` reads the option itself: it must know before the command line is parsed.
+    # ``cli.main`` reads --debug itself, before the command line is parsed.
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def run(config: Config, force: Force = None, to_the_end: ToTheEnd = False) -> No
 def plan(
     config: Config,
     explain: Annotated[
-        bool, typer.Option("--explain", help="say why each unit of work has to be computed")
+        bool, typer.Option("--explain", help="print why each unit of work has to be computed")
     ] = False,
     force: Force = None,
     skip_models: SkipModels = False,
@@ -101,11 +101,12 @@ def plan(
 def data(
     config: Config,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="write ten pairs as one page, too")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="also write a page with ten pairs"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
 ) -> None:
-    """Check the pairs of a study and show ten of them, before anything is scored."""
+    """Check the pairs of a study and show ten of them, without scoring."""
     from flows.commands.data import show_data
 
     show_data(console, config, html, is_json=as_json)
@@ -120,7 +121,7 @@ def status(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
 ) -> None:
-    """Say how far the runs are, from another terminal if need be."""
+    """Print the progress of the runs, also while they run in another terminal."""
     from flows.commands import display
 
     display.status(console, warehouse, study)
@@ -130,7 +131,7 @@ def status(
 def sql(
     query: Annotated[
         str | None,
-        typer.Argument(help="a SELECT over the views and tables; else --file, or piped in"),
+        typer.Argument(help="a SELECT over views and tables; default: --file or standard input"),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="file with the query")] = None,
@@ -141,21 +142,21 @@ def sql(
         Literal["table", "csv", "spreadsheet", "json", "jsonl", "parquet"] | None,
         typer.Option(
             "--format",
-            help="a table at a terminal, csv elsewhere, unless given; spreadsheet is csv in which "
-            "no text is a formula",
+            help="default: table on a terminal, csv elsewhere; spreadsheet is csv in which no text "
+            "is a formula",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="write this file, whole or not at all"),
+        typer.Option("--output", "-o", help="write this file; it is complete or absent"),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=0, help="rows of a table, 100 if not given; 0 is all"),
+        typer.Option("--limit", min=0, help="rows of a table, 100 by default; 0 prints all"),
     ] = None,
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
-    """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
+    """Query the warehouse in SQL, also during a run; queries cannot change it."""
     from flows.commands import questions
 
     text = questions.read_query(query, file)
@@ -181,7 +182,7 @@ def views(
 
 @app.command()
 def plugins() -> None:
-    """List what studies can be made of, by whom it is given; exit code 1 if some cannot be used."""
+    """List the classes that studies can use, and their packages; exit code 1 if one is unusable."""
     from flows.commands.plugins import list_plugins
 
     list_plugins(console)
@@ -197,7 +198,7 @@ def check_plugin(
         ),
     ],
 ) -> None:
-    """Try a plug-in against what its place asks of it; exit code 1 if something does not hold."""
+    """Check the contracts of a plug-in; exit code 1 if one is broken."""
     from flows.commands.plugins import check_plugins
 
     check_plugins(console, target)
@@ -209,12 +210,12 @@ def doctor(
         Path | None, typer.Argument(help="YAML file of a study", metavar="[CONFIG]")
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
-    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     skip_models: SkipModels = False,
 ) -> None:
-    """Say what this machine has for an audit, and what will be slow; exit code 1 for a problem.
+    """Check this machine for audits, and warn of slow parts; exit code 1 for a problem.
 
-    A CONFIG names its warehouse itself; --warehouse is for the case without one.
+    CONFIG determines the warehouse; --warehouse applies without CONFIG.
     """
     from flows.commands.doctor import doctor
 
@@ -230,7 +231,7 @@ def export(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="tables or views; if none, every table, or for DuckDB every core and out view",
+            help="tables or views; default: every table, or for DuckDB every core and out view",
             metavar="[NAME]...",
         ),
     ] = None,
@@ -253,17 +254,17 @@ def check(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="compare files by their sizes alone, not by digests")
+        bool, typer.Option("--quick", help="compare only sizes of files, not digests")
     ] = False,
     repair: Annotated[
         bool,
         typer.Option(
             "--repair",
-            help="give up what is damaged instead: the next run computes it again",
+            help="withdraw damaged results instead; the next run computes them again",
         ),
     ] = False,
 ) -> None:
-    """Run every check; exit code 1 when one finds offending rows, such as missing units."""
+    """Run every check; exit code 1 if one finds offending rows, such as missing units."""
     from flows.commands import upkeep
 
     if repair:
@@ -274,7 +275,7 @@ def check(
 
 @app.command()
 def report(config: Config, against: Against = None) -> None:
-    """Write the report of a study again, or compare runs, from the warehouse alone."""
+    """Write the report of a study again, or compare runs; needs only the warehouse."""
     from flows.commands.reports import write_report
 
     write_report(console, config, against)
@@ -284,10 +285,10 @@ def report(config: Config, against: Against = None) -> None:
 def results(
     config: Config,
     page: Annotated[
-        Path, typer.Argument(help="Markdown file; pictures go beside it", metavar="PAGE")
+        Path, typer.Argument(help="Markdown file; pictures go next to it", metavar="PAGE")
     ],
 ) -> None:
-    """Write the tables of the paper next to the study's numbers, as a page for a repository."""
+    """Write a page with the tables of the paper and the study's numbers, for a repository."""
     from tasks.publish import publish_paper
 
     study, store = open_study(config)
@@ -299,7 +300,7 @@ def scoreboard(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="folders of pages that decaf results wrote, instead of a warehouse",
+            help="folders with pages of decaf results, instead of a warehouse",
             metavar="[FOLDER]...",
         ),
     ] = None,
@@ -313,7 +314,7 @@ def scoreboard(
         typer.Option("--markdown", metavar="FILE", help="write a page of Markdown"),
     ] = None,
 ) -> None:
-    """Count how every number of the paper compares with ours, and write them side by side."""
+    """Compare every number of the paper with ours; print tallies, and write pages."""
     from flows.commands.scoreboard import show_scoreboard
 
     show_scoreboard(console, folders or [], warehouse, [html, markdown])
@@ -323,14 +324,14 @@ def scoreboard(
 def maps(
     config: Config,
     picture: Annotated[Path, typer.Argument(help="JPEG or PNG file", metavar="PICTURE")],
-    model: Annotated[str | None, typer.Option(help="this model, not the first one")] = None,
+    model: Annotated[str | None, typer.Option(help="this model; default: the first one")] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="this method; the finest DECAF and the five best others if none"),
+        typer.Option(help="this method; default: the finest DECAF and the five best others"),
     ] = None,
     images: Annotated[int, typer.Option(min=1, max=40, help="rows of the picture")] = 6,
 ) -> None:
-    """Draw what attribution methods say of the features of some images, from best to worst."""
+    """Draw attributions of the features of some images by several methods, from best to worst."""
     from tasks.maps import draw_maps
 
     study, store = open_study(config)
@@ -340,10 +341,10 @@ def maps(
 
 @app.command()
 def compact(
-    study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
+    study: Annotated[str | None, typer.Argument(help="only this study", metavar="STUDY")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Fold the many small files of finished work into few large ones; readers go on."""
+    """Merge small files of finished work into large ones; readers are not interrupted."""
     from flows.commands import upkeep
 
     upkeep.compact_studies(console, warehouse, study)
@@ -358,16 +359,16 @@ def gc(
         typer.Option(
             "--keep",
             metavar="RUNS|DAYSd",
-            help="withdraw old runs, all but the newest 30 of each study (30), or those of the "
-            "last 90 days (90d); given twice, what either keeps",
+            help="withdraw old runs except the newest 30 of each study (30) or those of the last "
+            "90 days (90d); with both, a run stays if either keeps it",
         ),
     ] = None,
-    delete: Annotated[bool, typer.Option("--delete", help="delete it")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="delete the listed files")] = False,
     older_than: Annotated[
         float, typer.Option("--older-than", min=0, help="grace period, days")
     ] = 7.0,
 ) -> None:
-    """Say which files nobody needs any more, and with --delete, delete them."""
+    """List files that no run needs any more; with --delete, delete them."""
     from flows.commands import upkeep
 
     if keep:

@@ -149,7 +149,7 @@ def query_command(study: Study, query: str) -> str:
 
 
 def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on models of the current run that are right no more often than a guess."""
+    """Remark on models of the current run whose accuracy is that of a guess."""
     rows = connection.sql(
         "SELECT model_id, detail FROM core_chance_warnings WHERE study = $study ORDER BY ALL",
         params={"study": study},
@@ -373,7 +373,7 @@ def _print_further_units(
     if not planned:
         return
     names = ("kind", "name", "made", "forward rows", "backward rows", "CPU s")
-    table = table_of(f"{study}: beside the trajectories", names, 2)
+    table = table_of(f"{study}: further units", names, 2)
     for of in sorted(planned):
         forwards, backwards, seconds = costs.get(of, (0, 0, 0.0))
         numbers = (f"{done[of]}/{planned[of]}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def open_warehouse(root: str) -> "Storage":
-    """Open the warehouse that a command is about, for all that the command does with it."""
+    """Open the warehouse of a command."""
     from warehouse import storage
 
     return storage.open(root)
@@ -31,21 +31,21 @@ Force = Annotated[
     typer.Option(
         "--force",
         metavar="KIND[:NAME][@MODEL]",
-        help="compute units again although their results are there, as in score:blend@resnet*",
+        help="compute units again whose results are stored, as in score:blend@resnet*",
     ),
 ]
 ToTheEnd = Annotated[
     bool,
-    typer.Option("--to-the-end", help="score every pair, where the study's 'stop:' says less"),
+    typer.Option("--to-the-end", help="score every pair, in spite of the study's 'stop:'"),
 ]
 Against = Annotated[
     list[str] | None,
     typer.Option(
         "--against",
         metavar="RUN|VERSION|WAREHOUSE",
-        help="compare the newest run, on a page of its own, with another: by the beginning of its "
-        "id, a version that it audited, or the folder or URL of the warehouse that it lies in; "
-        "repeated, with several side by side",
+        help="write a page that compares the newest run with another: the beginning of its id, an "
+        "audited version, or the folder or URL of its warehouse; repeat the option to compare "
+        "several",
     ),
 ]
 Warehouse = Annotated[
@@ -67,8 +67,8 @@ Memory = Annotated[
         min=1,
         max=1_000_000,
         envvar="DECAF_MEMORY",
-        help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
-        "process never takes more than twice as much",
+        help="memory for the rows of a query; further rows go to the temporary folder, and the "
+        "process takes at most twice as much",
     ),
 ]
 Entries = Annotated[
@@ -76,14 +76,14 @@ Entries = Annotated[
     typer.Option(
         "--entry",
         metavar="NAME[@ALIAS|@VERSION]",
-        help="audit this entry alone, or a version that is not followed; what else has changed "
-        "keeps its last state",
+        help="audit only this entry, or a version that is not followed; other changed entries keep "
+        "their last state",
     ),
 ]
 SkipModels = Annotated[
     bool,
-    typer.Option("--skip-models", help="do not load the models to see whether they can be used"),
+    typer.Option("--skip-models", help="do not load the models to check that they can be used"),
 ]
-StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
+StudyName = Annotated[str | None, typer.Option("--study", help="only this study")]
 DEFAULT_WAREHOUSE = "runs/warehouse"
 DEFAULT_MEMORY = 4

@@ -59,7 +59,7 @@ def parameters(texts: list[str]) -> dict[str, object]:
         if not separator or not name.isidentifier():
             raise QueryError(f"--param {text!r}: expected name=value, as in --param epsilon=0.05")
         if name in values:
-            raise QueryError(f"--param {name} is given twice")
+            raise QueryError(f"--param {name} appears twice; expected one value")
         values[name] = _parse_value(value)
     return values
 

@@ -20,13 +20,13 @@ def reaudit(
     config: Config,
     plan_only: Annotated[
         bool,
-        typer.Option("--plan", help="say what changed, would be scored and told; audit nothing"),
+        typer.Option("--plan", help="print changes, work and due alerts; audit nothing"),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     entry: Entries = None,
     to_the_end: ToTheEnd = False,
 ) -> None:
-    """Audit what changed in a registry, compare and judge it, send alerts."""
+    """Audit changed entries of a registry, compare and judge them, and send alerts."""
     from flows.commands import reaudits
 
     how = {"is_plan": plan_only, "is_json": as_json, "is_whole": to_the_end}
@@ -41,13 +41,13 @@ def accept(
     ] = None,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
     undo: Annotated[
-        bool, typer.Option("--undo", help="withdraw the acceptance: the verdict stands again")
+        bool, typer.Option("--undo", help="withdraw the acceptance; the verdict stands again")
     ] = False,
     listing: Annotated[
-        bool, typer.Option("--list", help="show what was accepted, and accept nothing")
+        bool, typer.Option("--list", help="list acceptances, and accept nothing")
     ] = False,
 ) -> None:
-    """Accept the version that an entry of a registry has now, although it did not pass."""
+    """Accept the current version of an entry of a registry, although it did not pass."""
     from flows.commands import acceptances
 
     if listing:
@@ -64,7 +64,7 @@ def card(
         Path, typer.Option("--config", "-c", help="YAML file of the study with the registry")
     ],
 ) -> None:
-    """Propose the card of an entry that has none, from what its registry says of it."""
+    """Propose a card for an entry without one, from the data of its registry."""
     from flows.commands import reaudits
 
     reaudits.card(console, config, entry)
@@ -77,7 +77,7 @@ def history(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
 ) -> None:
-    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
+    """Print E, C and F of a model of a registry by version and date, with intervals."""
     from flows.commands.history import print_history
 
     print_history(console, warehouse, model, study)

@@ -26,22 +26,20 @@ Name = Annotated[str, typer.Argument(help="name of the schedule", metavar="NAME"
 def serve(
     host: Annotated[
         str,
-        typer.Option(
-            "--host", help="address to listen on; others than this machine's own reach it too"
-        ),
+        typer.Option("--host", help="address to listen on; default: this machine only"),
     ] = DEFAULT_HOST,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="port")] = DEFAULT_PORT,
     listen: Annotated[
         str | None,
         typer.Option(
-            "--listen", metavar="HOST:PORT", help="hear MLflow's webhooks, as at 127.0.0.1:4300"
+            "--listen", metavar="HOST:PORT", help="receive MLflow's webhooks, as 127.0.0.1:4300"
         ),
     ] = None,
 ) -> None:
     """Run a Prefect server and a worker of the schedules until Ctrl-C; restart both if one dies."""
     from flows.scheduling import service
 
-    service.home().mkdir(parents=True, exist_ok=True)  # Prefect warns where it has no parent
+    service.home().mkdir(parents=True, exist_ok=True)  # without a parent folder, Prefect warns
     from flows.scheduling import serving
 
     serving.serve(host, port, listen)
@@ -82,16 +80,16 @@ def show(
 @schedules.command()
 def add(
     config: Config,
-    cron: Annotated[str, typer.Option("--cron", help="when: minute, hour, day, month, weekday")],
+    cron: Annotated[str, typer.Option("--cron", help="minute, hour, day, month, weekday")],
     timezone: Annotated[
-        str, typer.Option("--timezone", help="whose clock, as Europe/Berlin")
+        str, typer.Option("--timezone", help="timezone of the times, as Europe/Berlin")
     ] = "UTC",
     name: Annotated[
-        str | None, typer.Option("--name", help="the name of the study if not given")
+        str | None, typer.Option("--name", help="name; default: that of the study")
     ] = None,
     on_change: Annotated[
         bool,
-        typer.Option("--on-change", help="also when an entry of its registry changes, for it"),
+        typer.Option("--on-change", help="also run for an entry of its registry that changes"),
     ] = False,
 ) -> None:
     """Run a configuration on a schedule: as decaf reaudit if it has a registry, else decaf run.
@@ -104,12 +102,12 @@ def add(
     from flows.scheduling.watching import FOLDER, MLFLOW
 
     study = load_study(config)
-    next_date(cron, timezone)  # refused here, before the server gets to choke on it
+    next_date(cron, timezone)  # raises a clear error before the server sees it
     server = _server()
     name = _checked_name(name or study.study)
     if on_change and getattr(study.registry, "kind", None) not in (FOLDER, MLFLOW):
         raise ScheduleError(
-            "--on-change needs a 'registry:' of kind folder or mlflow; the others tell nobody"
+            "--on-change needs a 'registry:' of kind folder or mlflow; others report no changes"
         )
     settings = (cron, timezone, config.absolute(), Path.cwd(), on_change)
     for schedule in server.all():
@@ -166,13 +164,13 @@ def remove(name: Name) -> None:
 
 @schedules.command("run")
 def run_now(name: Name) -> None:
-    """Run it now, paused or not; the schedule stays as it is."""
+    """Run it now, even if it is paused; the schedule does not change."""
     from decaf.errors import ScheduleError
 
     server = _server()
     schedule = server.find_schedule(name)
     if schedule.id in {run.deployment_id for run in [*server.under_way(), *server.due()]}:
-        raise ScheduleError(f"a run of {name} is under way already; wait for it")
+        raise ScheduleError(f"a run of {name} is already in progress; wait for it")
     server.run_now(schedule.id)
     say(console, f"{name} begins within seconds; decaf schedule list shows its state")
 

@@ -90,7 +90,7 @@ def parse_keep(texts: Sequence[str]) -> Keep:
         number, unit = match.groups()
         if unit in numbers:
             of = "days" if unit else "runs"
-            raise BadInput(f"--keep is given twice for {of}; expected one number of runs and days")
+            raise BadInput(f"--keep has two numbers of {of}; expected one of runs and one of days")
         if unit:
             _check_days("--keep", int(number))
         numbers[unit] = int(number)

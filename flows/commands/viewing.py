@@ -19,10 +19,10 @@ def view(
     ] = DEFAULT_WAREHOUSE,
     port: Annotated[int, typer.Option(min=1, max=65535, help="port on this machine")] = 8501,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="say the address, and open no browser")
+        bool, typer.Option("--no-browser", help="print the address, and open no browser")
     ] = False,
 ) -> None:
-    """Show a warehouse in the browser, without SQL: studies, models, pairs, one trajectory."""
+    """Show a warehouse in the browser, without SQL: studies, models, pairs and trajectories."""
     from flows.view.serving import serve_pages
 
     serve_pages(console, warehouse, port, opens_browser=not no_browser)

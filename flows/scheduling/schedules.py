@@ -1,7 +1,7 @@
 """Schedules: deployments of the flow ``scheduled`` in a process work pool of a Prefect server.
 
 Prefect makes the runs, shows, pauses and cancels them, and its limit of one run per deployment
-cancels a run that is due while another is under way.
+cancels a run that is due while another one runs.
 """
 
 import os
@@ -94,7 +94,7 @@ class Schedules:
         return by_name[name]
 
     def make_pool(self) -> None:
-        """Make the work pool of the schedules, unless it is there."""
+        """Make the work pool of the schedules, unless it exists."""
         with self._errors():
             try:
                 self._client.create_work_pool(WorkPoolCreate(name=POOL, type="process"))
@@ -129,7 +129,7 @@ class Schedules:
         return self.next_run(schedule_id)
 
     def pause(self, schedule_id: UUID) -> None:
-        """Make no more runs; one that is under way goes on."""
+        """Start no further runs; a run that has started continues."""
         with self._errors():
             self._client.pause_deployment(schedule_id)
 
@@ -140,7 +140,7 @@ class Schedules:
         self._plan(schedule_id)
 
     def remove(self, schedule_id: UUID) -> None:
-        """Forget a schedule; one of its runs that is under way goes on."""
+        """Delete a schedule; a run that has started continues."""
         with self._errors():
             self._client.delete_deployment(schedule_id)
 

@@ -1,6 +1,6 @@
 """The process of Prefect's server under ``decaf serve``: Prefect's own command line.
 
-It takes the arguments of ``prefect``; a thread of its own collects its garbage.
+It takes the arguments of ``prefect``; a separate thread collects its garbage.
 """
 
 import gc

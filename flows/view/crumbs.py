@@ -21,7 +21,7 @@ class Sibling(NamedTuple):
 
 
 class Crumb(NamedTuple):
-    """One place; a menu where there are siblings, a link where there are none."""
+    """One place, shown as a menu of its siblings, or as a link without siblings."""
 
     text: str
     link: str

@@ -18,7 +18,7 @@ class Page(NamedTuple):
     """Column that links each row."""
     columns: tuple[str, ...]
     more: tuple[str, ...] = ()
-    """Columns that are shown where they are chosen."""
+    """Columns that are shown if the address chooses them."""
     leads_to: str = ""
     by: tuple[str, ...] = ()
     """Columns of a row that the next page is about."""

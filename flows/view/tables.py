@@ -50,7 +50,7 @@ class Line(NamedTuple):
     cells: dict[str, Cell]
     bar: list[tuple[str, float]]
     size: str
-    """Abs in words, where there is a bar."""
+    """Abs in words; empty without a bar."""
     pictures: Record
 
 

@@ -92,7 +92,7 @@ class Scope:
             )
         if self.pairs.masks and path.removes_features and getattr(path, "side", None):
             raise DataError(
-                f"path {name} makes features of its own with 'side', and the data have features; "
+                f"path {name} makes square features with 'side', but the data have features; "
                 "leave 'side' out"
             )
 

@@ -33,7 +33,7 @@ def test_what_is_no_number_of_runs_or_days(text):
 
 
 def test_two_numbers_of_one_kind():
-    with pytest.raises(BadInput, match="--keep is given twice for days; expected one"):
+    with pytest.raises(BadInput, match="--keep has two numbers of days; expected one"):
         parse_keep(["3d", "4d"])
 
 
