@@ -1,4 +1,4 @@
-"""What a real command takes, with all processes that it starts."""
+"""Measure the time of a real command with all processes that it starts."""
 
 import ctypes
 import os
@@ -22,14 +22,14 @@ class Taken(NamedTuple):
 
 
 def command(folder: Path, words: tuple[str, ...] = RUN, code: int = 0) -> Taken:
-    """Run a command in a folder, ``decaf run study.yaml`` unless said otherwise.
+    """Run a command in a folder, by default ``decaf run study.yaml``, and measure it.
 
-    What it prints goes to ``run.log`` there; one that ends with another exit code ends the
-    benchmark with it. The processor time is that of what outlives the command for a moment, too.
-    Bytecode is there after the first command, as it is where decaf is installed.
+    Its output goes to ``run.log`` in the folder. An unexpected exit code ends the benchmark. The
+    processor time includes processes that end shortly after the command. The first command writes
+    bytecode, as an installation does.
     """
     environment = {k: text for k, text in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    # What it leaves behind becomes ours, so that it is waited for and counted.
+    # Orphaned processes become children of this one, so that they are awaited and counted.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     before, started = _cpu(), time.perf_counter()
     with (folder / "run.log").open("w") as log:

@@ -71,8 +71,9 @@ def main() -> None:
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, no GPU;", end=" ")
     print(f"Python {platform.python_version()}, NumPy {np.__version__}\n")
     response = trajectories(PAIRS)
-    for one, other in zip(profile(response, GRID), plain(response, GRID, EPSILON), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-15)
+    pairs = zip(profile(response, GRID), plain(response, GRID, EPSILON), strict=True)
+    for profile_values, plain_values in pairs:
+        np.testing.assert_allclose(profile_values, plain_values, atol=1e-15)
 
     ways = {"plain NumPy": plain, "`profile`": profile}
     times: dict[str, list[float]] = {name: [] for name in ways}

@@ -49,14 +49,14 @@ def struck(audit: Audit, rng: random.Random) -> None:
     moments = sorted(rng.uniform(0.3, LONGEST_SECONDS) for _ in kinds)
     is_timed = rng.random() < 0.25
     with Life(audit) as life:
-        started, blocks = time.monotonic(), life.committed()
+        started, blocks = time.monotonic(), life.count_receipts()
         for kind, moment in zip(kinds, moments, strict=True):
             blocks += rng.randint(1, 3)
             pause = rng.uniform(0, BATCH_SECONDS)
             while life.is_running() and (
                 time.monotonic() < started + moment
                 if is_timed
-                else life.committed() < min(blocks, audit.blocks)
+                else life.count_receipts() < min(blocks, audit.blocks)
             ):
                 time.sleep(0.01)
             time.sleep(0 if is_timed else pause)
@@ -74,8 +74,10 @@ def finish(audit: Audit, **options: bool) -> None:
             life.wait()
 
 
-def killed(folder: Path, undisturbed: Audit, rng: random.Random, wanted: int) -> Iterator[Found]:
-    """Audits under fire, until every kind of part was killed as often as wanted."""
+def run_under_kills(
+    folder: Path, undisturbed: Audit, rng: random.Random, wanted: int
+) -> Iterator[Found]:
+    """Run audits and kill their parts, until each kind of part was killed as often as wanted."""
     total = Counter()
     for number in count():
         if min(total[kind] for kind in KINDS) >= wanted:
@@ -157,15 +159,15 @@ def stopped_by(
         audit.kills[audit.folder.name] += 1
         audit.in_flight += in_flight
         life.wait()
-    said = life.log.read_text()
-    if audit.exits[0] or audit.exits[2] + audit.exits[3] != 1 or reason not in said:
-        sys.exit(f"{audit.folder} ended with {audit.exits}: {said}")
-    if "Traceback" in said:
-        sys.exit(f"{audit.folder} has a traceback: {said}")
+    log = life.log.read_text()
+    if audit.exits[0] or audit.exits[2] + audit.exits[3] != 1 or reason not in log:
+        sys.exit(f"{audit.folder} ended with {audit.exits}: {log}")
+    if "Traceback" in log:
+        sys.exit(f"{audit.folder} has a traceback: {log}")
 
 
 def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
-    """What came out of a finished audit; the campaign ends where it is not as it must be."""
+    """Compare a finished audit with an undisturbed one; a difference ends the campaign."""
     checked = subprocess.run(
         [DECAF, "check", "-w", audit.warehouse], capture_output=True, text=True, check=False
     )
@@ -189,14 +191,14 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
     }
     print(json.dumps({audit.folder.name: result}), flush=True)
     if result["differing_tables"] or checked.returncode or not 0 <= again <= audit.in_flight:
-        sys.exit(f"{audit.folder} is not what an undisturbed audit is\n{checked.stdout}")
+        sys.exit(f"{audit.folder} differs from an undisturbed audit\n{checked.stdout}")
     if result["receipts_written_again"] or result["temporary_files"]:
-        sys.exit(f"{audit.folder} was written twice, or left something behind")
+        sys.exit(f"{audit.folder} has receipts that were written twice, or temporary files")
     return {audit.folder.name: result}
 
 
 def main(folder: Path, results: Path, seed: int, kills: int) -> None:
-    """Run the campaign; what has come out is written after every audit."""
+    """Run the campaign, and write the results after every audit."""
     started = time.monotonic()
     os.environ["PREFECT_HOME"] = str(folder / "prefect")
     undisturbed = prepare(folder / "undisturbed")
@@ -210,16 +212,16 @@ def main(folder: Path, results: Path, seed: int, kills: int) -> None:
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("prefect", "distributed", "duckdb")},
     }
-    found: dict[str, dict] = {}
+    audits: dict[str, dict] = {}
     faults = [scheduler_lost]
     faults += [disk_full, turned_read_only] if os.geteuid() == 0 else []
     single = (fault(folder, undisturbed) for fault in faults)
-    for audit in chain(killed(folder, undisturbed, random.Random(seed), kills), single):
-        found |= audit
+    for audit in chain(run_under_kills(folder, undisturbed, random.Random(seed), kills), single):
+        audits |= audit
         about["minutes"] = round((time.monotonic() - started) / 60, 1)
-        total = sum((Counter(one["kills"]) for one in found.values()), Counter())
+        total = sum((Counter(audit_result["kills"]) for audit_result in audits.values()), Counter())
         about["kills"] = dict(sorted(total.items()))
-        results.write_text(json.dumps(about | {"audits": found}, indent=1) + "\n")
+        results.write_text(json.dumps(about | {"audits": audits}, indent=1) + "\n")
     print(json.dumps(about, indent=1))
 
 

@@ -37,7 +37,7 @@ MARK = "multiprocessing.forkserver"
 
 @dataclass
 class Audit:
-    """One audit: its folder, what was done to it, and what was seen."""
+    """One audit: its folder, the kills, and the observed receipts and exit codes."""
 
     folder: Path
     blocks: int = MODELS * SOURCES
@@ -66,11 +66,11 @@ class Audit:
         return sum(int(line.split()[1]) == BLOCK_ROWS for line in lines)
 
     def look(self) -> None:
-        """Note new receipts, and those that are not the file they were."""
+        """Note new receipts, and receipts that were replaced by another file."""
         for path in (self.warehouse / "receipts" / "units").rglob("*.json"):
             status = path.stat()
-            found = (status.st_ino, status.st_mtime_ns)
-            if self.receipts.setdefault(path.name, found) != found:
+            identity = (status.st_ino, status.st_mtime_ns)
+            if self.receipts.setdefault(path.name, identity) != identity:
                 self.written_again.add(path.name)
 
 
@@ -139,12 +139,12 @@ class Life:
         self._audit.exits[self._flow.returncode] += 1
         self._audit.look()
 
-    def committed(self) -> int:
-        """Blocks that have a receipt."""
+    def count_receipts(self) -> int:
+        """Number of blocks with a receipt."""
         return len(self._audit.receipts)
 
     def is_running(self) -> bool:
-        """Whether the flow has not ended."""
+        """True until the flow ends."""
         return self._flow.poll() is None
 
     def wait(self) -> None:
@@ -152,17 +152,17 @@ class Life:
         self._flow.wait(PATIENCE_SECONDS)
 
     def wait_for(self, blocks: int) -> None:
-        """Wait until so many blocks have a receipt; the flow must not end first."""
+        """Wait until this number of blocks have a receipt; exit if the flow ends first."""
         stop = time.monotonic() + PATIENCE_SECONDS
-        while self.committed() < blocks:
+        while self.count_receipts() < blocks:
             if not self.is_running() or time.monotonic() > stop:
-                sys.exit(f"{self.log}: {self.committed()} blocks when it ended")
+                sys.exit(f"{self.log}: {self.count_receipts()} blocks when it ended")
             time.sleep(LOOK_SECONDS)
 
     def strike(self, kind: str, rng: random.Random) -> str | None:
-        """Kill a part, or the flow; says what, and None where there is nothing of the kind now.
+        """Kill a part or the flow; returns its kind, or None if no such part runs now.
 
-        Of workers and the process that forks them any may be struck; without it none of them lives.
+        For ``worker``, a random worker or the fork server is killed; workers end with the server.
         """
         if not self.is_running():
             return None
@@ -171,11 +171,11 @@ class Life:
         if kind != "worker":
             self._flow.send_signal(signal.SIGTERM if kind == "term" else signal.SIGKILL)
             return kind
-        found = sorted(child.pid for child in children if _is(child, MARK))
-        if not found:
+        pids = sorted(child.pid for child in children if _is(child, MARK))
+        if not pids:
             return None
-        struck = rng.choice(found)
-        is_parent = struck in _parents(found)
+        struck = rng.choice(pids)
+        is_parent = struck in _find_parents(pids)
         os.kill(struck, signal.SIGKILL)
         return "forking" if is_parent else kind
 
@@ -194,12 +194,12 @@ class Life:
             looks += 1
 
 
-def _parents(pids: list[int]) -> set[int]:
-    found = set()
+def _find_parents(pids: list[int]) -> set[int]:
+    parents = set()
     for pid in pids:
         with suppress(psutil.NoSuchProcess):
-            found.add(psutil.Process(pid).ppid())
-    return found
+            parents.add(psutil.Process(pid).ppid())
+    return parents
 
 
 def _is(process: psutil.Process, mark: str) -> bool:

@@ -14,7 +14,15 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import torch
-from scoring import BATCH, SOURCES, foregrounds, keep_memory, networks_of, planned, print_table
+from scoring import (
+    BATCH,
+    SOURCES,
+    foregrounds,
+    keep_memory,
+    networks_of,
+    print_table,
+    score_planned,
+)
 
 from decaf.models.precision import exact_float32
 
@@ -31,9 +39,9 @@ def score_blocks(name: str, barrier: Barrier) -> int:
     torch.set_num_threads(1)
     _, model = networks_of(name, torch.device("cuda"))
     block, inputs = foregrounds(SOURCES["cuda"])
-    planned(model, block, inputs, BATCH["cuda"])
+    score_planned(model, block, inputs, BATCH["cuda"])
     barrier.wait()
-    plans = [planned(model, block, inputs, BATCH["cuda"])[1] for _ in range(BLOCKS)]
+    plans = [score_planned(model, block, inputs, BATCH["cuda"])[1] for _ in range(BLOCKS)]
     barrier.wait()
     return sum(plan.state_count for plan in plans)
 

@@ -1,11 +1,11 @@
-"""What a block costs beside the network: every step of it, with a network that returns a constant.
+"""Measure the cost of each step of a block, with a network that returns a constant.
 
-Studies are planned as their command does it, and one worker's tasks are carried out in this
-process: ten models, each of which scores the same block and commits it. Rows are forward rows.
-Seconds are those of the processor, so other work on the machine and waiting for the disk do not
-count. A step's seconds are added up over all models, so what models share is shared here, too; the
-first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp``
-and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
+Studies are planned like those of a command, and the tasks of one worker run in this process: ten
+models score and commit the same block. Rows are forward rows. Seconds are processor time, so other
+work on the machine and waits for the disk do not count. The seconds of a step are summed over all
+models, including steps that models share. The first round is discarded, and the mean of the others
+is shown. For comparison, plain ``torch.lerp`` and ``torch.where`` write the same number of rows
+from ready tensors of the same sizes.
 Run: python benchmarks/host.py RESULTS.json [case …]
 """
 
@@ -110,8 +110,8 @@ def removal(folder: Path, sources: int, side: int) -> dict[str, Any]:
     """Images without each of the sixteen cells of a grid."""
     (folder / "images").mkdir()
     levels = np.random.default_rng(0).integers(1, 256, (sources, side, side, 3), dtype=np.uint8)
-    for number, one in enumerate(levels):
-        Image.fromarray(one).save(folder / "images" / f"{number:04}.png")
+    for number, pixels in enumerate(levels):
+        Image.fromarray(pixels).save(folder / "images" / f"{number:04}.png")
     features = {"kind": "grid", "side": 4}
     data = {"adapter": "image_features", "images": f"{folder}/images", "features": features}
     return {"data": data, "paths": {"removal": {"kind": "removal"}}}
@@ -125,14 +125,14 @@ CASES: dict[str, tuple[Callable[..., dict[str, Any]], int, int, int]] = {
     "table of 54 columns": (table, 512, 54, 1024),
     "table of 54 columns, blocks of 8,192 rows": (table, 8192, 54, 1024),
 }
-"""What makes a study, its sources, the side of its images or the columns of its rows, and the rows
-of a batch."""
+"""By case: function that makes its study, number of sources, side of images or number of columns,
+and rows of a batch."""
 
 
-def measured(name: str, folder: Path) -> dict[str, Any]:
+def measure_case(name: str, folder: Path) -> dict[str, Any]:
     """Figures of one case."""
     make, sources, size, batch = CASES[name]
-    given = make(folder, sources, size)
+    study_settings = make(folder, sources, size)
     is_table = make is table
     layout = "contiguous" if is_table else "channels_last"
     channels = (0.5,) if is_table else (0.485, 0.456, 0.406)
@@ -154,9 +154,9 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
             *(folder, f"round{number}", cards, CLASSES),
             batch_size=batch,
             sources_per_block=sources,
-            **given,
+            **study_settings,
         )
-        rounds.append((*carried_out(study), plain((batch, *shape), given["paths"])))
+        rounds.append((*carried_out(study), plain((batch, *shape), study_settings["paths"])))
     rows, bare = rounds[0][0], statistics.fmean(seconds for *_, seconds in rounds[1:])
     steps = {
         step: statistics.fmean(seconds[step] for _, seconds, _ in rounds[1:])
@@ -176,16 +176,16 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
 def study_of(
     folder: Path, name: str, cards: list[dict[str, Any]], classes: int, **settings: Any
 ) -> Study:
-    """A study of classifiers whose weights and results lie in the folder."""
-    given = {
-        "models": [one | {"weights": f"{folder}/{one['weights']}"} for one in cards],
+    """Study of classifiers with weights and results in a folder."""
+    study_settings = {
+        "models": [card | {"weights": f"{folder}/{card['weights']}"} for card in cards],
         "score": {"kind": "class_probability", "classes": classes},
         "device": "cpu",
         "workspace": folder / "workspace",
         "warehouse": str(folder / "warehouse"),
         "report": False,
     }
-    return Study(study=name, **given | settings)
+    return Study(study=name, **study_settings | settings)
 
 
 def carried_out(study: Study) -> tuple[int, dict[str, float]]:
@@ -210,16 +210,16 @@ def carried_out(study: Study) -> tuple[int, dict[str, float]]:
 
 def plain(shape: tuple[int, ...], paths: dict[str, dict[str, Any]]) -> float:
     """Seconds a row of torch alone, for ready tensors of a batch (n, …)."""
-    start, clean, made = torch.rand(3, *shape).unbind()
+    start, clean, target = torch.rand(3, *shape).unbind()
     stage = torch.rand(shape[0], *[1] * (len(shape) - 1))
     seconds = 0.0
     for path in paths.values():
         if path["kind"] == "patches":
             cells = torch.rand(shape[0], 1, 8, 8) < 0.5
             shown = cells.repeat_interleave(shape[2] // 8, 2).repeat_interleave(shape[3] // 8, 3)
-            write = functools.partial(torch.where, shown, clean, start, out=made)
+            write = functools.partial(torch.where, shown, clean, start, out=target)
         else:
-            write = functools.partial(torch.lerp, start, clean, stage, out=made)
+            write = functools.partial(torch.lerp, start, clean, stage, out=target)
         began = time.process_time()
         for _ in range(PASSES):
             write()
@@ -232,24 +232,24 @@ TAKEN: Counter[str] = Counter()
 
 
 def watch() -> None:
-    """Have the functions of every step add up their seconds."""
+    """Add timers to the functions of every step."""
     for step, functions in STEPS.items():
         for place, name in functions:
-            setattr(place, name, timed(step, getattr(place, name)))
+            setattr(place, name, add_timer(step, getattr(place, name)))
 
 
-def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose seconds count as those of a step."""
+def add_timer(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function so that its seconds count for a step."""
 
     @functools.wraps(function)
-    def counted(*given: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
         began = time.process_time()
         try:
-            return function(*given, **named)
+            return function(*arguments, **named)
         finally:
             TAKEN[step] += time.process_time() - began
 
-    return counted
+    return call
 
 
 def main() -> None:
@@ -263,17 +263,17 @@ def main() -> None:
     columns = ("case", "rows", *STEPS, "other", "all", "beside pixels", "books", "plain")
     print(f"| {' | '.join(columns)} | build / plain |")
     print(f"|{'---|' * (len(columns) + 1)}")
-    results, found = Path(sys.argv[1]), {}
+    results, figures = Path(sys.argv[1]), {}
     for name in sys.argv[2:] or CASES:
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = one = measured(name, Path(folder))
+            figures[name] = case = measure_case(name, Path(folder))
         speeds = [
-            *one["rows_per_second"].values(),
-            *(one[f"{part}_rows_per_second"] for part in PARTS),
+            *case["rows_per_second"].values(),
+            *(case[f"{part}_rows_per_second"] for part in PARTS),
         ]
         shown = " | ".join(f"{speed:,.0f}" for speed in speeds)
-        print(f"| {name} | {one['rows_per_model']} | {shown} | {one['build_over_plain']:.2f} |")
-        results.write_text(f"{json.dumps(found, indent=1)}\n")
+        print(f"| {name} | {case['rows_per_model']} | {shown} | {case['build_over_plain']:.2f} |")
+        results.write_text(f"{json.dumps(figures, indent=1)}\n")
 
 
 if __name__ == "__main__":

@@ -12,28 +12,28 @@ MOMENTS = {"worker", "device", "peak_memory_bytes"}
 
 
 def differences(
-    one: Root, other: Root, apart_from: Collection[str] = (), folders: Sequence[Path] = ()
+    first: Root, second: Root, apart_from: Collection[str] = (), folders: Sequence[Path] = ()
 ) -> list[str]:
-    """Tables that are not the same, row for row, without moments, seconds and some columns.
+    """Names of tables whose rows differ, apart from timestamps, seconds and given columns.
 
-    Of texts, the name of the folder of either warehouse is left out: models are named by their
-    place.
+    Texts are compared without the names of ``folders``, since models are named by their path.
     """
-    found = []
-    with connect(one) as here, connect(other) as there:
+    differing = []
+    with connect(first) as first_connection, connect(second) as second_connection:
         for name, table in TABLES.items():
-            kept = [
+            column_names = [
                 f'"{column.name}"'
                 for column in table.schema
                 if not str(column.type).startswith("timestamp")
                 and not column.name.endswith("_seconds")
                 and column.name not in {*MOMENTS, *apart_from}
             ]
-            query = f"SELECT {', '.join(kept)} FROM stg_{name} ORDER BY ALL"
+            query = f"SELECT {', '.join(column_names)} FROM stg_{name} ORDER BY ALL"
             # NaN is itself in a text.
-            rows = [repr(connection.execute(query).fetchall()) for connection in (here, there)]
+            connections = first_connection, second_connection
+            rows = [repr(connection.execute(query).fetchall()) for connection in connections]
             for folder in folders:
                 rows = [text.replace(str(folder), "") for text in rows]
             if rows[0] != rows[1]:
-                found.append(name)
-    return found
+                differing.append(name)
+    return differing

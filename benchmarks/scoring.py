@@ -50,9 +50,9 @@ def foregrounds(count: int) -> tuple[PairBlock, np.ndarray]:
     """Pairs as in ImageNet-9 over random images, (3 count, 3, 224, 224) uint8."""
     images = tuple(Input(str(i), "random", str(i), "") for i in range(3 * count))
     pairs = tuple(
-        Pair(f"{source}/{other}", str(source), "any", 0, "all", 3 * source, 3 * source + other)
+        Pair(f"{source}/{variant}", str(source), "any", 0, "all", 3 * source, 3 * source + variant)
         for source in range(count)
-        for other in (1, 2)
+        for variant in (1, 2)
     )
     pixels = np.random.default_rng(0).integers(0, 256, (3 * count, 224, 224, 3), dtype=np.uint8)
     block = PairSet(images, pairs, "random").block(tuple(range(len(pairs))))
@@ -76,7 +76,7 @@ def networks_of(name: str, device: torch.device) -> tuple[torch.nn.Module, Netwo
     return network, NetworkModel(network, card, device)
 
 
-def planned(
+def score_planned(
     model: NetworkModel, block: PairBlock, inputs: np.ndarray, batch: int
 ) -> tuple[float, StatePlan, BlockScores]:
     """Seconds of planning, building, scoring and gathering a block."""
@@ -103,7 +103,7 @@ def bare(network: torch.nn.Module, batches: list[torch.Tensor]) -> float:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait for what has been launched."""
+    """Wait for all launched kernels."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
@@ -121,11 +121,13 @@ def compare(name: str, device: torch.device) -> dict[str, Any]:
     block, inputs = foregrounds(SOURCES[device.type])
     batch = BATCH[device.type]
     watch_memory(device)
-    _, plan, _ = planned(model, block, inputs, batch)
+    _, plan, _ = score_planned(model, block, inputs, batch)
     peak = peak_memory(device)
     batches = ready_batches(plan, batch, device)
     bare(network, batches)
-    runs = [(planned(model, block, inputs, batch), bare(network, batches)) for _ in range(ROUNDS)]
+    runs = [
+        (score_planned(model, block, inputs, batch), bare(network, batches)) for _ in range(ROUNDS)
+    ]
     (seconds, _, scores), alone = min(run for run, _ in runs), min(run for _, run in runs)
     rows = plan.state_count
     return {

@@ -14,7 +14,7 @@ NETWORKS = Path(__file__).parent / "networks"
 
 
 def card(folder: Path, name: str, seed: int, architecture: str, **settings: Any) -> dict[str, Any]:
-    """Card of a network with random weights, which are written beside it."""
+    """Card of a network with random weights, which are written next to it."""
     import_from((NETWORKS,))
     torch.manual_seed(seed)
     weights = folder / f"{name}.safetensors"

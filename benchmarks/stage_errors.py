@@ -58,7 +58,7 @@ def sigmoids(random: np.random.Generator) -> NDArray[np.float64]:
 
 
 def jumps(random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw steps that one patch makes, after which the response stays."""
+    """Draw responses that one patch changes in a single step."""
     size = random.normal(0, 0.4, (TRAJECTORIES, 1))
     patch = random.integers(1, PATCHES + 1, (TRAJECTORIES, 1))
     return size * (np.arange(PATCHES + 1) >= patch)

@@ -209,14 +209,14 @@ def init(folder: Path) -> dict[str, Any]:
     home, seconds = os.environ["PREFECT_HOME"], {}
     for kind, verb in KINDS.items():
         os.environ["PREFECT_HOME"] = str(folder / f"prefect-{kind}")
-        taken = []
+        seconds_of_round = []
         for name in ("first", "second"):
             place = folder / name / kind
             place.parent.mkdir(exist_ok=True)
             begun = command(folder, (DECAF, "init", kind, str(place)))
             code = int(verb == "reaudit")  # a version of its registry fails its gates
-            taken.append(begun.wall + command(place, (DECAF, verb, *RUN[2:]), code).wall)
-        seconds[kind] = dict(zip(("first", "second"), taken, strict=True))
+            seconds_of_round.append(begun.wall + command(place, (DECAF, verb, *RUN[2:]), code).wall)
+        seconds[kind] = dict(zip(("first", "second"), seconds_of_round, strict=True))
     os.environ["PREFECT_HOME"] = home
     os.sched_setaffinity(0, CORES[:1])
     return seconds

@@ -55,7 +55,7 @@ def read(root: Path, name: str) -> tuple[float, float, float, float]:
     return connected - started, seconds, used, peak
 
 
-def measured() -> Iterator[str]:
+def list_measured_views() -> Iterator[str]:
     """Names of views with rows above the staging views, and of the checks."""
     inputs = {view.name: view.inputs for view in views()}
     for view in views():
@@ -83,11 +83,17 @@ def in_process(*arguments: str) -> Any:
 
 def best(root: Path, name: str, rounds: int) -> list[float]:
     """Least of each figure over the rounds; NaN where no round ended in time."""
-    found = [result for _ in range(rounds) if (result := in_process("read", str(root), name))]
-    return [min(figures) for figures in zip(*found, strict=True)] if found else [np.nan] * 4
+    figures_of_rounds = [
+        result for _ in range(rounds) if (result := in_process("read", str(root), name))
+    ]
+    return (
+        [min(figures) for figures in zip(*figures_of_rounds, strict=True)]
+        if figures_of_rounds
+        else [np.nan] * 4
+    )
 
 
-def written(folder: Path, scale: int) -> Path:
+def ensure_warehouse(folder: Path, scale: int) -> Path:
     """Warehouse of the audit, written unless it is there; prints how long blocks took."""
     root = folder / f"{STUDY}-{scale}x"
     if not root.exists():
@@ -108,17 +114,18 @@ def main(folder: Path, names: list[str]) -> None:
     cpu = platform.processor() or platform.machine()
     print(f"{cpu}, {CORES} cores; Python {platform.python_version()}, ", end="")
     print(f"DuckDB {duckdb.__version__}, pyarrow {pa.__version__}; load average {loads()}\n")
-    roots = at_one, at_ten = [written(folder, scale) for scale in SCALES]
+    roots = at_one, at_ten = [ensure_warehouse(folder, scale) for scale in SCALES]
     for scale, root in zip(SCALES, roots, strict=True):
         size = sum(path.stat().st_size for path in root.rglob("*.parquet")) / MB
         print(f"{scale}x: {size:,.0f} MB\n")
     print("| view | 1x, s | 10x, s | growth | CPU 1x, s | 10x, s | growth | 1x, peak MB | 10x |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for name in names or measured():
-        _, one, used, small = best(at_one, name, ROUNDS)
-        _, ten, used_ten, large = best(at_ten, name, ROUNDS)
+    for name in names or list_measured_views():
+        _, seconds_at_one, used, small = best(at_one, name, ROUNDS)
+        _, seconds_at_ten, used_ten, large = best(at_ten, name, ROUNDS)
         print(
-            f"| `{name}` | {one:.2f} | {ten:.2f} | {ten / one:.1f} | {used:.2f} | {used_ten:.2f} "
+            f"| `{name}` | {seconds_at_one:.2f} | {seconds_at_ten:.2f} "
+            f"| {seconds_at_ten / seconds_at_one:.1f} | {used:.2f} | {used_ten:.2f} "
             f"| {used_ten / used:.1f} | {small / MB:.0f} | {large / MB:.0f} |",
             flush=True,
         )

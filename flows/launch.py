@@ -73,8 +73,8 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
             ended.append(error)
             return final_state(error)
 
-    # Heartbeats serve no one here, and a flow would wait a second for the end of their thread.
-    # Prefect's ``temporary_settings`` reads all settings anew, half a second of a core.
+    # Nothing reads heartbeats here, and a flow would wait a second for the end of their thread.
+    # Prefect's ``temporary_settings`` would read all settings again, in half a second of a core.
     context = get_settings_context()
     flows = context.settings.flows.model_copy(update={"heartbeat_frequency": None})
     settings = context.settings.model_copy(update={"flows": flows})

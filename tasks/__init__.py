@@ -19,7 +19,7 @@ PREFECT_DEFAULTS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
-    # A failing task is reported once, by the command line, as a message for people.
+    # The command line reports a failed task once, as a readable message.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
 }
 

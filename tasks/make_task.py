@@ -52,7 +52,7 @@ def make_task(
     return Task(
         units=units,
         model=model,
-        # A worker of a scheduler elsewhere may have been started in another folder.
+        # A worker on another machine may have another working directory.
         study=study.model_copy(update={"workspace": study.workspace.absolute()}),
         pairs=plan.pairs if kind.is_local else None,
         parts=tuple(_parts(plan, first, kind)),

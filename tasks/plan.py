@@ -283,7 +283,7 @@ def _plan_in_editions(
     units = plan_units(scope, kinds, preparing, editions)
     committed = committed_units(store, study.study, units[len(preparing) :])
     committed |= made_commits
-    # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
+    # A path whose scores are all stored needs neither its fit nor its starts.
     needed = {
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
     }

@@ -1,4 +1,4 @@
-"""A network that costs nothing: it returns the same scores whatever it is given."""
+"""A network without cost, which returns the same scores for every input."""
 
 import torch
 from torch import nn

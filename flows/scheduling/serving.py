@@ -55,7 +55,9 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
     bypass_proxies(host, *LOOPBACK)
     address = f"http://{_reachable(host)}:{port}/api"
     if (configured := os.environ.get(service.ADDRESS, address)) != address:
-        announce(f"{service.ADDRESS} is {configured}: decaf schedule asks there, not this server")
+        announce(
+            f"{service.ADDRESS} is {configured}: decaf schedule uses that server, not this one"
+        )
     marks = {processes.SERVE: str(home)}
     with service.hold_folder(home, address), signals() as stopping:
         if processes.end(marks):

@@ -46,7 +46,7 @@ def scan(bench: Bench) -> None:
     starts = {number: open_starts(task.files.starts[name]) for name, number in plan.drawn.items()}
     builder = StateBuilder(plan, on_device(bench.clean, model.device), starts)
     limit, cost = FixedLimit(task.batch_size), bench.cost
-    # Loading the model is a cost of its own.
+    # The time to load the model is counted separately.
     cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
     bench.queries = score_together(
         plan, builder, scorers, columns, limit, study.score.sign, known_scores
