@@ -25,7 +25,7 @@ from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.tables.declarations import SHOWN_PAIRS
-from warehouse.upkeep.retention import retire
+from warehouse.upkeep.retention import commit_withdrawal
 
 PICTURES = "pictures"
 """Kind of commits; each run has one."""
@@ -57,7 +57,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     if are_stored(plan):
         return
     if not plan.study.report.inputs:
-        retire(plan.store, study, list(receipts.read_kind(plan.store, PICTURES, study)))
+        commit_withdrawal(plan.store, study, list(receipts.read_kind(plan.store, PICTURES, study)))
         return
     with connect_whole(plan.store, study) as connection:
         shown_keys = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()

@@ -40,7 +40,7 @@ from tasks.units.run_task import UNITS, commit_key, group_units, missing_files
 from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import check_version, units_set_aside
+from warehouse.commits.migrations import check_version, find_units_of_old_schemas
 from warehouse.storage import Storage
 
 PREPARING = [kind for kind in KINDS.values() if kind.prepares]
@@ -333,7 +333,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
     before = history(store, study.study, missing) if newest != run_id else None
-    set_aside = units_set_aside(store, study.study) if missing else {}
+    set_aside = find_units_of_old_schemas(store, study.study) if missing else {}
     return AuditPlan(
         configuration=study,
         study=scope.study,

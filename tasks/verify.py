@@ -8,7 +8,7 @@ from tasks.plan import AuditPlan
 from tasks.units.scope import of_kind
 from warehouse.query.catalog import connect
 from warehouse.query.checks import CheckResult, run_checks
-from warehouse.query.damage import Damage, connect_whole, described, find_damage
+from warehouse.query.damage import Damage, connect_whole, describe_damage, find_damage
 from warehouse.storage import Storage
 
 
@@ -47,7 +47,7 @@ def verify(
         title = f"{len(failed)} of {len(results)} checks of {place} found offending rows:"
         texts.append("\n  ".join([title, *lines]))
     if damage:
-        texts.append(described(store, damage))
+        texts.append(describe_damage(store, damage))
     if texts:
         raise ChecksFailed("\n".join(texts))
     return results

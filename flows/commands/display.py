@@ -32,7 +32,7 @@ from tasks.reasons import misses
 from tasks.row_counts import count_rows
 from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
-from warehouse.query.damage import around_damage, connect_whole
+from warehouse.query.damage import connect_whole, query_readable_files
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
@@ -308,7 +308,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         estimates = {name: learn_estimate(connection, name) for name in names}
         return rows, counts, costs, files, estimates
 
-    rows, counts, costs, files, estimates = around_damage(store, ask, warn)
+    rows, counts, costs, files, estimates = query_readable_files(store, ask, warn)
     work_left = {
         name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates
     }

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from flows.commands.terminal import say
 from warehouse.query.catalog import connect_empty
-from warehouse.query.descriptions import described
+from warehouse.query.descriptions import describe_view
 from warehouse.query.views import MACRO
 from warehouse.query.views import views as catalog_views
 
@@ -32,7 +32,7 @@ def show_view(console: Console, name: str) -> None:
     Raises UnknownName when no view, macro or check has this name, with the nearest name.
     """
     with connect_empty() as connection:
-        description = described(connection, name)
+        description = describe_view(connection, name)
     view = description.view
     console.print(Text.assemble((view.name, "bold"), f": {view.purpose}"), soft_wrap=True)
     lines = [view.grain, f"reads: {', '.join(view.inputs) or 'nothing'}", f"paper: {view.paper}"]

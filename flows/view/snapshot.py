@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from warehouse.query.catalog import connect, run_query
-from warehouse.query.damage import described, left_out, naming_damage
+from warehouse.query.damage import describe_damage, list_unreadable_files, report_damage
 from warehouse.query.pages import Question
 from warehouse.query.views import query
 from warehouse.report.pair_card import is_of_probability
@@ -43,8 +43,8 @@ class Snapshot:
         self._connection = connect(store)
         self._lock = Lock()
         self._answers: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
-        damage = left_out(self._connection)
-        self.damage = described(store, damage) if damage else ""
+        damage = list_unreadable_files(self._connection)
+        self.damage = describe_damage(store, damage) if damage else ""
 
     def ask(self, question: Question) -> pa.Table:
         """Rows of a question.
@@ -55,7 +55,7 @@ class Snapshot:
         key = (question.sql, repr(question.values))
         with self._lock:
             if key not in self._answers:
-                with naming_damage(self.store):
+                with report_damage(self.store):
                     self._answers[key] = run_query(self._connection, question.sql, question.values)
             self._answers.move_to_end(key)
             if len(self._answers) > MOST_ANSWERS:

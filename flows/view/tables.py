@@ -14,7 +14,7 @@ from flows.view.filters import is_number, parse_filter
 from flows.view.snapshot import NAMED, Record, Snapshot
 from warehouse.query.database import MEANINGS
 from warehouse.query.pages import (
-    GIVEN,
+    ALL_ROWS,
     PAGE_ROWS,
     Choice,
     Filter,
@@ -92,7 +92,7 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
     if page.is_read_once:
         of_study = [each for each in about if each.terms[0].column == "study"]
         rows = read_whole(snapshot, page.name, of_study)
-        of_address = filter_rows(GIVEN, about)
+        of_address = filter_rows(ALL_ROWS, about)
         total = _only_value(answer_from(rows, count_rows(filter_rows(of_address, filters))))
         answer = answer_from(rows, choice.of(of_address))
     else:

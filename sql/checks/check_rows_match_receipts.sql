@@ -10,7 +10,7 @@ SELECT
         ELSE 'missing or damaged'
     END AS found,
     format(
-        '{} rows (decaf check --repair gives up {}/{})', file.row_count, file.kind, file.key
+        '{} rows (decaf check --repair withdraws {}/{})', file.row_count, file.kind, file.key
     ) AS expected
 FROM receipt_files AS file
 JOIN receipts AS receipt USING (kind, study, key)

@@ -5,7 +5,7 @@ from ended_commands import refused, succeeded
 
 from decaf.errors import UnknownName
 from warehouse.query.catalog import connect_empty
-from warehouse.query.descriptions import OWN_RELATION, described
+from warehouse.query.descriptions import OWN_RELATION, describe_view
 from warehouse.query.views import views
 
 
@@ -13,17 +13,17 @@ from warehouse.query.views import views
 def test_every_view_is_described_and_its_example_runs():
     with connect_empty() as connection:
         for view in views():
-            description = described(connection, view.name)
+            description = describe_view(connection, view.name)
             assert description.columns or description.signatures, view.name
             if description.example and OWN_RELATION not in description.example:
                 rows = connection.sql(description.example)
                 assert set(rows.columns) <= {name for name, _ in description.columns}
-        scores = dict(described(connection, "core_trajectories").columns)
+        scores = dict(describe_view(connection, "core_trajectories").columns)
         assert (scores["q_plus"], scores["pair_id"]) == ("DOUBLE[]", "VARCHAR")
-        calls = described(connection, "epsilon_sweep")
+        calls = describe_view(connection, "epsilon_sweep")
         assert calls.signatures == ("epsilon_sweep(epsilons)",)
         with pytest.raises(UnknownName, match="'out_costs'"):
-            described(connection, "out_cost")
+            describe_view(connection, "out_cost")
 
 
 def test_views_are_described_without_a_warehouse(decaf):

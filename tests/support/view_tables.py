@@ -10,7 +10,7 @@ import pyarrow as pa
 from warehouse.query import functions
 from warehouse.query.provided import RECEIPT_FILES
 from warehouse.query.receipt_tables import TABLES as OF_RECEIPTS
-from warehouse.query.views import CHECKS, MACRO, STAGING, in_order, views
+from warehouse.query.views import CHECKS, MACRO, STAGING, sort_views, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
 
@@ -134,4 +134,4 @@ def catalogue_columns(connection):
 
 def above_staging():
     """Views and macros over the staging tables, each after its inputs."""
-    return [view for view in in_order() if view.folder != STAGING]
+    return [view for view in sort_views() if view.folder != STAGING]

@@ -5,9 +5,9 @@ from warehouse.commits.current import resolve
 from warehouse.commits.stored import read_file
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
-from warehouse.query.views import in_order
+from warehouse.query.views import sort_views
 
-LOWER = [view for view in in_order() if view.kind in ("stg", "core")]
+LOWER = [view for view in sort_views() if view.kind in ("stg", "core")]
 GIVEN = ("files.", "receipts", "committed_units", "receipt_files")
 FIRST = [view for view in LOWER if any(name.startswith(GIVEN) for name in view.inputs)]
 """Views that read what a connection is given; all others are made of these."""

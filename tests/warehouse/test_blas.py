@@ -35,7 +35,7 @@ print(json.dumps([*seen, threads()]))
     [
         (
             "resampling",
-            "_sums",
+            "_sum_groups",
             "SELECT resampled_sums(2, [], 4, 1, [0, 1]::INTEGER[], [[1, 2]]::DOUBLE[][])",
         ),
         ("functions", "_means_of_name", "SELECT named_means('a', 1, 4, [[1, 2]]::DOUBLE[][])"),

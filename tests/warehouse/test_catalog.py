@@ -14,7 +14,7 @@ from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
-from warehouse.query.views import in_order, views
+from warehouse.query.views import sort_views, views
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
@@ -63,7 +63,7 @@ def test_staging_view_has_the_columns_of_the_table(opened_empty, table):
 
 @pytest.mark.slow
 def test_every_view_can_be_read_without_a_commit(opened_empty):
-    for view in in_order():
+    for view in sort_views():
         if view.kind != "macro" and view.inputs:
             assert run_query(opened_empty, f"FROM {view.name}").num_rows == 0
 
@@ -167,7 +167,7 @@ def test_newer_warehouse(root):
 )
 def test_a_seed_that_is_none(root, state, harm):
     harm(root / layout.seed("costs"))
-    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}.* writes it anew"):
+    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}.*decaf compact"):
         connect(root)
     open_root(root)
     connect(root).close()
@@ -178,16 +178,14 @@ def test_a_warehouse_of_an_earlier_decaf_is_upgraded(tmp_path):
     seed = root / layout.seed("costs")
     now = pq.read_schema(seed)
     pq.write_table(now.remove(0).empty_table(), seed)
-    lacks = f"another version of decaf, whose table costs has no column {now.names[0]}; .*compact"
+    lacks = f"costs has no column {now.names[0]}; .*compact"
     with pytest.raises(WarehouseError, match=lacks):
         connect(root)
     # With rows of then, nothing could read them.
     rows = root / layout.DATA / "costs" / "study=s" / "old.parquet"
     rows.parent.mkdir(parents=True)
     rows.touch()
-    refused = (
-        f"costs has no column {now.names[0]}, and has rows, which .* or ask this one with that"
-    )
+    refused = f"costs has no column {now.names[0]}, and has rows"
     for opened in (open_root, connect):
         with pytest.raises(WarehouseError, match=refused):
             opened(root)
@@ -286,7 +284,7 @@ def test_headers_are_complete():
         assert view.grain
         assert view.paper
         assert "\n" not in "".join(view[:4])
-    order = [view.name for view in in_order()]
+    order = [view.name for view in sort_views()]
     assert len(set(order)) == len(order)
     assert order.index("role_of") < order.index("core_profiles") < order.index("epsilon_sweep")
 

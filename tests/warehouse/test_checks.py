@@ -11,7 +11,7 @@ from warehouse.query.catalog import connect
 from warehouse.query.checks import EXAMPLES, CheckResult, Offence, run_checks
 from warehouse.query.views import SQL_FOLDER
 
-EXPECTED = "3 rows (decaf check --repair gives up units/m-scores)"
+EXPECTED = "3 rows (decaf check --repair withdraws units/m-scores)"
 NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))
 
 

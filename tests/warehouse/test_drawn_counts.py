@@ -12,8 +12,8 @@ from warehouse.query import draws, functions
 @pytest.mark.parametrize("cells", [1 << 22, 20])
 def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", cells)
-    draws.draw_clusters.cache_clear()
-    counts = draws.draw_clusters(7, strata, 9, 5).counts
+    draws.draw_sources.cache_clear()
+    counts = draws.draw_sources(7, strata, 9, 5).counts
     with duckdb.connect() as connection:
         functions.register(connection)
         define(connection, "bootstrap_draws")
@@ -32,7 +32,7 @@ def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
 def test_large_strata_are_drawn_in_bunches(monkeypatch):
     """Of ten clusters, six lie in a stratum that draws four bunches, four in one that draws all."""
     monkeypatch.setattr(draws, "MOST_DRAWN", 4)
-    draws.draw_clusters.cache_clear()
+    draws.draw_sources.cache_clear()
     strata = ("a", "b", "a", "a", "b", "a", "b", "a", "b", "a")
     with duckdb.connect() as connection:
         define(connection, "drawn_word")
@@ -42,7 +42,7 @@ def test_large_strata_are_drawn_in_bunches(monkeypatch):
         ]
     in_order = {1: 4, 4: 5, 6: 6, 8: 7}
     expected = [in_order.get(place, words[place] % 4) for place in range(10)]
-    units, counts = draws.draw_clusters(10, strata, 20, 3)
+    units, counts = draws.draw_sources(10, strata, 20, 3)
     assert units.tolist() == expected
     assert counts.shape == (20, 8)
     assert (counts[:, :4].sum(axis=1) == 4).all()
@@ -52,8 +52,8 @@ def test_large_strata_are_drawn_in_bunches(monkeypatch):
 def test_bunches_keep_the_standard_error(monkeypatch):
     """That of the mean of 50,000 values is their deviation over the root of their number."""
     values = np.random.default_rng(5).normal(size=50_000)
-    draws.draw_clusters.cache_clear()
-    units, counts = draws.draw_clusters(50_000, (), 500, 11)
+    draws.draw_sources.cache_clear()
+    units, counts = draws.draw_sources(50_000, (), 500, 11)
     assert counts.shape == (500, draws.MOST_DRAWN)
     sums = counts @ np.bincount(units, weights=values, minlength=draws.MOST_DRAWN)
     sizes = counts @ np.bincount(units, minlength=draws.MOST_DRAWN)

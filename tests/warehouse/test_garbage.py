@@ -13,10 +13,9 @@ from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.upkeep.compaction import compact
-from warehouse.upkeep.garbage import delete_garbage, find_garbage
+from warehouse.upkeep.garbage import REPLACED, delete_garbage, find_garbage
 
 NOW = timedelta(0)
-REPLACED = "nobody reads this compaction any more"
 KEYS = {"study": "s", "model_id": "m"}
 
 

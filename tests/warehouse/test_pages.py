@@ -4,17 +4,17 @@ import pytest
 
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.pages import (
-    GIVEN,
+    ALL_ROWS,
     PAGE_ROWS,
     Choice,
     Filter,
     Question,
     Term,
     answer_from,
-    columns_of,
     count_rows,
     count_rows_by,
     filter_rows,
+    read_columns,
 )
 
 NUMBERS = Question("SELECT i, i % 2 AS odd, 'row ' || i AS name FROM range(120) AS t(i)", {})
@@ -75,7 +75,7 @@ def test_missing_values_come_last_and_names_are_quoted(connection):
     for is_falling, expected in ((True, [2, 1, None]), (False, [1, 2, None])):
         found = rows(connection, Choice([], 1, 'a " b', is_falling).of(odd))
         assert [row['a " b'] for row in found] == expected
-    assert columns_of(connection, odd.sql).names == ['a " b']
+    assert read_columns(connection, odd.sql).names == ['a " b']
 
 
 def test_rows_that_are_here_answer_as_the_warehouse_does(connection):
@@ -83,5 +83,5 @@ def test_rows_that_are_here_answer_as_the_warehouse_does(connection):
     here = run_query(connection, NUMBERS.sql)
     expected = rows(connection, choice.of(NUMBERS))
     assert len(expected) == 16  # 1, the odd of 11 to 19, those of 101 to 119
-    assert answer_from(here, choice.of(GIVEN)).to_pylist() == expected
-    assert answer_from(here, count_rows(GIVEN)).to_pylist() == [{"row_count": 120}]
+    assert answer_from(here, choice.of(ALL_ROWS)).to_pylist() == expected
+    assert answer_from(here, count_rows(ALL_ROWS)).to_pylist() == [{"row_count": 120}]

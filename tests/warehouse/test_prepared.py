@@ -17,9 +17,9 @@ OUT = "out_model_profiles"
 def cache(tmp_path, monkeypatch):
     """An empty cache folder, and a process that has bound nothing yet."""
     monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
-    prepared._bound.cache_clear()
+    prepared._bind_views.cache_clear()
     yield tmp_path / "cache"
-    prepared._bound.cache_clear()
+    prepared._bind_views.cache_clear()
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ EXPECTED = [(model,) for model in sorted(MODELS)]
 def test_views_are_bound_once(root, cache, bindings):
     assert models(root) == EXPECTED
     assert len(bindings) == 1
-    prepared._bound.cache_clear()
+    prepared._bind_views.cache_clear()
     assert models(root) == EXPECTED
     assert len(bindings) == 1
     (file,) = [path for path in cache.rglob("*") if path.is_file()]
@@ -79,10 +79,10 @@ def test_a_damaged_file_is_written_anew(content, root, cache, bindings):
     (file,) = cache.rglob("*.duckdb")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2] if content is None else content)
-    prepared._bound.cache_clear()
+    prepared._bind_views.cache_clear()
     assert models(root) == EXPECTED
     assert len(bindings) == 2
-    prepared._bound.cache_clear()
+    prepared._bind_views.cache_clear()
     assert models(root) == EXPECTED
     assert len(bindings) == 2
 

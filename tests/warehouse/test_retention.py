@@ -19,7 +19,7 @@ from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.stored import read_unit
 from warehouse.query.catalog import connect, run_query
-from warehouse.query.views import in_order
+from warehouse.query.views import sort_views
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 from warehouse.upkeep.retention import Keep, find_withdrawals, kept_runs, withdraw
@@ -63,7 +63,7 @@ def names(store):
 
 def answers(store):
     """Rows of all tables and of the views that others build on, but for where they are."""
-    names = [view.name for view in in_order() if view.kind == "stg" and view.name != "stg_files"]
+    names = [view.name for view in sort_views() if view.kind == "stg" and view.name != "stg_files"]
     names += ["core_run_profiles", "core_entry_versions", "out_runs", "out_progress"]
     return rows_of(store, names)
 
@@ -119,7 +119,7 @@ def test_open_readers_and_the_grace_period(store):
 
 def test_scores_that_are_wanted_again_are_made_again_and_stay(store):
     withdraw(store, Keep(1))
-    with pytest.raises(WarehouseError, match=r"a-scores.json is not there"):
+    with pytest.raises(WarehouseError, match=r"a-scores.json"):
         read_unit(store, "s", "a-scores", "a-blend", "trajectories")
     add_model(store, "s", "a", 0.02)
     assert "a-scores" in receipts.keys(store, "units", "s")
@@ -237,7 +237,7 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, copies, monkeypatch
             assert failed_checks(store) == [], step
             withdraw(store, Keep(1))
             delete_garbage(store)
-            assert receipts.withdrawn(store, "s") == [], step
+            assert receipts.read_withdrawn(store, "s") == [], step
             assert rows_by_table(store) | left == rows_by_table(store), step
             assert failed_checks(store) == [], step
         seen.add((step, is_gone))
@@ -283,7 +283,7 @@ def test_rows_that_a_compaction_lacks_stop_the_withdrawal(folded, tmp_path):
     before = names(store)
     (compaction,) = (r for r in receipts.read_kind(store, "compactions", "s") if r.model_id == "c")
     (store.folder / compaction.files[0].path).unlink()
-    with pytest.raises(WarehouseError, match="cannot be read"):
+    with pytest.raises(WarehouseError, match=compaction.files[0].path):
         withdraw(store, Keep(1))
     assert names(store) == before
 

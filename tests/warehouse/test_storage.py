@@ -10,7 +10,7 @@ from small_warehouse import commit_block, small_warehouse
 from warehouse_answers import query_rows
 
 from flows.commands import display
-from warehouse.commits.current import FOLDED_KINDS
+from warehouse.commits.current import COMPACTED_KINDS
 from warehouse.query.catalog import connect
 from warehouse.query.views import views
 from warehouse.upkeep.compaction import compact
@@ -66,7 +66,7 @@ def test_storage_after_a_compaction_and_a_loss(tmp_path):
 
 def test_small_files_are_those_of_the_kinds_that_are_folded():
     (view,) = (view for view in views() if view.name == "out_storage")
-    (kind,) = FOLDED_KINDS
+    (kind,) = COMPACTED_KINDS
     assert f"kind = '{kind}'" in view.sql
 
 

@@ -33,11 +33,11 @@ def test_an_absent_server_a_missing_bucket_and_wrong_credentials_are_told(s3):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("s3://key:secret@bucket/x", "has credentials in it"),
-        ("s3://key@bucket/x", "has credentials in it"),
+        ("s3://key:secret@bucket/x", "credentials"),
+        ("s3://key@bucket/x", "credentials"),
         ("s3://bucket/x?secret_key=hidden", "unknown parameter 'secret_key'"),
         ("s3://bucket/x?regoin=eu", "did you mean 'region'"),
-        ("s3://", "does not name a place"),
+        ("s3://", "^s3:// .*bucket"),
         ("s4://bucket/x", "unknown protocol 's4' of s4://bucket/x; known: abfs"),
         ("s3://bucket/x?scheme=http", "'scheme' without 'endpoint_override'"),
         ("gs://bucket/x?token=hidden", "unknown parameter 'token'"),

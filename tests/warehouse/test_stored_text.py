@@ -6,7 +6,7 @@ from small_warehouse import MODELS
 
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
-from warehouse.query.views import in_order
+from warehouse.query.views import sort_views
 
 TEXTS = (
     "'); DROP VIEW core_pairs; --",
@@ -26,7 +26,7 @@ def root(tmp_path, monkeypatch):
 def test_every_view_and_check_takes_texts_as_they_are(root):
     before = {path: path.read_bytes() for path in root.rglob("*.*")}
     with connect(root) as connection:
-        for view in in_order():
+        for view in sort_views():
             if view.kind != "macro":
                 run_query(connection, f"FROM {view.name}")
         assert [check.name for check in run_checks(connection) if check.offending_count] == []

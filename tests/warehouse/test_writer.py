@@ -200,7 +200,7 @@ def test_a_full_disk_leaves_nothing_of_the_commit(store):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
     try:
-        with pytest.raises(WriteFailed, match="nothing of it is visible"):
+        with pytest.raises(WriteFailed, match="units/s/key"):
             commit(store, "units", "s", "key", trajectories(), model_id="m")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,9 +1,9 @@
-"""Which files hold the rows of every commit: its own, or those of a compaction that covers it.
+"""Find the files that hold the rows of every commit: its own, or those of a compaction.
 
-A compaction is a commit of its own. Its receipt names the commits that it folds, each with the
-moment of its commit, and holds while all of them are there, unchanged. So readers need no more
-than the receipts: before the compaction's receipt is there they read the small files, and after
-it the large ones, every row once.
+A compaction is a commit, too. Its receipt names the commits that it merges, each with the moment
+of its commit. The compaction counts while all these commits exist unchanged. Readers therefore need
+only the receipts: they read the small files before the compaction's receipt exists, and the large
+files after it. They read every row once.
 """
 
 from datetime import datetime
@@ -12,31 +12,31 @@ from typing import NamedTuple
 from warehouse.commits.receipts import Receipt
 
 COMPACTIONS = "compactions"
-FOLDED_KINDS = ("units",)
-"""Kinds of commits that are many and are never written again."""
+COMPACTED_KINDS = ("units",)
+"""Kinds of commits that are numerous and are never rewritten."""
 
 
 class Current(NamedTuple):
-    """Receipts by what their files are for readers."""
+    """Receipts of a warehouse, by how readers use their files."""
 
     read: list[Receipt]
     """Their files hold the rows."""
     covered: dict[str, Receipt]
     """The compaction that is read instead, by study and name of the commit."""
     idle: list[Receipt]
-    """Compactions that a larger one replaces, or that a commit does not agree with any more."""
+    """Compactions that a larger one replaces, or one of whose commits has changed since."""
 
 
-def names(compaction: Receipt, receipt: Receipt) -> bool:
-    """Whether a compaction, of whatever use now, has the rows of a commit as it is now."""
+def has_commit(compaction: Receipt, receipt: Receipt) -> bool:
+    """True if a compaction, read or idle, has the rows of a commit as it is now."""
     return compaction.inputs.get(receipt.name) == receipt.committed_at
 
 
 def resolve(committed: list[Receipt]) -> Current:
     """Decide which files are read, so that each committed row is read exactly once.
 
-    Of compactions that share a commit the one with the most commits holds, then the newest; a
-    later one folds all that an earlier one did.
+    Of compactions that share a commit, the one with the most commits counts, then the newest. A
+    later compaction merges everything that an earlier one did.
 
     Example
     -------
@@ -57,12 +57,12 @@ def resolve(committed: list[Receipt]) -> Current:
             read.append(compaction)
         else:
             idle.append(compaction)
-    own = [r for r in plain if _place(r.study, r.name) not in covered]
-    return Current([*own, *read], covered, idle)
+    uncovered = [r for r in plain if _place(r.study, r.name) not in covered]
+    return Current([*uncovered, *read], covered, idle)
 
 
-def covering(current: Current, receipt: Receipt) -> Receipt | None:
-    """The compaction that is read in the place of a commit, if there is one."""
+def find_compaction(current: Current, receipt: Receipt) -> Receipt | None:
+    """Compaction that readers use in place of a commit; None if they read the commit itself."""
     return current.covered.get(_place(receipt.study, receipt.name))
 
 

@@ -1,4 +1,4 @@
-"""Keys of everything in a warehouse, relative to its root; nothing else builds one.
+"""Keys of all objects of a warehouse, relative to its root; no other module builds a key.
 
 ::
 
@@ -6,7 +6,7 @@
     ├── warehouse.json                                   schema version
     ├── upgrade.lock                                     held while the version changes
     ├── locks/<study>.lock                               held by the running flow
-    ├── receipts/<kind>/<study>/<key>.json               what is committed
+    ├── receipts/<kind>/<study>/<key>.json               one for each commit
     ├── seeds/<table>/study=[/model_id=]/seed.parquet    typed, no rows
     └── tables/<table>/study=…[/model_id=…]/<key>.parquet
 """
@@ -27,11 +27,14 @@ LOCKS, RECEIPTS, SEEDS, DATA = "locks", "receipts", "seeds", "tables"
 TEMPORARY = ".tmp"
 
 
-def checked_name(name: str, kind: str) -> str:
-    """Return a name that is safe as one folder or file name on every file system."""
+def check_name(name: str, kind: str) -> str:
+    """Return a name if it is safe as a folder or file name on every file system.
+
+    Raises WarehouseError for another name.
+    """
     if not NAME.fullmatch(name) or len(name) > 120:
         raise WarehouseError(
-            f"{kind} {name!r} cannot name a folder; use letters, digits and . _ + - @ (120 at most)"
+            f"{kind} {name!r} cannot name a folder; use at most 120 letters, digits and . _ + - @"
         )
     return name
 
@@ -43,50 +46,50 @@ def stem(key: str) -> str:
 
 def lock(study: str) -> str:
     """Lock that the running flow of a study holds."""
-    return f"{LOCKS}/{checked_name(study, 'study')}.lock"
+    return f"{LOCKS}/{check_name(study, 'study')}.lock"
 
 
 def locked_studies(storage: Storage) -> list[str]:
-    """Studies that were ever held, sorted."""
+    """Studies that a process has ever locked, sorted."""
     # An object store keeps a lock as a folder of leases.
     names = {entry.key.split("/")[1] for entry in storage.entries(LOCKS, ("",))}
     return sorted(name.removesuffix(".lock") for name in names if ".lock" in name)
 
 
 def receipts_folder(kind: str, study: str | None = None) -> str:
-    """Folder with the receipts of one kind of commit, of one study if it is given."""
-    return f"{RECEIPTS}/{kind}" + (f"/{checked_name(study, 'study')}" if study else "")
+    """Folder with the receipts of one kind of commit, or of one kind and study."""
+    return f"{RECEIPTS}/{kind}" + (f"/{check_name(study, 'study')}" if study else "")
 
 
 def receipt(kind: str, study: str, key: str) -> str:
-    """Receipt of one commit."""
-    return f"{receipts_folder(kind, study)}/{checked_name(key, 'key')}.json"
+    """Key of the receipt of one commit."""
+    return f"{receipts_folder(kind, study)}/{check_name(key, 'key')}.json"
 
 
 def seed(table: str) -> str:
-    """Typed file without rows, which keeps every view valid while a table is empty.
+    """Key of a typed file without rows, which keeps every view valid while a table is empty.
 
-    It lies in folders of the table's partition keys without values: files that are read together
-    must have the same keys.
+    Its folders are the table's partition keys without values: DuckDB reads files together only if
+    they have the same partition keys.
     """
     folders = [f"{column}=" for column in TABLES[table].partition]
     return "/".join([SEEDS, table, *folders, "seed.parquet"])
 
 
 def table_file(table: str, partition: dict[str, str], key: str) -> str:
-    """File of one commit in one table, a pure function of its arguments."""
+    """Key of the file of one commit in one table."""
     folders = [
-        f"{column}={checked_name(partition[column], column)}" for column in TABLES[table].partition
+        f"{column}={check_name(partition[column], column)}" for column in TABLES[table].partition
     ]
-    return "/".join([DATA, table, *folders, f"{checked_name(key, 'key')}.parquet"])
+    return "/".join([DATA, table, *folders, f"{check_name(key, 'key')}.parquet"])
 
 
 def study_files(
     storage: Storage, study: str, suffixes: tuple[str, ...] = (".parquet", TEMPORARY)
 ) -> list[Entry]:
-    """Data files of a study and temporary ones, whether a receipt names them or not, sorted."""
-    found = storage.entries(RECEIPTS, (TEMPORARY,))
-    notes = [entry for entry in found if entry.key.split("/")[2:3] == [study]]
+    """Data and temporary files of a study, named by a receipt or not; sorted."""
+    receipt_entries = storage.entries(RECEIPTS, (TEMPORARY,))
+    notes = [entry for entry in receipt_entries if entry.key.split("/")[2:3] == [study]]
     data = [
         entry
         for table in TABLES

@@ -1,4 +1,4 @@
-"""One running flow per study and warehouse."""
+"""Lock that lets one flow at a time run on a study of a warehouse."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,11 +10,11 @@ from warehouse.storage import Held, Storage
 
 @contextmanager
 def study_lock(store: Storage, study: str) -> Iterator[None]:
-    """Hold the study for the length of the block.
+    """Hold the lock of a study inside the block.
 
-    In a folder the lock is the operating system's (``flock``), so it ends with the process that
-    holds it, however that process ends. On an object store it is a lease, which ends a short while
-    after its holder (``warehouse.storage.lease``).
+    In a folder the lock is the operating system's (``flock``). It ends with the process that holds
+    it, even if the process is killed. On an object store it is a lease, which ends shortly after
+    the process (``warehouse.storage.lease``).
 
     Raises AlreadyRunning when another process holds it.
     """
@@ -30,10 +30,10 @@ def study_lock(store: Storage, study: str) -> Iterator[None]:
 
 
 def is_held(store: Storage, study: str) -> bool:
-    """Whether a flow is running on the study at this moment."""
+    """True if a flow is running on the study now."""
     return store.is_held(layout.lock(study))
 
 
 def held_studies(store: Storage) -> list[str]:
-    """Studies on which a flow is running at this moment, sorted."""
+    """Studies on which a flow is running now, sorted."""
     return [s for s in layout.locked_studies(store) if is_held(store, s)]

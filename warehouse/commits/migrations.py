@@ -1,8 +1,8 @@
-"""The schema version of a warehouse, and the steps that bring an older one up to date.
+"""Schema version of a warehouse, and the steps that upgrade an older warehouse.
 
-A step rewrites what it must under new names or whole files, so that it can be stopped and done
-again; the version file is replaced after each step. Numbers do not change: what cannot be carried
-over is a new numerics version, not a migration.
+A step writes whole files or new names, so that it can be stopped and repeated. The version file is
+replaced after each step. A step changes no number: results that would change need a new numerics
+version, not a migration.
 """
 
 import json
@@ -18,10 +18,10 @@ from warehouse.tables.columns import SCHEMA_VERSION
 
 
 class Migration(NamedTuple):
-    """One step from a version to the next; ``apply`` may be stopped anywhere and called again.
+    """One step from a version to the next; ``apply`` can be stopped at any point and called again.
 
-    A new table needs no step: the next command that writes adds it. A step that cannot carry some
-    results over calls ``warehouse.upkeep.retention.set_aside``.
+    A new table needs no step: the next command that writes adds it. A step that cannot convert some
+    results calls ``warehouse.upkeep.retention.withdraw_results``.
     """
 
     from_version: int
@@ -30,14 +30,14 @@ class Migration(NamedTuple):
 
 
 MIGRATIONS: tuple[Migration, ...] = ()
-"""All steps, from version 1 on without a gap; none as long as that is the newest."""
+"""All steps from version 1 on, without a gap; empty while version 1 is the newest."""
 
-SET_ASIDE = "schema-"
-"""Begin of the keys of the withdrawals that upgrades make; the version before follows."""
+UPGRADE_PREFIX = "schema-"
+"""Prefix of the keys of withdrawals by upgrades; the version before the upgrade follows."""
 
 
 def stored_version(store: Storage) -> int:
-    """Schema version that a warehouse states.
+    """Read the schema version of a warehouse.
 
     Raises WarehouseError when there is no warehouse, or its version file is damaged.
     """
@@ -54,16 +54,15 @@ def stored_version(store: Storage) -> int:
 
 
 def store_version(store: Storage, version: int) -> None:
-    """State the schema version of a warehouse."""
+    """Write the schema version of a warehouse."""
     text = json.dumps({"schema_version": version}) + "\n"
     store.publish(layout.FORMAT, lambda file: file.write(text.encode()))
 
 
 def check_version(store: Storage, readable: int = SCHEMA_VERSION) -> None:
-    """Refuse a warehouse whose schema version is not ``readable``.
+    """Raise WarehouseError for a warehouse whose schema version is not ``readable``.
 
-    Raises WarehouseError when there is no warehouse, its version file is damaged, or its schema is
-    another.
+    Also raises WarehouseError when there is no warehouse, or its version file is damaged.
     """
     version = stored_version(store)
     if version > readable:
@@ -79,11 +78,11 @@ def check_version(store: Storage, readable: int = SCHEMA_VERSION) -> None:
 
 
 def upgrade(store: Storage, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
-    """Apply the steps that a warehouse lacks, in order; returns them.
+    """Apply the steps that a warehouse lacks, in order; returns the applied steps.
 
-    Raises AlreadyRunning when a study of the warehouse is being audited, or another process
-    upgrades it; WarehouseError when the version cannot be read, is newer than the steps lead to, or
-    none leads on from it.
+    Raises AlreadyRunning when a study of the warehouse is being audited, or another process is
+    upgrading it. Raises WarehouseError when the version cannot be read, is newer than that of the
+    last step, or has no step.
     """
     newest = len(migrations) + 1
     if stored_version(store) == newest:
@@ -109,14 +108,14 @@ def upgrade(store: Storage, migrations: Sequence[Migration] = MIGRATIONS) -> lis
     return missing
 
 
-def units_set_aside(store: Storage, study: str) -> dict[str, int]:
-    """Units whose results no upgrade carried over, with the version that they were written in.
+def find_units_of_old_schemas(store: Storage, study: str) -> dict[str, int]:
+    """Units whose results an upgrade withdrew, with the schema version of those results.
 
     Raises WarehouseError when a receipt is damaged.
     """
     return {
-        unit: int(receipt.key.removeprefix(SET_ASIDE).split("-")[0])
+        unit: int(receipt.key.removeprefix(UPGRADE_PREFIX).split("-")[0])
         for receipt in receipts.read_kind(store, receipts.WITHDRAWALS, study)
-        if receipt.key.startswith(SET_ASIDE)
+        if receipt.key.startswith(UPGRADE_PREFIX)
         for unit in receipt.units
     }

@@ -1,11 +1,11 @@
-"""Receipts: a commit exists when, and only when, its receipt does and no withdrawal names it.
+"""Receipts: a commit exists if its receipt exists and no withdrawal names it.
 
 A receipt is a small JSON file that lists the files of the commit with their rows, bytes and
 digests, the units of work that it holds, and the software that computed it. It is written last.
 
-A withdrawal is a receipt too. Its ``inputs`` are names of commits with their moments, and all of
-these are gone at once as soon as it is there, whenever their own receipts are deleted. A commit
-that is made again has another moment, so an old withdrawal does not concern it.
+A withdrawal is a receipt, too. Its ``inputs`` are the names of commits with their moments. All
+these commits are withdrawn at once when the withdrawal is written; their own receipts can be
+deleted later. A repeated commit has another moment, so that an older withdrawal does not affect it.
 """
 
 import json
@@ -34,9 +34,10 @@ KINDS = (
     "withdrawals",
     "compactions",
 )
-"""In the order of reading. What was deleted while commits were read was withdrawn before, so
-withdrawals come after them. Compactions come last: one that is read after its commits can only name
-what is there, and what a withdrawal leaves of an older one was folded before it."""
+"""Kinds of commits, in the order of reading. Withdrawals come after other commits: a receipt that
+is deleted while receipts are read was withdrawn before. Compactions come last: a compaction that is
+read after its commits names only existing commits, and commits that survive a withdrawal were
+compacted again before it."""
 WITHDRAWALS = "withdrawals"
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -54,7 +55,7 @@ class CommittedFile:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was committed under a key, when, from which inputs."""
+    """Record of one commit: its key, moment, files, units and inputs."""
 
     kind: str
     study: str
@@ -63,9 +64,9 @@ class Receipt:
     committed_at: str
     files: tuple[CommittedFile, ...]
     units: tuple[str, ...]
-    """Keys of the units of work whose rows the commit holds, or that an upgrade left behind."""
+    """Keys of the units whose rows the commit holds, or whose results an upgrade withdrew."""
     inputs: dict[str, str]
-    """What was recorded, forced, folded or withdrawn, by name; empty for units."""
+    """Recorded, forced, compacted or withdrawn items, by name; empty for units."""
     software: dict[str, str]
 
     @property
@@ -79,29 +80,29 @@ class Receipt:
 
 
 def read_one(store: Storage, kind: str, study: str, key: str) -> Receipt:
-    """Receipt of one commit.
+    """Read the receipt of one commit.
 
     Raises WarehouseError when there is none, or it is damaged.
     """
     receipt = _find(store, kind, study, key)
     if receipt is None:
         place = store.place(layout.receipt(kind, study, key))
-        raise WarehouseError(f"{place} is not there: nothing is committed")
+        raise WarehouseError(f"{place} does not exist: nothing was committed under this key")
     return receipt
 
 
 def parse(content: bytes, key: str, place: str) -> Receipt:
-    """Make a receipt of what its file holds; ``key`` is where that lies, ``place`` what people see.
+    """Parse the content of a receipt's file; ``key`` is that of the file, ``place`` its address.
 
-    Raises WarehouseError when the file is not the receipt of that key, or a field is not what
-    :func:`warehouse.commits.writer.commit` writes there.
+    Raises WarehouseError when the file is not the receipt of that key, or a field has a value that
+    :func:`warehouse.commits.writer.commit` does not write.
     """
     try:
         fields = json.loads(content.decode())
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
         units = fields.pop("units")
         if not isinstance(units, list):
-            raise TypeError(f"units is {type(units).__name__}, no list")
+            raise TypeError(f"units is of type {type(units).__name__}; expected a list")
         receipt = Receipt(files=files, units=tuple(units), **fields)
         _check(receipt, key)
     except (
@@ -110,49 +111,52 @@ def parse(content: bytes, key: str, place: str) -> Receipt:
     ) as error:
         raise WarehouseError(
             f"{place} is not a receipt of this warehouse ({type(error).__name__}: {error}); decaf "
-            "check --repair puts it aside, and the next run computes again what it stood for"
+            "check --repair moves it aside, and the next run computes its units again"
         ) from error
     return receipt
 
 
 def _check(receipt: Receipt, key: str) -> None:
-    """Raise the error that a field gives which is not what is written there."""
+    """Raise ValueError or TypeError for a field that decaf would not write."""
     if layout.receipt(receipt.kind, receipt.study, receipt.key) != key:
-        raise ValueError(f"it is of {receipt.kind}/{receipt.study}/{receipt.key}")
+        raise ValueError(f"it is the receipt of {receipt.kind}/{receipt.study}/{receipt.key}")
     if datetime.fromisoformat(receipt.committed_at).tzinfo is None:
-        raise ValueError(f"committed_at {receipt.committed_at} is of no time zone")
+        raise ValueError(f"committed_at {receipt.committed_at} has no time zone")
     partition = {"study": receipt.study, "model_id": receipt.model_id or ""}
     for file in receipt.files:
         if file.table not in TABLES:
             raise ValueError(f"there is no table {file.table!r}")
         if file.path != layout.table_file(file.table, partition, receipt.key):
-            raise ValueError(f"{file.path!r} is no file of it in the table {file.table}")
+            raise ValueError(f"{file.path!r} is not its file in the table {file.table}")
         if not all(type(n) is int and n > 0 for n in (file.row_count, file.byte_count)):
             raise ValueError(f"{file.path} has {file.row_count} rows, {file.byte_count} bytes")
         if not SHA256.fullmatch(file.sha256):
             raise ValueError(f"{file.path} has the sha256 {file.sha256!r}")
-    given = [receipt.inputs, receipt.software, {receipt.model_id or "": ""}]
-    texts = [*receipt.units, *(text for each in given for item in each.items() for text in item)]
+    text_maps = [receipt.inputs, receipt.software, {receipt.model_id or "": ""}]
+    texts = [
+        *receipt.units,
+        *(text for each in text_maps for item in each.items() for text in item),
+    ]
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a unit, an input, a version or the model is not a text")
+        raise TypeError("a unit, an input, a version or the model is not text")
     "".join(texts).encode()
 
 
 def exists(store: Storage, kind: str, study: str, key: str) -> bool:
-    """Whether a commit is there."""
+    """True if a commit exists."""
     return _find(store, kind, study, key) is not None
 
 
 def keys(store: Storage, kind: str, study: str) -> set[str]:
-    """Keys that are committed, from the names of the receipts and what was withdrawn."""
-    entries = _listed(store, layout.receipts_folder(kind, study))
-    left = {receipt.key for receipt in _withdrawn_of(store, study, entries)}
-    return {layout.stem(entry.key) for entry in entries} - left
+    """Keys of one kind and study that are committed; reads only receipts of withdrawals."""
+    entries = _list_receipts(store, layout.receipts_folder(kind, study))
+    withdrawn_keys = {receipt.key for receipt in _read_withdrawn(store, study, entries)}
+    return {layout.stem(entry.key) for entry in entries} - withdrawn_keys
 
 
 def studies(store: Storage) -> list[str]:
-    """Studies of which anything was ever committed, sorted."""
-    parts = (entry.key.split("/") for entry in _listed(store, layout.RECEIPTS))
+    """Studies that have or had a commit, sorted."""
+    parts = (entry.key.split("/") for entry in _list_receipts(store, layout.RECEIPTS))
     return sorted({study for _, _, study, _ in (p for p in parts if len(p) == 4)})
 
 
@@ -162,86 +166,92 @@ def read_kind(store: Storage, kind: str, study: str) -> Iterator[Receipt]:
 
 
 def read_newest(store: Storage, kind: str, study: str) -> Receipt | None:
-    """Receipt of the last commit of one kind and study; None without any."""
+    """Receipt of the last commit of one kind and study, or None."""
     committed = read_kind(store, kind, study)
-    return max(committed, key=lambda one: datetime.fromisoformat(one.committed_at), default=None)
+    return max(
+        committed, key=lambda receipt: datetime.fromisoformat(receipt.committed_at), default=None
+    )
 
 
 def read_some(store: Storage, kind: str, study: str, keys: Set[str]) -> Iterator[Receipt]:
-    """Receipts of one kind and study that have some keys, sorted by key; no other is read."""
-    listed = _listed(store, layout.receipts_folder(kind, study))
-    wanted = [entry for entry in listed if layout.stem(entry.key) in keys]
-    gone = _gone(store, study)
-    return (receipt for receipt in _parse_all(store, wanted) if _face(receipt) not in gone)
+    """Receipts of one kind and study with given keys, sorted by key; reads no other receipt."""
+    listed = _list_receipts(store, layout.receipts_folder(kind, study))
+    entries = [entry for entry in listed if layout.stem(entry.key) in keys]
+    withdrawals = _list_withdrawals(store, study)
+    return (
+        receipt for receipt in _parse_all(store, entries) if _identity(receipt) not in withdrawals
+    )
 
 
 def read(
     store: Storage, study: str | None = None, kinds: Sequence[str] = KINDS
 ) -> Iterator[Receipt]:
-    """Receipts of the warehouse, or of one study, sorted by path, the kinds in their order."""
+    """Receipts of the warehouse or of one study, sorted by kind (as in ``KINDS``), then by path."""
     committed = [
         receipt
         for kind in KINDS
         if kind in (*kinds, WITHDRAWALS)
-        for receipt in _parse_all(store, _listed(store, layout.receipts_folder(kind, study)))
+        for receipt in _parse_all(store, _list_receipts(store, layout.receipts_folder(kind, study)))
     ]
-    gone = {
+    withdrawals = {
         (receipt.study, *named)
         for receipt in committed
         if receipt.kind == WITHDRAWALS
         for named in receipt.inputs.items()
     }
     for receipt in committed:
-        if receipt.kind in kinds and (receipt.study, *_face(receipt)) not in gone:
+        if receipt.kind in kinds and (receipt.study, *_identity(receipt)) not in withdrawals:
             yield receipt
 
 
-def withdrawn(store: Storage, study: str) -> list[Receipt]:
-    """Receipts that are still there although their commits were withdrawn."""
-    if not _listed(store, layout.receipts_folder(WITHDRAWALS, study)):
+def read_withdrawn(store: Storage, study: str) -> list[Receipt]:
+    """Receipts of withdrawn commits that are not deleted yet."""
+    if not _list_receipts(store, layout.receipts_folder(WITHDRAWALS, study)):
         return []
     entries = [
-        entry for kind in KINDS for entry in _listed(store, layout.receipts_folder(kind, study))
+        entry
+        for kind in KINDS
+        for entry in _list_receipts(store, layout.receipts_folder(kind, study))
     ]
-    return _withdrawn_of(store, study, entries)
+    return _read_withdrawn(store, study, entries)
 
 
 def _find(store: Storage, kind: str, study: str, key: str) -> Receipt | None:
-    """Receipt of a commit that is there and was not withdrawn."""
+    """Receipt of a commit that exists and was not withdrawn, or None."""
     path = layout.receipt(kind, study, key)
     try:
         receipt = parse(store.read(path), path, store.place(path))
     except FileNotFoundError:
         return None
-    return None if _face(receipt) in _gone(store, study) else receipt
+    return None if _identity(receipt) in _list_withdrawals(store, study) else receipt
 
 
-def _withdrawn_of(store: Storage, study: str, entries: Iterable[Entry]) -> list[Receipt]:
-    """Those of the listed receipts that a withdrawal names; only they are read."""
-    gone = _gone(store, study)
-    names = (name.split("/") for name, _ in gone)
+def _read_withdrawn(store: Storage, study: str, entries: Iterable[Entry]) -> list[Receipt]:
+    """Receipts of withdrawn commits among entries; reads no other receipt."""
+    withdrawals = _list_withdrawals(store, study)
+    names = (name.split("/") for name, _ in withdrawals)
     paths = {layout.receipt(kind, study, key) for kind, key in names}
     suspects = [entry for entry in entries if entry.key in paths]
-    return [receipt for receipt in _parse_all(store, suspects) if _face(receipt) in gone]
+    return [receipt for receipt in _parse_all(store, suspects) if _identity(receipt) in withdrawals]
 
 
-def _gone(store: Storage, study: str) -> set[tuple[str, str]]:
-    """Names and moments of the commits of a study that were withdrawn."""
-    entries = _listed(store, layout.receipts_folder(WITHDRAWALS, study))
+def _list_withdrawals(store: Storage, study: str) -> set[tuple[str, str]]:
+    """Names and moments of the withdrawn commits of a study."""
+    entries = _list_receipts(store, layout.receipts_folder(WITHDRAWALS, study))
     withdrawals = _parse_all(store, entries)
     return {named for withdrawal in withdrawals for named in withdrawal.inputs.items()}
 
 
-def _face(receipt: Receipt) -> tuple[str, str]:
-    """How compactions and withdrawals name a commit: by name and moment."""
+def _identity(receipt: Receipt) -> tuple[str, str]:
+    """Name and moment by which compactions and withdrawals refer to a commit."""
     return receipt.name, receipt.committed_at
 
 
-def _listed(store: Storage, folder: str) -> list[Entry]:
+def _list_receipts(store: Storage, folder: str) -> list[Entry]:
     return store.entries(folder, (".json",))
 
 
 def _parse_all(store: Storage, entries: Iterable[Entry]) -> Iterator[Receipt]:
-    """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
+    """Parse receipts; passes over a receipt that was deleted after its listing."""
     for key, content in store.read_listed(entries):
         yield parse(content, key, store.place(key))

@@ -13,22 +13,22 @@ from warehouse.tables.declarations import TABLES
 
 
 def write_missing_seeds(store: Storage) -> list[str]:
-    """Publish the seeds that a warehouse lacks, and anew those that have other columns or none.
+    """Publish seeds that a warehouse lacks, and replace damaged seeds and those with other columns.
 
     Returns the tables whose seeds it wrote.
 
-    Raises WarehouseError when a table with other columns has rows, which nothing could read.
+    Raises WarehouseError when a table with other columns has rows, which no view could read.
     """
-    there = store.bring(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
+    paths = store.bring(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
     written = []
     for table in TABLES.values():
         key = layout.seed(table.name)
-        if key in there:
-            another = _difference(table, there[key])
-            if another == "":
+        if key in paths:
+            difference = _difference(table, paths[key])
+            if difference == "":
                 continue
-            if another:
-                _refuse_rows(store, table.name, another)
+            if difference:
+                _refuse_rows(store, table.name, difference)
         empty = table.schema.empty_table()
         store.publish(
             key, lambda file, empty=empty: pq.write_table(empty, file, compression="zstd")
@@ -38,50 +38,51 @@ def write_missing_seeds(store: Storage) -> list[str]:
 
 
 def stored_seeds(store: Storage) -> dict[str, Path]:
-    """The seed of every table.
+    """Local path of the seed of every table.
 
-    Raises WarehouseError when one is missing, damaged, or has other columns.
+    Raises WarehouseError when a seed is missing, damaged, or has other columns.
     """
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(keys.values())
     for name, key in keys.items():
-        place, upgrades = store.place(key), "decaf compact, or the next decaf run, writes it anew"
+        place, upgrades = store.place(key), "decaf compact, or the next decaf run, replaces it"
         if key not in paths:
             raise WarehouseError(
                 f"{place} is missing: the warehouse was written by an earlier decaf that had no "
                 f"table {name}, or the file was deleted; {upgrades}"
             )
-        another = _difference(TABLES[name], paths[key])
-        if another is None:
+        difference = _difference(TABLES[name], paths[key])
+        if difference is None:
             raise WarehouseError(f"{place} is damaged; {upgrades}")
-        if another:
-            _refuse_rows(store, name, another)
+        if difference:
+            _refuse_rows(store, name, difference)
             raise WarehouseError(
-                f"{place} is of another version of decaf, whose table {name} {another}; {upgrades}"
+                f"{place} was written by another version of decaf, whose table {name} "
+                f"{difference}; {upgrades}"
             )
     return {name: paths[key] for name, key in keys.items()}
 
 
-def _refuse_rows(store: Storage, table: str, another: str) -> None:
-    """Raise WarehouseError where a table with other columns has rows, which nothing could read."""
+def _refuse_rows(store: Storage, table: str, difference: str) -> None:
+    """Raise WarehouseError if a table with other columns has rows, which no view could read."""
     if any(store.entries(f"{layout.DATA}/{table}", (".parquet",))):
         raise WarehouseError(
             f"warehouse {store.address} was written by another version of decaf: its table {table} "
-            f"{another}, and has rows, which this version cannot read; have it write to another "
-            "folder ('warehouse:', --warehouse or DECAF_WAREHOUSE), which it fills anew, or ask "
-            "this one with that version"
+            f"{difference}, and has rows, which this version cannot read; choose another folder "
+            "('warehouse:', --warehouse or DECAF_WAREHOUSE), or read this warehouse with that "
+            "version"
         )
 
 
 def _difference(table: Table, path: Path) -> str | None:
-    """How the columns in a seed differ from the table's, in words; None where it is no seed."""
+    """Describe how a seed's columns differ from the table's; None if the file is not a seed."""
     try:
         stored = pq.read_schema(path)
-    except (OSError, ValueError, pa.ArrowException):  # a name in it may be no UTF-8
+    except (OSError, ValueError, pa.ArrowException):  # a name in it may not be UTF-8
         return None
     if (stored.metadata or {}).get(b"decaf.table") != table.name.encode():
         return None
-    lacking = [field.name for field in table.schema if field.name not in stored.names]
-    if lacking:
-        return f"has no {'column' if len(lacking) == 1 else 'columns'} {listed(lacking)}"
+    missing = [field.name for field in table.schema if field.name not in stored.names]
+    if missing:
+        return f"has no {'column' if len(missing) == 1 else 'columns'} {listed(missing)}"
     return "" if stored.equals(table.schema) else "has other columns"

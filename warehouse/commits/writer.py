@@ -1,8 +1,7 @@
-"""Commit tables under a key so that readers see all of them or none, and never twice.
+"""Commit tables under a key, so that readers see all of them once, or none.
 
-Every file is published whole (``warehouse.storage``), and the receipt goes last, the same way. The
-same key is the same set of files, so a unit that is computed twice (after the death of a worker,
-say) leaves one copy.
+Every file is published whole (``warehouse.storage``), and the receipt last. Equal keys have equal
+sets of files, so that a unit that is computed twice leaves one copy.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,27 +65,28 @@ def commit(
     """Write the tables of one commit, then its receipt.
 
     Raises WarehouseError when rows do not fit the declared schema or hold non-finite numbers, and
-    WriteFailed when the storage refuses (full, read-only, away): readers see nothing of it then.
+    WriteFailed when the storage cannot be written (full, read-only, unreachable). Readers then see
+    nothing of the commit.
 
     Parameters
     ----------
     tables
         Rows by table name, with the columns of ``warehouse.tables.declarations`` in any order: a
-        table, or several that are made and written one after the other. A table without rows leaves
-        no file.
+        table, or an iterable of tables that are written one after the other. A table without rows
+        leaves no file.
     units
-        Keys of the units of work whose rows these are.
+        Keys of the units whose rows the commit holds.
     inputs
-        What was recorded, folded or withdrawn, by name.
+        Recorded, compacted or withdrawn items, by name.
     at
-        Moment of the commit, where its rows tell it too; now if it is not given.
+        Moment of the commit, if its rows state it, too; by default now.
     """
-    fitted = {name: _fitted(TABLES[name], rows) for name, rows in tables.items()}
+    fitted_tables = {name: _fit_all(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}
     counts: dict[str, list[int]] = {}
 
     def writes() -> Iterator[tuple[str, Write]]:
-        for name, rows in fitted.items():
+        for name, rows in fitted_tables.items():
             if first := next(rows, None):
                 path = layout.table_file(name, partition, key)
                 counts[name] = []
@@ -114,16 +114,16 @@ def commit(
     except (OSError, OutOfReach) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise WriteFailed(
-            f"commit {kind}/{study}/{key} in {store.address} failed: {reason}; nothing of it is "
-            "visible. Free some space or repair the warehouse, then run the same command again"
+            f"commit {kind}/{study}/{key} in {store.address} failed: {reason}; readers see nothing "
+            "of it. Free some space or repair the warehouse, then run the same command again"
         ) from error
     return receipt
 
 
 def next_moment(store: Storage, kind: str, study: str) -> datetime:
-    """Now, or just after the newest commit of a kind where the clock was set back since.
+    """Now, or just after the newest commit of a kind if the clock was set back since.
 
-    For kinds whose newest commit is the one that counts: of runs and of re-audits.
+    For kinds whose newest commit counts: runs and re-audits.
     """
     newest, now = receipts.read_newest(store, kind, study), datetime.now(UTC)
     if newest is None:
@@ -132,18 +132,18 @@ def next_moment(store: Storage, kind: str, study: str) -> datetime:
 
 
 def remove_temporary_files(store: Storage, study: str) -> int:
-    """Remove the temporary files that killed writers of a study left; returns how many.
+    """Remove temporary files of killed writers of a study; returns their number.
 
-    Call it while holding the study: a file that is being written would go too.
+    Call it while holding the study's lock: it also removes files that are being written.
     """
-    left = layout.study_files(store, study, (layout.TEMPORARY,))
-    for entry in left:
+    entries = layout.study_files(store, study, (layout.TEMPORARY,))
+    for entry in entries:
         store.delete(entry.key)
-    return len(left)
+    return len(entries)
 
 
 def _write_parquet(tables: Iterator[pa.Table], counts: list[int], file: BinaryIO) -> None:
-    """Write tables one after the other, and note the rows of each."""
+    """Write tables one after the other, and append the number of rows of each to ``counts``."""
     first = next(tables)
     with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
         for rows in chain([first], tables):
@@ -151,8 +151,8 @@ def _write_parquet(tables: Iterator[pa.Table], counts: list[int], file: BinaryIO
             counts.append(rows.num_rows)
 
 
-def _fitted(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Tables that have rows, as :func:`_fit` makes them: one at once, several as they are read."""
+def _fit_all(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Fit one table at once, or several as they are read; leaves out tables without rows."""
     if isinstance(rows, pa.Table):
         fitted = _fit(table, rows)
         return iter([fitted] if fitted.num_rows else [])
@@ -160,12 +160,15 @@ def _fitted(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Ta
 
 
 def _fit(table: Table, rows: pa.Table) -> pa.Table:
-    """Order and type the columns as declared; refuse strangers, NULLs and non-finite numbers."""
-    expected, found = set(table.schema.names), set(rows.column_names)
-    if expected != found:
+    """Order and type the columns as declared.
+
+    Raises WarehouseError for missing or unknown columns, NULLs and non-finite numbers.
+    """
+    expected, actual = set(table.schema.names), set(rows.column_names)
+    if expected != actual:
         raise WarehouseError(
-            f"table {table.name}: missing columns {sorted(expected - found)}, unknown columns "
-            f"{sorted(found - expected)}"
+            f"table {table.name}: missing columns {sorted(expected - actual)}, unknown columns "
+            f"{sorted(actual - expected)}"
         )
     try:
         fitted = rows.select(table.schema.names).cast(table.schema)

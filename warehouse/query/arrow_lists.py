@@ -1,4 +1,4 @@
-"""Lists of DuckDB as NumPy arrays, and arrays as lists."""
+"""Convert DuckDB lists to NumPy arrays, and arrays to lists."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,11 +8,11 @@ from decaf.errors import ResponseError
 
 
 def positions(places: pa.Array) -> NDArray[np.int32]:
-    """(n,) positions of clusters; raises ResponseError for NULL and for a negative position."""
+    """(n,) positions of sources; raises ResponseError for NULL and for a negative position."""
     if places.null_count or places.to_numpy().min(initial=0) < 0:
         raise ResponseError(
-            "bootstrap: found a position that is NULL or negative; expected the places of "
-            "clusters, from 0"
+            "bootstrap: found a position that is NULL or negative; expected positions of sources, "
+            "from 0"
         )
     return places.to_numpy()
 
@@ -23,12 +23,12 @@ def numbers(values: pa.Array) -> NDArray[np.float64]:
 
 
 def lengths(lists: pa.ListArray) -> NDArray[np.int32]:
-    """Length of every list; that of NULL is 0."""
+    """(n,) length of every list, 0 for NULL."""
     return lists.value_lengths().fill_null(0).to_numpy()
 
 
 def doubles(values: NDArray[np.float64]) -> pa.Array:
-    """Numbers as ``DOUBLE``, NULL for NaN."""
+    """Convert numbers to ``DOUBLE``, NULL for NaN."""
     return pa.array(values, from_pandas=True)
 
 
@@ -37,8 +37,8 @@ def lists(values: pa.Array, lengths: list[int]) -> pa.ListArray:
     return pa.ListArray.from_arrays(np.cumsum([0, *lengths], dtype=np.int32), values)
 
 
-def nested(results: list[NDArray[np.float64]]) -> pa.ListArray:
-    """Arrays of three axes, one for each row, as lists of lists of lists."""
+def nest_arrays(results: list[NDArray[np.float64]]) -> pa.ListArray:
+    """Convert arrays of three axes, one for each row, to lists of lists of lists."""
     values = doubles(np.concatenate([np.empty(0), *(result.ravel() for result in results)]))
     shapes = [result.shape for result in results]
     innermost = lists(values, [n for groups, rows, n in shapes for _ in range(groups * rows)])

@@ -1,7 +1,7 @@
-"""BLAS with one thread, inside functions of SQL: DuckDB runs them in as many threads as it has.
+"""Run BLAS with one thread inside SQL functions, which DuckDB calls in all its threads.
 
-With threads of its own in each of these, BLAS would wait for cores that DuckDB's other threads
-take, and threads of a query would be more than ``connect(threads=)`` allows.
+If each call used several BLAS threads, they would wait for cores that DuckDB's threads use, and a
+query would have more threads than ``connect(threads=)`` allows.
 """
 
 from collections.abc import Callable
@@ -10,26 +10,26 @@ from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def one_blas_thread(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The function, during which BLAS takes one thread; afterwards as many as before.
+def one_blas_thread(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Decorate a function so that BLAS uses one thread while it runs.
 
-    That holds for the whole process. Of several such calls at a time the first one sets it, and
-    sets it back when it ends.
+    The limit holds for the whole process. If several calls overlap, the first one sets the limit,
+    and restores the old one when it ends.
     """
 
     @wraps(function)
-    def limited(*given: Given.args, **named: Given.kwargs) -> Result:
+    def call_with_one_thread(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with _controller().limit(limits=1, user_api="blas"):
-            return function(*given, **named)
+            return function(*args, **kwargs)
 
-    return limited
+    return call_with_one_thread
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Of the libraries that this process has loaded; to find them takes milliseconds."""
+    """Controller of the libraries that this process has loaded; the search takes milliseconds."""
     return ThreadpoolController()

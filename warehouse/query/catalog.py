@@ -1,6 +1,6 @@
-"""Open a warehouse for reading: an in-memory DuckDB whose views lie over the committed files.
+"""Open a warehouse for reading: an in-memory DuckDB with views over the committed files.
 
-A connection sees the commits of the moment it was opened.
+A connection sees the commits that existed when it was opened.
 """
 
 import os
@@ -25,11 +25,11 @@ from warehouse.query.prepared import attach_views
 from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import read_receipts
 from warehouse.query.scratch import scratch_folder
-from warehouse.query.store_errors import of_store
+from warehouse.query.store_errors import find_store_error
 from warehouse.storage import Root, Storage
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
-"""How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
+"""Mark of COPY, INSERT and other writing statements inside WITH, in DuckDB's syntax tree."""
 
 
 BATCH_ROWS = 10_000
@@ -38,16 +38,16 @@ BATCH_ROWS = 10_000
 
 DEFAULT_GIGABYTES = 2
 SPILLED_SHARE = 2
-"""Of the room that is free in the temporary folder, queries of one connection may take a half."""
+"""Queries of one connection may use 1 / ``SPILLED_SHARE`` of the temporary folder's free space."""
 TOO_LARGE = (
-    "the query needs more memory than it may have, or more than half of the temporary folder's "
-    "free room; filter or aggregate earlier, or allow more: --memory GB, DECAF_MEMORY=GB in the "
+    "the query needs more memory than its limit, or more than half of the temporary folder's free "
+    "space; filter or aggregate earlier, or raise the limit: --memory GB, DECAF_MEMORY=GB in the "
     "environment, or memory_limit= of connect from Python"
 )
 
 
 class Rows(NamedTuple):
-    """Rows of a query that are made while they are read."""
+    """Rows of a query, computed while they are read."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
@@ -60,29 +60,29 @@ def connect(
     threads: int | None = None,
     without: Collection[str] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
+    """Open a warehouse with all its views; :func:`run_query` cannot change it.
 
-    Files that a receipt names but that are missing or damaged are left out, so that the rest can
-    be read; ``check_rows_match_receipts`` reports them. Outside the warehouse, DuckDB can neither
-    read nor write a file, and no setting can be changed.
+    Missing and damaged files are left out, so that the other files can be read;
+    ``check_rows_match_receipts`` reports them. DuckDB cannot read or write files outside the
+    warehouse, and its settings cannot be changed.
 
     Parameters
     ----------
     warehouse
-        Its folder or URL, or its storage where that is open.
+        Folder, URL or open storage.
     memory_limit
-        Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder,
-        up to half of the room that is free there. Without it, ``DECAF_MEMORY`` of the environment
-        in GB, else ``DEFAULT_GIGABYTES``.
+        Limit of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder, up
+        to half of its free space. By default ``DECAF_MEMORY`` of the environment, in GB, or
+        ``DEFAULT_GIGABYTES``.
     threads
-        DuckDB's threads; all cores if it is not given.
+        DuckDB's threads; by default one for each core.
     without
-        Keys of files to leave out, too (:func:`warehouse.query.damage.find_damage`).
+        Keys of further files to leave out (:func:`warehouse.query.damage.find_damage`).
 
     Raises
     ------
     WarehouseError
-        When there is no warehouse, it is of a newer version, or a receipt or seed is damaged.
+        When there is no warehouse, it has a newer version, or a receipt or seed is damaged.
     """
     store = warehouse if isinstance(warehouse, Storage) else storage.open(warehouse)
     check_version(store)
@@ -107,7 +107,7 @@ def connect(
 
 
 def _default_memory_limit() -> str:
-    """Read ``DECAF_MEMORY``; raises BadInput where it is no whole number of GB from 1 on."""
+    """Read ``DECAF_MEMORY``; raises BadInput unless it is a whole number of GB from 1 on."""
     text = os.environ.get("DECAF_MEMORY") or str(DEFAULT_GIGABYTES)
     if not (text.isascii() and text.isdigit() and int(text)):
         raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a whole number of GB from 1 on")
@@ -116,7 +116,7 @@ def _default_memory_limit() -> str:
 
 @contextmanager
 def connect_empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open all views over no rows, to ask what their columns are."""
+    """Open all views without rows, to read their columns."""
     with tempfile.TemporaryDirectory() as folder, connect(open_root(Path(folder))) as connection:
         yield connection
 
@@ -136,36 +136,36 @@ def run_query(
     QueryError
         For SQL that does not run, with DuckDB's own suggestions, and for SQL that would write.
     WarehouseError
-        When a file is not what its receipt says, or an object store does not give it.
+        When a file differs from its receipt, or an object store cannot deliver it.
     """
-    with _explained():
+    with _raise_query_errors():
         return _relation(connection, sql, parameters).to_arrow_table()
 
 
 def stream_query(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None
 ) -> Rows:
-    """Run a query as :func:`run_query` does, its rows batch by batch.
+    """Run a query as :func:`run_query` does, and return its rows batch by batch.
 
-    The connection can run nothing else until the batches have been read or let go.
+    The connection can run no other query until the batches are read or deleted.
 
     Raises
     ------
     QueryError
-        At once, or while the batches are read: a conversion may fail on any row.
+        At once, or while the batches are read: a conversion can fail on any row.
     """
-    with _explained():
-        return _streamed(_relation(connection, sql, parameters))
+    with _raise_query_errors():
+        return _stream(_relation(connection, sql, parameters))
 
 
 def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | None = None) -> Rows:
-    """Rows of a view, of one study if it is named, batch by batch as :func:`stream_query` does."""
-    with _explained():
-        return _streamed(of_study(connection.view(name), study))
+    """Stream the rows of a view, or those of one study, as :func:`stream_query` does."""
+    with _raise_query_errors():
+        return _stream(filter_study(connection.view(name), study))
 
 
-def of_study(rows: duckdb.DuckDBPyRelation, study: str | None) -> duckdb.DuckDBPyRelation:
-    """Rows of one study, if it is named."""
+def filter_study(rows: duckdb.DuckDBPyRelation, study: str | None) -> duckdb.DuckDBPyRelation:
+    """Select the rows of one study; all rows if ``study`` is None."""
     if study is None:
         return rows
     return rows.filter(duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study))
@@ -181,10 +181,11 @@ def _relation(
             f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
             "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
         )
-    given, used = set(parameters or {}), statements[0].named_parameters
-    if given != used:
+    bound_names, used_names = set(parameters or {}), statements[0].named_parameters
+    if bound_names != used_names:
         raise QueryError(
-            f"the query has the parameters {_dollars(used)}; given were {_dollars(given)}"
+            f"found values for the parameters {_dollars(bound_names)}; expected those of the "
+            f"query: {_dollars(used_names)}"
         )
     return connection.sql(sql, params=dict(parameters) if parameters else None)
 
@@ -193,19 +194,19 @@ def _dollars(names: set[str]) -> str:
     return ", ".join(f"${name}" for name in sorted(names)) or "none"
 
 
-def _streamed(relation: duckdb.DuckDBPyRelation) -> Rows:
+def _stream(relation: duckdb.DuckDBPyRelation) -> Rows:
     reader = relation.to_arrow_reader(BATCH_ROWS)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with _explained():
+        with _raise_query_errors():
             yield from reader
 
     return Rows(reader.schema, batches())
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
-    """Tell every failure of a query as a :class:`QueryError`."""
+def _raise_query_errors() -> Iterator[None]:
+    """Raise every failure of a query inside the block as a QueryError or WarehouseError."""
     try:
         yield
     except (duckdb.CatalogException, duckdb.BinderException) as error:
@@ -213,12 +214,12 @@ def _explained() -> Iterator[None]:
     except (duckdb.OutOfMemoryException, pa.ArrowMemoryError) as error:
         raise QueryError(TOO_LARGE) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
-        # Arrow reports what DuckDB says while rows are read as an error of input and output.
-        raise of_store(error) or QueryError(str(error)) from error
+        # Arrow raises DuckDB's errors while rows are read as OSError.
+        raise find_store_error(error) or QueryError(str(error)) from error
 
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
-    # DuckDB reads the field: how deep Python can read JSON depends on Python's version.
+    # DuckDB reads the field: the depth of JSON that Python can read depends on its version.
     tree, error = connection.sql(
         "SELECT tree, tree ->> 'error' FROM (SELECT json_serialize_sql($sql) AS tree)",
         params={"sql": sql},
@@ -228,10 +229,10 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 def _lock(connection: duckdb.DuckDBPyConnection, folders: tuple[str, ...]) -> None:
     most = shutil.disk_usage(tempfile.gettempdir())[2] // SPILLED_SHARE
-    # DuckDB 2.0 shows what it is given with the other settings, and does not keep to it.
+    # DuckDB 2.0 shows this setting of connect() with the others, but does not obey it.
     connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
-    # In `python -c` DuckDB would print a bar among the answers.
+    # With `python -c`, DuckDB would print a progress bar into the output.
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET allowed_directories = ?", [[*folders]])
     connection.execute("SET enable_external_access = false")

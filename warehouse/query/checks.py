@@ -1,20 +1,20 @@
-"""Checks of the warehouse: every one is a query that returns offending rows; none is a pass."""
+"""Run the checks of a warehouse: queries that return offending rows, or no row if they pass."""
 
 from dataclasses import dataclass
 
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.store_errors import of_store
+from warehouse.query.store_errors import find_store_error
 from warehouse.query.views import CHECKS, views
 
 EXAMPLES = 10
-"""Offending rows that a result keeps; the others are counted."""
+"""Most offending rows that a result lists; it counts all."""
 
 
 @dataclass(frozen=True)
 class Offence:
-    """One offending row; ``key`` is what it is about: a pair and path, a unit or a file."""
+    """One offending row; ``key`` names its subject: a pair and path, a unit or a file."""
 
     study: str | None
     model_id: str | None
@@ -23,14 +23,14 @@ class Offence:
     expected: str
 
     def __str__(self) -> str:
-        """Read as a sentence."""
+        """Format as a sentence."""
         place = "/".join(name for name in (self.study, self.model_id, self.key) if name)
         return f"{place}: found {self.found}, expected {self.expected}"
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How many rows a check found, and the first few by study, model and key."""
+    """Number of offending rows of a check, and the first few by study, model and key."""
 
     name: str
     offending_count: int
@@ -42,8 +42,8 @@ def run_checks(
 ) -> list[CheckResult]:
     """Run every check of ``sql/checks`` on a connection of :func:`warehouse.query.catalog.connect`.
 
-    Offending rows are those of one study, if it is given. Raises WarehouseError when a check cannot
-    be computed, as on a file whose content is damaged.
+    With ``study``, offending rows of other studies are left out. Raises WarehouseError when a check
+    cannot be computed, as on a file whose content is damaged.
     """
     checks = [view for view in views() if view.folder == CHECKS]
     return [_run(connection, view.name, view.sql, study) for view in checks]
@@ -61,7 +61,7 @@ def _run(
     try:
         rows = connection.execute(query).fetchall()
     except duckdb.Error as error:
-        said = of_store(error) or error
-        raise WarehouseError(f"{name} cannot be computed: {said}") from error
+        reason = find_store_error(error) or error
+        raise WarehouseError(f"{name} cannot be computed: {reason}") from error
     count = rows[0][-1] if rows else 0
     return CheckResult(name, count, tuple(Offence(*row[:-1]) for row in rows))

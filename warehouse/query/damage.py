@@ -1,4 +1,4 @@
-"""Files of a warehouse that are not what their receipts say: found, told, and left out."""
+"""Find, report and leave out files of a warehouse that differ from their receipts."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from decaf.errors import QueryError, WarehouseError
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.query.catalog import connect
-from warehouse.query.store_errors import of_store
+from warehouse.query.store_errors import find_store_error
 from warehouse.storage import Storage
 
 SHOWN = 10
@@ -19,13 +19,13 @@ Result = TypeVar("Result")
 
 
 class Damage(NamedTuple):
-    """A file that readers cannot have as it was committed."""
+    """A file that is missing or differs from its receipt."""
 
     study: str
     commit: str
     """Name of the commit inside its study."""
     key: str
-    """Place of the file, relative to the root of the warehouse."""
+    """Key of the file: its path relative to the root of the warehouse."""
     problem: str
 
 
@@ -38,9 +38,9 @@ def find_damage(
 ) -> list[Damage]:
     """Compare the files that readers open, of one study or all, with their receipts.
 
-    Sizes come from a listing. Unless it ``is_quick``, files of the right size are read and compared
-    by digest; ``tell`` is given how many bytes of how many are done. Raises WarehouseError when a
-    receipt is damaged.
+    Sizes come from a listing. Unless ``is_quick``, files of the right size are also compared by
+    digest. ``tell`` is called with the number of bytes done and their total. Raises WarehouseError
+    when a receipt is damaged.
     """
     read = resolve(list(receipts.read(store, study))).read
     listed = store.entries(layout.DATA, (".parquet",)) if read else []
@@ -65,8 +65,10 @@ def find_damage(
     return damage
 
 
-def left_out(connection: duckdb.DuckDBPyConnection, study: str | None = None) -> list[Damage]:
-    """Files that a connection does without, of one study or all: missing, or not to be read."""
+def list_unreadable_files(
+    connection: duckdb.DuckDBPyConnection, study: str | None = None
+) -> list[Damage]:
+    """List missing and unreadable files that a connection leaves out, of one study or all."""
     rows = connection.execute(
         "SELECT study, kind || '/' || key, path, 'missing or damaged' FROM receipt_files "
         "WHERE NOT is_readable AND ($study IS NULL OR study = $study) ORDER BY ALL",
@@ -75,38 +77,39 @@ def left_out(connection: duckdb.DuckDBPyConnection, study: str | None = None) ->
     return [Damage(*row) for row in rows.fetchall()]
 
 
-def described(store: Storage, damage: Sequence[Damage]) -> str:
-    """Say which files are damaged, how, and how to get them back."""
+def describe_damage(store: Storage, damage: Sequence[Damage]) -> str:
+    """Describe which files are damaged, how, and how to restore them."""
     lines = [
-        f"{store.place(one.key)}: {one.problem} ({one.commit} of study {one.study})"
-        for one in damage[:SHOWN]
+        f"{store.place(file.key)}: {file.problem} ({file.commit} of study {file.study})"
+        for file in damage[:SHOWN]
     ]
     if len(damage) > SHOWN:
         lines.append(f"and {len(damage) - SHOWN:,} more")
     files = "1 file is" if len(damage) == 1 else f"{len(damage):,} files are"
     return "\n  ".join(
         [
-            f"{files} not as committed; restore a copy, or decaf check --repair -w {store.address} "
-            "gives up the commits that need them, and the next run computes these again:",
+            f"{files} missing or changed since their commit; restore a copy, or withdraw their "
+            f"commits with decaf check --repair -w {store.address}; the next run computes them "
+            "again:",
             *lines,
         ]
     )
 
 
 @contextmanager
-def naming_damage(store: Storage) -> Iterator[None]:
-    """Name the damaged files of a warehouse where something in the block stumbles over them.
+def report_damage(store: Storage) -> Iterator[None]:
+    """Name the damaged files of a warehouse if they make the block fail.
 
-    Raises WarehouseError then, and what an object store said to DuckDB; otherwise what the block
-    raises.
+    Raises WarehouseError for damaged files, the error of an object store that DuckDB passed on as
+    text, or else the error of the block.
     """
     try:
         yield
     except (duckdb.Error, QueryError, WarehouseError) as error:
         if _is_of_a_file(error) and (damage := find_damage(store)):
-            raise WarehouseError(described(store, damage)) from error
-        if said := of_store(error):
-            raise said from error
+            raise WarehouseError(describe_damage(store, damage)) from error
+        if store_error := find_store_error(error):
+            raise store_error from error
         raise
 
 
@@ -114,41 +117,41 @@ def naming_damage(store: Storage) -> Iterator[None]:
 def connect_whole(
     store: Storage, study: str | None, threads: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a warehouse for what must not miss a row of a study, or of any.
+    """Open a warehouse for readers that need every row of a study, or of all studies.
 
-    ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming
-    the files, when some are damaged.
+    ``threads`` is that of :func:`warehouse.query.catalog.connect`. Raises WarehouseError with the
+    names of damaged files, if there are any.
     """
-    with naming_damage(store), connect(store, threads=threads) as connection:
-        if damage := left_out(connection, study):
-            raise WarehouseError(described(store, damage))
+    with report_damage(store), connect(store, threads=threads) as connection:
+        if damage := list_unreadable_files(connection, study):
+            raise WarehouseError(describe_damage(store, damage))
         yield connection
 
 
-def around_damage(
+def query_readable_files(
     store: Storage, ask: Callable[[duckdb.DuckDBPyConnection], Result], tell: Callable[[str], None]
 ) -> Result:
-    """Ask a connection; files that are damaged are told of and left out."""
+    """Query a connection without damaged files; ``tell`` gets their description, if any."""
     try:
         with connect(store) as connection:
-            answer, damage = ask(connection), left_out(connection)
+            answer, damage = ask(connection), list_unreadable_files(connection)
     except duckdb.Error as error:
         damage = find_damage(store) if _is_of_a_file(error) else []
-        if not damage and (said := of_store(error)):
-            raise said from error
+        if not damage and (store_error := find_store_error(error)):
+            raise store_error from error
         if not damage:
             raise
-        with connect(store, without={one.key for one in damage}) as connection:
+        with connect(store, without={file.key for file in damage}) as connection:
             answer = ask(connection)
     if damage:
-        tell(described(store, damage))
+        tell(describe_damage(store, damage))
     return answer
 
 
 def _is_of_a_file(error: BaseException | None) -> bool:
-    """Whether DuckDB stumbled over a file: it names it, or raises what no query can be blamed for.
+    """True if a file may have caused DuckDB's error: it names a file, or cannot come from a query.
 
-    To look for the file takes reading all of them.
+    To find the file, decaf must read all files.
     """
     while error is not None:
         if type(error) in (duckdb.Error, duckdb.InternalException) or ".parquet" in str(error):

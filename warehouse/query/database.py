@@ -1,4 +1,4 @@
-"""A copy of views as one DuckDB file, which any DuckDB opens without this project."""
+"""Copy views to one DuckDB file, which any DuckDB opens without this project."""
 
 import hashlib
 import json
@@ -14,19 +14,19 @@ import pyarrow as pa
 
 from decaf.errors import WriteFailed
 from warehouse.query.catalog import run_query, stream_view
-from warehouse.query.export import check_study, view_of
+from warehouse.query.export import check_study, find_view
 from warehouse.query.formats import write_file_at
-from warehouse.query.views import View, in_order, views
+from warehouse.query.views import View, sort_views, views
 from warehouse.tables.declarations import TABLES
 
 ENDING = ".duckdb"
 KINDS = ("core", "out")
-"""Kinds of views that a file has where none are named."""
+"""Kinds of views that a file has by default."""
 PUBLISHED = "core_published"
 STORAGE_VERSION = "v0.10.0"
-"""Oldest format that DuckDB writes; releases from 1.1 on read all of our types in it."""
+"""Oldest format that DuckDB writes; releases from 1.1 on read all of decaf's types in it."""
 ABOUT = "decaf_export"
-"""Table of one row: what the file is a copy of."""
+"""Table of one row that states the source of the copy."""
 
 
 class ExportedView(NamedTuple):
@@ -42,25 +42,28 @@ def export_database(
     names: Sequence[str] = (),
     study: str | None = None,
 ) -> list[ExportedView] | None:
-    """Write tables and views as tables of one file, with what each and its columns mean.
+    """Write tables and views as tables of one file, with comments on them and their columns.
 
-    The meaning is there as comments (``duckdb_tables()``, ``duckdb_columns()``). Rows are copied
-    while they are read; the file is replaced whole or not at all. Returns None, and writes nothing,
-    where the file is such a copy of this very warehouse already.
+    ``duckdb_tables()`` and ``duckdb_columns()`` show the comments. Rows are copied while they are
+    read; the file is replaced whole or not at all. Returns None and writes nothing if the file is
+    already this copy of this warehouse.
 
-    Raises BadInput for an unknown table, view or study, and for a place that takes no file;
-    WriteFailed when the disk refuses.
+    Raises BadInput for an unknown table, view or study, and for a target that cannot be a file;
+    WriteFailed when the disk cannot be written.
 
     Parameters
     ----------
     names
-        Views, or tables by their plain names; every core and outcome view if none are named, but
-        those of the paper's values.
+        Views, or tables by their plain names; by default every core and outcome view except those
+        with the paper's values.
     study
-        Rows of this study alone, where a view has studies.
+        Only rows of this study, in views that have a column ``study``.
     """
-    known = {view.name: view for view in views()}
-    sources = {name: known[view_of(name)] for name in dict.fromkeys(names or _usual())}
+    views_by_name = {view.name: view for view in views()}
+    sources = {
+        name: views_by_name[find_view(name)]
+        for name in dict.fromkeys(names or _list_default_views())
+    }
     if study is not None:
         checked = [view.name for view in sources.values()] if names else []
         check_study(connection, study, checked)
@@ -71,20 +74,22 @@ def export_database(
         "study": study,
         "names": json.dumps(list(sources)),
     }
-    if _about(target) == about:
+    if _read_origin(target) == about:
         return None
 
     def write(temporary: Path) -> list[ExportedView]:
-        temporary.unlink()  # DuckDB takes no empty file for a database
+        temporary.unlink()  # DuckDB cannot open an empty file as a database
         try:
             with duckdb.connect() as copy:
                 place, storage = _text(str(temporary)), _text(STORAGE_VERSION)
                 copy.execute(f"ATTACH {place} AS copy (STORAGE_VERSION {storage})")
                 copy.execute("USE copy")
-                written = [_copied(connection, copy, *one, study) for one in sources.items()]
+                written = [
+                    _copy_view(connection, copy, *source, study) for source in sources.items()
+                ]
                 columns = ", ".join(f"${name}::VARCHAR AS {name}" for name in about)
                 copy.execute(f"CREATE TABLE {ABOUT} AS SELECT {columns}", about)
-                copy.execute("CHECKPOINT copy")  # to close it would hide that the disk refuses
+                copy.execute("CHECKPOINT copy")  # closing would hide an error of the disk
         except duckdb.IOException as error:
             raise WriteFailed(f"{target} could not be written: {error}; make room") from error
         finally:
@@ -94,11 +99,11 @@ def export_database(
     return write_file_at(target, write)
 
 
-def _usual() -> list[str]:
-    """Views of the kinds that are copied, but for those that set results against the paper's."""
+def _list_default_views() -> list[str]:
+    """Core and outcome views, except those that compare results with the paper's values."""
     compares = {PUBLISHED}
     usual = []
-    for view in in_order():
+    for view in sort_views():
         if compares & {view.name, *view.inputs}:
             compares.add(view.name)
         elif view.kind in KINDS:
@@ -107,14 +112,16 @@ def _usual() -> list[str]:
 
 
 def _snapshot(connection: duckdb.DuckDBPyConnection) -> str:
-    """Digest of the commits that the connection sees, and of the views over them."""
-    seen = run_query(connection, "SELECT kind, study, key FROM receipts ORDER BY ALL").to_pylist()
-    text = json.dumps([seen, [view.sql for view in views()]])
+    """Digest of the commits that the connection sees, and of the views."""
+    commits = run_query(
+        connection, "SELECT kind, study, key FROM receipts ORDER BY ALL"
+    ).to_pylist()
+    text = json.dumps([commits, [view.sql for view in views()]])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _about(target: Path) -> dict[str, str | None] | None:
-    """What a file is a copy of; None where there is none, or it is no such copy."""
+def _read_origin(target: Path) -> dict[str, str | None] | None:
+    """Read the source of a copy; None if there is no file, or it is not such a copy."""
     if target.is_file():
         with suppress(duckdb.Error), duckdb.connect(str(target), read_only=True) as copy:
             (row,) = copy.sql(f"FROM {ABOUT}").to_arrow_table().to_pylist()
@@ -122,7 +129,7 @@ def _about(target: Path) -> dict[str, str | None] | None:
     return None
 
 
-def _copied(
+def _copy_view(
     connection: duckdb.DuckDBPyConnection,
     copy: duckdb.DuckDBPyConnection,
     name: str,
@@ -135,9 +142,11 @@ def _copied(
     copy.execute(f'CREATE TABLE "{name}" AS FROM rows')
     copy.unregister("rows")
     copy.execute(f'COMMENT ON TABLE "{name}" IS {_text(f"{view.purpose}; {view.grain}")}')
-    own = {column.name: column.doc for column in TABLES[name].columns} if name in TABLES else {}
+    docs_by_column = (
+        {column.name: column.doc for column in TABLES[name].columns} if name in TABLES else {}
+    )
     for column in rows.schema.names:
-        if meaning := own.get(column) or MEANINGS.get(column):
+        if meaning := docs_by_column.get(column) or MEANINGS.get(column):
             copy.execute(f'COMMENT ON COLUMN "{name}"."{column}" IS {_text(meaning)}')
     (count,) = copy.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]
     return ExportedView(name, count)
@@ -148,13 +157,17 @@ def _text(value: str) -> str:
 
 
 def _meanings() -> dict[str, str]:
-    said: dict[str, Counter[str]] = {}
+    docs_by_column: dict[str, Counter[str]] = {}
     for table in TABLES.values():
         for column in table.columns:
-            said.setdefault(column.name, Counter())[column.doc] += 1
-    found = {name: docs.most_common(1)[0] for name, docs in said.items()}
-    return {name: doc for name, (doc, count) in found.items() if 2 * count > said[name].total()}
+            docs_by_column.setdefault(column.name, Counter())[column.doc] += 1
+    commonest = {name: docs.most_common(1)[0] for name, docs in docs_by_column.items()}
+    return {
+        name: doc
+        for name, (doc, count) in commonest.items()
+        if 2 * count > docs_by_column[name].total()
+    }
 
 
 MEANINGS = _meanings()
-"""What columns of views mean, by their names: what most tables say that have one of the name."""
+"""Meanings of columns of views by name: those that most tables with such a column state."""

@@ -1,4 +1,4 @@
-"""What a view, macro or check is: its header, its columns, and a query to start from."""
+"""Describe a view, macro or check: its header, its columns, and a first query."""
 
 import re
 from typing import NamedTuple
@@ -12,30 +12,30 @@ SIGNATURE = re.compile(r"\bMACRO (\w+\([^)]*\))")
 HEADER_EXAMPLE = re.compile(r"^-- ((?:FROM|SELECT) .+)$", re.MULTILINE)
 COLUMNS_OF_EXAMPLE = 6
 OWN_RELATION = "'my_"
-"""How examples call a relation that the reader brings along."""
+"""Prefix of relations in examples that readers replace with their own."""
 
 
 class Description(NamedTuple):
-    """One file of ``sql/`` as a reader needs it; ``columns`` are names with DuckDB's types."""
+    """Description of one file of ``sql/``; ``columns`` are names with DuckDB's types."""
 
     view: View
     columns: tuple[tuple[str, str], ...]
     signatures: tuple[str, ...]
-    """How its macros are called; none for a view."""
+    """Signatures of its macros; none for a view."""
     example: str | None
-    """A query that runs as it is, or over a relation ``my_…`` of the reader's own; none for scalar
-    macros and checks."""
+    """A query that runs as it is, or on the reader's relation ``my_…``; None for scalar macros and
+    checks."""
 
 
-def described(connection: duckdb.DuckDBPyConnection, name: str) -> Description:
+def describe_view(connection: duckdb.DuckDBPyConnection, name: str) -> Description:
     """Describe one view, table macro or check.
 
-    Raises UnknownName when there is none of this name, with the nearest.
+    Raises UnknownName, with the nearest name, when there is no such view.
 
     Example
     -------
     >>> with connect_empty() as connection:
-    ...     described(connection, "out_path_ratios").columns[0]
+    ...     describe_view(connection, "out_path_ratios").columns[0]
     ('study', 'VARCHAR')
     """
     by_name = {view.name: view for view in views()}

@@ -1,6 +1,6 @@
-"""How often every replicate of a bootstrap draws each cluster.
+"""Count how often every replicate of a bootstrap draws each source (a cluster of rows).
 
-Draws are hashes of seed, replicate and place that DuckDB makes (``drawn_word``).
+Draws are hashes of seed, replicate and position that DuckDB computes (``drawn_word``).
 """
 
 from functools import cache, lru_cache
@@ -13,69 +13,72 @@ from numpy.typing import NDArray
 from warehouse.query.views import SQL_FOLDER
 
 CELLS_AT_ONCE = 1 << 22
-"""Draws that are made at once, which bounds the memory."""
+"""Most draws in memory at a time."""
 MOST_DRAWN = 1 << 14
-"""Clusters of a stratum that are drawn one by one; more are drawn in as many bunches.
+"""Most sources of a stratum that are drawn one by one; more are drawn in as many bunches.
 
-The standard error of a mean varies by 0.6 % with the assignment of clusters to 16,384 bunches, and
+The standard error of a mean varies by 0.6 % with the assignment of sources to 16,384 bunches, and
 by 3 % with the draws of 500 replicates.
 """
 
 
-class Drawn(NamedTuple):
-    """Units that a bootstrap draws: clusters, or bunches of them where a stratum has many."""
+class SourceDraws(NamedTuple):
+    """Draws of the units of a bootstrap: sources, or bunches of sources in large strata."""
 
-    unit_of_cluster: NDArray[np.int64]
-    """(cluster_count,) position of the unit of every cluster, from 0."""
+    unit_of_source: NDArray[np.int64]
+    """(source_count,) position of the unit of every source, from 0."""
     counts: NDArray[np.unsignedinteger]
-    """(replicates, n_units) how often every replicate draws each unit; stored by column."""
+    """(replicates, n_units) number of times that a replicate draws a unit; stored by column."""
 
 
 @lru_cache(maxsize=8)
-def draw_clusters(
-    cluster_count: int, strata: tuple[str | None, ...], replicates: int, seed: int
-) -> Drawn:
-    """Draw clusters of every stratum with replacement, as many as the stratum has.
+def draw_sources(
+    source_count: int, strata: tuple[str | None, ...], replicates: int, seed: int
+) -> SourceDraws:
+    """Draw sources of every stratum with replacement, as many as the stratum has.
 
-    A stratum of more than ``MOST_DRAWN`` clusters assigns them to as many bunches at random, and
-    draws bunches. A bunch of independent clusters is a cluster, too: intervals keep their meaning,
-    and take the memory and time of ``MOST_DRAWN`` clusters.
+    In a stratum of more than ``MOST_DRAWN`` sources, each source is assigned to one of
+    ``MOST_DRAWN`` bunches at random, and bunches are drawn. A bunch of independent sources is an
+    independent source, too: intervals keep their meaning, and take the memory and time of
+    ``MOST_DRAWN`` sources.
 
     Parameters
     ----------
     strata
-        The stratum of every cluster. Empty if there are none.
+        The stratum of every source; empty without strata.
     """
-    names = [stratum is not None and f"={stratum}" for stratum in strata] or [""] * cluster_count
-    _, stratum_of_cluster, sizes = np.unique(
+    names = [stratum is not None and f"={stratum}" for stratum in strata] or [""] * source_count
+    _, stratum_of_source, sizes = np.unique(
         np.array(names, dtype=str), return_inverse=True, return_counts=True
     )
     with duckdb.connect() as connection:
         connection.execute(_read_drawn_word())
         if sizes.max(initial=0) <= MOST_DRAWN:
-            unit_of_cluster, stratum_of_unit = np.arange(cluster_count), stratum_of_cluster
+            unit_of_source, stratum_of_unit = np.arange(source_count), stratum_of_source
         else:
-            words = _hash_places(connection, range(-1, 0), cluster_count, seed)[0]
-            unit_of_cluster, stratum_of_unit = _bunch_clusters(stratum_of_cluster, sizes, words)
-        return Drawn(unit_of_cluster, _count_draws(connection, stratum_of_unit, replicates, seed))
+            words = _hash_places(connection, range(-1, 0), source_count, seed)[0]
+            unit_of_source, stratum_of_unit = _bunch_sources(stratum_of_source, sizes, words)
+        return SourceDraws(
+            unit_of_source, _count_draws(connection, stratum_of_unit, replicates, seed)
+        )
 
 
-def _bunch_clusters(
-    stratum_of_cluster: NDArray[np.int64], sizes: NDArray[np.int64], words: NDArray[np.uint64]
+def _bunch_sources(
+    stratum_of_source: NDArray[np.int64], sizes: NDArray[np.int64], words: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the unit of every cluster and the stratum of every unit.
+    """Return the unit of every source and the stratum of every unit.
 
-    A stratum of ``MOST_DRAWN`` clusters or fewer keeps them as its units.
+    The sources of a stratum of at most ``MOST_DRAWN`` sources are its units.
     """
     unit_counts = np.minimum(sizes, MOST_DRAWN)
     first_units = np.cumsum(unit_counts) - unit_counts
-    unit_of_cluster = np.empty(len(stratum_of_cluster), dtype=np.int64)
+    unit_of_source = np.empty(len(stratum_of_source), dtype=np.int64)
     for stratum, size in enumerate(sizes):
-        members = np.flatnonzero(stratum_of_cluster == stratum)
+        members = np.flatnonzero(stratum_of_source == stratum)
         bunches = (words[members] % np.uint64(MOST_DRAWN)).astype(np.int64)
         places = bunches if size > MOST_DRAWN else np.arange(size)
-        unit_of_cluster[members] = first_units[stratum] + places
-    return unit_of_cluster, np.repeat(np.arange(len(sizes)), unit_counts)
+        unit_of_source[members] = first_units[stratum] + places
+    return unit_of_source, np.repeat(np.arange(len(sizes)), unit_counts)
 
 
 def _count_draws(
@@ -92,13 +95,13 @@ def _count_draws(
     parts = []
     step = max(1, CELLS_AT_ONCE // max(1, unit_count))
     for start in range(0, replicates, step):
-        asked = range(start, min(start + step, replicates))
-        words = _hash_places(connection, asked, unit_count, seed)
+        portion = range(start, min(start + step, replicates))
+        words = _hash_places(connection, portion, unit_count, seed)
         units = members[first + (words % sizes).astype(np.int64)]
-        cells = units + unit_count * np.arange(len(asked))[:, np.newaxis]
-        counts = np.bincount(cells.ravel(), minlength=len(asked) * unit_count)
+        cells = units + unit_count * np.arange(len(portion))[:, np.newaxis]
+        counts = np.bincount(cells.ravel(), minlength=len(portion) * unit_count)
         parts.append(counts.astype(np.min_scalar_type(counts.max(initial=0))))
-    # Sums take some units of all replicates at a time: their counts lie side by side.
+    # Sums take some units of all replicates at a time, so counts of a unit are contiguous.
     return np.asfortranarray(np.concatenate(parts).reshape(replicates, unit_count))
 
 

@@ -1,4 +1,4 @@
-"""Copies of tables and views for other programs, with a manifest that says what they hold."""
+"""Export tables and views for other programs, with a manifest of their contents."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ import duckdb
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.files import refusals_as
 from warehouse.query.catalog import stream_view
-from warehouse.query.formats import ending_of, write_file, write_rows
+from warehouse.query.formats import file_extension, write_file, write_rows
 from warehouse.query.views import views
 from warehouse.tables.declarations import TABLES
 
@@ -43,35 +43,35 @@ def export_views(
     """Write one file for each table or view, then the manifest.
 
     Rows are copied while they are read, so memory does not grow with them. Every file is replaced
-    whole or not at all; a folder without a manifest holds an export that did not end.
+    whole or not at all; a folder without a manifest holds an unfinished export.
 
     Raises BadInput for an unknown table, view or study, and for a folder that cannot be written;
-    WriteFailed when the disk refuses.
+    WriteFailed when the disk cannot be written.
 
     Parameters
     ----------
     names
-        Views, or tables by their plain names (every committed row, of every run); all tables if
-        none are named.
+        Views, or tables by their plain names (every committed row, of every run); by default all
+        tables.
     file_format
         ``"parquet"`` or ``"csv"``, which has lists as JSON text; ``"spreadsheet"`` is CSV in which
         no text is a formula.
     study
-        Rows of this study alone.
+        Only rows of this study.
 
     Example
     -------
     >>> with connect("runs/warehouse") as connection:
     ...     export_views(connection, Path("copies"), ["profiles", "out_costs"], study="demo")
     """
-    sources = {name: view_of(name) for name in dict.fromkeys(names or TABLES)}
+    sources = {name: find_view(name) for name in dict.fromkeys(names or TABLES)}
     if study is not None:
         check_study(connection, study, sources.values())
-    _forget(folder)
+    _remove_manifest(folder)
     files = []
     for name, view in sources.items():
         rows = stream_view(connection, view, study)
-        target = folder / f"{name}.{ending_of(file_format)}"
+        target = folder / f"{name}.{file_extension(file_format)}"
         count = write_file(target, lambda sink, rows=rows: write_rows(rows, file_format, sink))
         with target.open("rb") as written:
             digest = hashlib.file_digest(written, "sha256").hexdigest()
@@ -88,28 +88,28 @@ def export_views(
     return files
 
 
-def view_of(name: str) -> str:
-    """The view of a table by its plain name, or a view; raises UnknownName for another name."""
-    known = [view.name for view in views() if view.kind in READABLE]
+def find_view(name: str) -> str:
+    """Return the name of a table's view, or of a view; raises UnknownName for another name."""
+    readable_views = [view.name for view in views() if view.kind in READABLE]
     view = f"stg_{name}" if name in TABLES else name
-    if view not in known:
-        raise UnknownName.among("table or view", name, [*TABLES, *known])
+    if view not in readable_views:
+        raise UnknownName.among("table or view", name, [*TABLES, *readable_views])
     return view
 
 
 def check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Iterable[str]) -> None:
-    """Check that there is such a study, and that views have studies; raises BadInput."""
+    """Raise BadInput unless there is such a study and all views have a column ``study``."""
     rows = connection.sql("SELECT DISTINCT study FROM receipts").fetchall()
-    known = [name for (name,) in rows]
-    if study not in known:
-        raise UnknownName.among("study", study, known)
+    studies = [name for (name,) in rows]
+    if study not in studies:
+        raise UnknownName.among("study", study, studies)
     for view in sources:
         if "study" not in connection.view(view).columns:
             raise BadInput(f"{view} has no column study; export it without --study")
 
 
-def _forget(folder: Path) -> None:
-    """Take the old manifest away: from the first file on it would be wrong."""
+def _remove_manifest(folder: Path) -> None:
+    """Remove the old manifest, which is wrong as soon as the first file is replaced."""
     with refusals_as(BadInput, f"{folder} cannot be written", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)

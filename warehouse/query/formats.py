@@ -1,7 +1,7 @@
-"""Rows as CSV, JSON or Parquet, written while they are read: memory does not grow with them.
+"""Write rows as CSV, JSON or Parquet while they are read: memory does not grow with them.
 
-NULL is an empty field of a CSV file, where an empty text is ``""``; lists and structures are JSON
-text there. JSON has no NaN and no infinity: they are the texts that DuckDB shows.
+In CSV, NULL is an empty field, an empty text is ``""``, and lists and structures are JSON text.
+JSON has no NaN and no infinity: they are written as DuckDB's text.
 """
 
 import json
@@ -22,43 +22,43 @@ from decaf.errors import BadInput, QueryError, WriteFailed
 from decaf.foundation.files import replace_file
 from warehouse.query.catalog import Rows
 
-Written = TypeVar("Written")
+Result = TypeVar("Result")
 SPREADSHEET = "spreadsheet"
 """CSV with an apostrophe before every text that a spreadsheet would compute."""
 FORMULA = re.compile(r"\A([=+\-@\t\r\n＝＋－＠])")  # noqa: RUF001
 
 
 def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
-    """Write all rows to an open file in one of :data:`FORMATS`; return how many there were.
+    """Write all rows to an open file in one of :data:`FORMATS`; return their number.
 
-    Raises QueryError when the query fails on a row, or two columns share a name that the format
-    tells apart by name alone.
+    Raises QueryError when the query fails on a row, or two columns have the same name in a format
+    that needs distinct names.
     """
     return FORMATS[file_format](rows, sink)
 
 
-def ending_of(file_format: str) -> str:
-    """How names of such files end."""
+def file_extension(file_format: str) -> str:
+    """Extension of files of a format, without the dot."""
     return "csv" if file_format == SPREADSHEET else file_format
 
 
 def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
-    """Write a file as :func:`write_file_at` does, into what is opened already."""
+    """Write a file as :func:`write_file_at` does; ``write`` gets an open file."""
 
-    def written(temporary: Path) -> int:
+    def write_opened(temporary: Path) -> int:
         with temporary.open("wb") as sink:
             return write(sink)
 
-    return write_file_at(target, written)
+    return write_file_at(target, write_opened)
 
 
-def write_file_at(target: Path, write: Callable[[Path], Written]) -> Written:
-    """Write a file whole or not at all, for people: a folder that is none is what they gave.
+def write_file_at(target: Path, write: Callable[[Path], Result]) -> Result:
+    """Write a file that a user named, whole or not at all.
 
-    Raises BadInput when the target is a folder, or lies in something that is none; WriteFailed when
-    the disk refuses.
+    Raises BadInput when the target is a folder, or its parent is not a folder; WriteFailed when the
+    disk cannot be written.
     """
-    results: list[Written] = []
+    results: list[Result] = []
     if target.is_dir():
         raise BadInput(
             f"{target} is a folder; expected the name of a file, as in {target}/rows.csv"
@@ -69,14 +69,14 @@ def write_file_at(target: Path, write: Callable[[Path], Written]) -> Written:
         raise BadInput(f"{target} cannot be written: {error.strerror}; choose another") from error
     except OSError as error:
         raise WriteFailed(
-            f"{target} could not be written: {error.strerror}; what was there before is untouched: "
-            "make room, or choose another place"
+            f"{target} could not be written: {error.strerror}; an existing file is unchanged; free "
+            "some space, or choose another place"
         ) from error
     return results[0]
 
 
 def json_ready(value: object) -> object:
-    """What JSON can say of a value; the rest becomes text."""
+    """Convert a value to types that JSON has; other types become text."""
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Decimal):
@@ -93,7 +93,7 @@ def json_ready(value: object) -> object:
 
 
 def interval_text(value: pa.MonthDayNano) -> str:
-    """A span of time as DuckDB writes it.
+    """Format a time interval as DuckDB does.
 
     Example
     -------
@@ -113,8 +113,8 @@ def interval_text(value: pa.MonthDayNano) -> str:
 
 
 def records(rows: Rows) -> Iterator[str]:
-    """Every row as one line of JSON, an object by column name."""
-    names = _distinct(rows.schema)
+    """Format every row as one line of JSON, an object by column name."""
+    names = _require_distinct_names(rows.schema)
     for batch in rows.batches:
         for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield _to_json(dict(zip(names, values, strict=True)))
@@ -124,13 +124,13 @@ def _write_csv(rows: Rows, sink: IO[bytes], *, is_for_spreadsheet: bool = False)
     names = rows.schema.names
     if is_for_spreadsheet:
         names = [FORMULA.sub(r"'\1", name) for name in names]
-    types = [pa.string() if _is_odd(kind) else kind for kind in rows.schema.types]
+    types = [pa.string() if _is_unsupported_by_csv(kind) else kind for kind in rows.schema.types]
     schema = pa.schema(zip(names, types, strict=True))
 
     def text(column: pa.Array) -> pa.Array:
-        flat = _flat(column)
+        flat = _flatten(column)
         if is_for_spreadsheet and pa.types.is_string(flat.type):
-            from pyarrow import compute  # takes longer to load than any other answer needs
+            from pyarrow import compute  # slow to import, and only spreadsheets need it
 
             return compute.replace_substring_regex(flat, FORMULA.pattern, r"'\1")
         return flat
@@ -160,7 +160,7 @@ def _write_json(rows: Rows, sink: IO[bytes]) -> int:
 
 
 def _write_parquet(rows: Rows, sink: IO[bytes]) -> int:
-    _distinct(rows.schema)
+    _require_distinct_names(rows.schema)
     return _write_batches(pq.ParquetWriter(sink, rows.schema, compression="zstd"), rows.batches)
 
 
@@ -182,11 +182,11 @@ FORMATS: dict[str, Callable[[Rows, IO[bytes]], int]] = {
     "parquet": _write_parquet,
     SPREADSHEET: partial(_write_csv, is_for_spreadsheet=True),
 }
-"""Formats of files, each named as the ending of such a file, but for the one for spreadsheets."""
+"""Writers by format; names are file extensions, except that for spreadsheets."""
 
 
-def _is_odd(kind: pa.DataType) -> bool:
-    """Whether CSV has no way of its own to write the type."""
+def _is_unsupported_by_csv(kind: pa.DataType) -> bool:
+    """True if pyarrow's CSV writer cannot write the type."""
     has_numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     is_plain = has_numbers or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)
     return not (is_plain or pa.types.is_string(kind) or pa.types.is_temporal(kind)) or (
@@ -194,8 +194,8 @@ def _is_odd(kind: pa.DataType) -> bool:
     )
 
 
-def _flat(column: pa.Array) -> pa.Array:
-    if not _is_odd(column.type):
+def _flatten(column: pa.Array) -> pa.Array:
+    if not _is_unsupported_by_csv(column.type):
         return column
     ready = (json_ready(value) for value in column.to_pylist())
     texts = (
@@ -208,11 +208,11 @@ def _to_json(value: object) -> str:
     return json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
 
 
-def _distinct(schema: pa.Schema) -> list[str]:
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    if twice:
+def _require_distinct_names(schema: pa.Schema) -> list[str]:
+    repeated = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if repeated:
         raise QueryError(
-            f"two columns are named {', '.join(twice)}; give each its own name, as in "
-            f"SELECT a.{twice[0]} AS other_{twice[0]}"
+            f"found several columns named {', '.join(repeated)}; rename one of them, as in "
+            f"SELECT a.{repeated[0]} AS other_{repeated[0]}"
         )
     return schema.names

@@ -1,8 +1,8 @@
-"""Functions of SQL that are made of numpy: the products and rankings of the bootstrap.
+"""SQL functions written with numpy: the products and rankings of the bootstrap.
 
-Discrimination, means and sums (``warehouse.query.resampling``) are matrix products for all
-replicates at once, and ranks are sorted many lists at once: many times faster than the same in SQL.
-All are pure: equal arguments give equal results.
+Discrimination, means and sums (``warehouse.query.resampling``) are matrix products over all
+replicates. Ranks are sorted in many lists at once. Both are many times faster than the same in SQL.
+All functions are pure: equal arguments give equal results.
 """
 
 from collections.abc import Callable
@@ -23,22 +23,22 @@ from warehouse.query.resampling import resampled_sums
 
 MEASURES = {"auroc": auroc_of_clusters, "auprc": auprc_of_clusters}
 CELLS_AT_ONCE = 1 << 23
-"""Columns times clusters laid out together: bounds the memory whatever the number of groups."""
+"""Most columns times sources in memory at a time, for any number of groups."""
 
 
 class Function(NamedTuple):
-    """What a function of SQL is made of."""
+    """Declaration of one SQL function."""
 
     name: str
     call: Callable[..., pa.Array]
     parameters: list[str]
     returns: str
     null_handling: str
-    """``default``: it never sees NULL, which gives NULL; ``special``: it does, and may give it."""
+    """``default``: NULL gives NULL without a call; ``special``: the function handles NULL."""
 
 
 def register(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the functions known to a connection."""
+    """Register the functions on a connection."""
     for function in FUNCTIONS:
         connection.create_function(
             function.name,
@@ -57,30 +57,33 @@ def named_means(
     replicates: pa.ChunkedArray,
     columns: pa.ChunkedArray,
 ) -> pa.Array:
-    """Mean of columns over the clusters that every replicate of a name drew.
+    """Average columns over the sources that every replicate of a name drew.
 
-    Raises ResponseError for columns of different lengths, or none.
+    Raises ResponseError for columns of different lengths, and without columns.
 
     Parameters
     ----------
     names, seeds
-        ``VARCHAR`` and ``BIGINT``: which draws (:func:`decaf.statistics.draws.named_draws`).
+        ``VARCHAR`` and ``BIGINT``: select the draws (:func:`decaf.statistics.draws.named_draws`).
     replicates
-        ``BIGINT``: how many of them.
+        ``BIGINT``: number of replicates.
     columns
-        ``DOUBLE[][]``: lists of as many numbers, one for each cluster. NULL and NaN are missing:
-        their cluster keeps its place among the draws, and counts in no mean.
+        ``DOUBLE[][]``: lists of equal length, with one number for each source. NULL and NaN are
+        missing: the source can still be drawn, but is left out of the mean.
 
     Returns
     -------
     pa.Array
-        ``DOUBLE[][]``, by column and replicate. The first of every list is the mean of the sample
-        itself. NULL is undefined: nothing but missing numbers was drawn.
+        ``DOUBLE[][]``, by column and replicate. The first entry of every list is the mean of the
+        sample itself. NULL is undefined: all drawn numbers are missing.
     """
-    given = zip(*(side.to_pylist() for side in (names, seeds, replicates)), strict=True)
+    draws = zip(*(side.to_pylist() for side in (names, seeds, replicates)), strict=True)
     lists = (columns[row].values for row in range(len(columns)))
-    means = [_means_of_name(*of, own) for of, own in zip(given, lists, strict=True)]
-    return arrow_lists.nested(means).values
+    means = [
+        _means_of_name(*draw, columns_of_name)
+        for draw, columns_of_name in zip(draws, lists, strict=True)
+    ]
+    return arrow_lists.nest_arrays(means).values
 
 
 @one_blas_thread
@@ -91,47 +94,47 @@ def resampled_discrimination(
     scores: pa.ChunkedArray,
     measures: pa.ChunkedArray,
 ) -> pa.Array:
-    """Judge scores of any groups on the clusters that every bootstrap replicate drew.
+    """Compute AUROC and AUPRC of groups on the sources that every bootstrap replicate drew.
 
     Raises ResponseError for replicates of different sizes, groups whose lists have different
-    lengths, or an unknown measure.
+    lengths, and an unknown measure.
 
     Parameters
     ----------
     draws
-        ``INTEGER[][]``: positions of the clusters, from 0, that each replicate drew.
+        ``INTEGER[][]``: positions of the sources, from 0, that each replicate drew.
     positions
-        ``INTEGER[][]``: by group, the cluster of every unit.
+        ``INTEGER[][]``: by group, the source of every unit.
     labels
         ``DOUBLE[][]``: by group, 0 or 1 for every unit.
     scores
         ``DOUBLE[][]``: by group, the score of every unit. A unit whose label or score is NULL or
         NaN is left out.
     measures
-        ``VARCHAR[]``: ``auroc`` and ``auprc``, or one of them.
+        ``VARCHAR[]``: ``auroc``, ``auprc`` or both.
 
     Returns
     -------
     pa.Array
-        ``DOUBLE[][][]``, by group, measure and replicate. The first of every list is the sample
-        itself. NULL is undefined: fewer than two classes were drawn.
+        ``DOUBLE[][][]``, by group, measure and replicate. The first entry of every list is of the
+        sample itself. NULL is undefined: fewer than two classes were drawn.
     """
     columns = (draws, positions, labels, scores)
-    return arrow_lists.nested(
+    return arrow_lists.nest_arrays(
         [
-            _judged_layout(*(column[row].values for column in columns), measures[row].as_py())
+            _measure_layout(*(column[row].values for column in columns), measures[row].as_py())
             for row in range(len(draws))
         ]
     )
 
 
 def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
-    """Place of every entry among the different ones of its list, in their order, from 0.
+    """Rank every entry among the distinct entries of its list, from 0.
 
-    As ``dense_rank() - 1`` over the rows of a list, which would have to be sorted.
+    Equals ``dense_rank() - 1`` over the rows of a list, without sorting.
 
-    Takes ``INTEGER[]`` from 0 and gives ``INTEGER[]`` of as many places. Raises ResponseError when
-    an entry is NULL or negative.
+    Takes ``INTEGER[]`` from 0 and returns ``INTEGER[]`` of the same length. Raises ResponseError
+    when an entry is NULL or negative.
     """
     lists = entries.combine_chunks()
     lengths, ranks = arrow_lists.lengths(lists), arrow_lists.positions(lists.flatten()).copy()
@@ -145,24 +148,24 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
 
-    Takes two ``DOUBLE[]``; entries where either is NULL or NaN are left out, and NULL is an empty
-    list. Gives ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
-    Raises ResponseError for two lists of different lengths.
+    Takes two ``DOUBLE[]``. Entries where either is NULL or NaN are left out; a NULL list counts as
+    empty. Returns ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or if all entries of one
+    list are equal. Raises ResponseError for two lists of different lengths.
     """
     a, b = (side.combine_chunks() for side in (x, y))
-    lengths, others = (arrow_lists.lengths(side) for side in (a, b))
-    if not np.array_equal(lengths, others):
+    lengths, lengths_of_y = (arrow_lists.lengths(side) for side in (a, b))
+    if not np.array_equal(lengths, lengths_of_y):
         raise ResponseError(
-            "rank_correlation: found lists of different lengths; expected two equal"
+            "rank_correlation: found lists of different lengths; expected equal lengths"
         )
     entries = [arrow_lists.numbers(side.flatten()) for side in (a, b)]
     starts = np.cumsum(lengths) - lengths
-    found = np.full(len(lengths), np.nan)
+    correlations = np.full(len(lengths), np.nan)
     for length in np.unique(lengths[lengths > 1]):
         rows = np.flatnonzero(lengths == length)
         places = starts[rows, np.newaxis] + np.arange(length)
-        found[rows] = spearman_rows(*(side[places] for side in entries))
-    return arrow_lists.doubles(found)
+        correlations[rows] = spearman_rows(*(side[places] for side in entries))
+    return arrow_lists.doubles(correlations)
 
 
 FUNCTIONS = (
@@ -195,11 +198,11 @@ FUNCTIONS = (
 def _means_of_name(
     name: str, seed: int, replicates: int, columns: pa.ListArray
 ) -> NDArray[np.float64]:
-    """Means of the columns of one name, (1, n_columns, 1 + n_replicates)."""
+    """(1, n_columns, 1 + n_replicates) means of the columns of one name."""
     lengths = np.unique(arrow_lists.lengths(columns))
     if lengths.size != 1:
         raise ResponseError(
-            f"named_means: found columns of {lengths} numbers; expected one number for each cluster"
+            f"named_means: found columns of {lengths} numbers; expected one number for each source"
         )
     values = arrow_lists.numbers(columns.flatten()).reshape(len(columns), -1).T
     is_known = ~np.isnan(values)
@@ -216,45 +219,45 @@ def _means_of_name(
     return means.T[np.newaxis]
 
 
-def _judged_layout(
+def _measure_layout(
     draws: pa.ListArray,
     positions: pa.ListArray,
     labels: pa.ListArray,
     scores: pa.ListArray,
     measures: list[str],
 ) -> NDArray[np.float64]:
-    """Measures of the groups of one layout, (n_groups, n_measures, 1 + n_replicates)."""
+    """(n_groups, n_measures, 1 + n_replicates) measures of the groups of one layout."""
     if unknown := set(measures) - MEASURES.keys():
         raise ResponseError(
-            f"resampled_discrimination: found {sorted(unknown)} among the measures; expected "
-            f"{sorted(MEASURES)}, or one of them"
+            f"resampled_discrimination: found the measures {sorted(unknown)}; expected one or more "
+            f"of {sorted(MEASURES)}"
         )
-    clusters = arrow_lists.positions(positions.flatten())
-    counts = _counts(draws, clusters)
+    sources = arrow_lists.positions(positions.flatten())
+    counts = _count_draws(draws, sources)
     lengths = [arrow_lists.lengths(side) for side in (positions, labels, scores)]
-    if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
+    if not all(np.array_equal(lengths[0], lengths_of_side) for lengths_of_side in lengths[1:]):
         raise ResponseError(
-            "resampled_discrimination: found groups whose positions, labels and scores are not of "
-            "one length; expected one of each for every unit"
+            "resampled_discrimination: found groups whose positions, labels and scores differ in "
+            "length; expected one of each for every unit"
         )
     columns = [arrow_lists.numbers(side.flatten()) for side in (labels, scores)]
     ends = np.cumsum(lengths[0])
-    found = np.empty((len(positions), len(measures), len(counts)))
+    results = np.empty((len(positions), len(measures), len(counts)))
     for group, (end, length) in enumerate(zip(ends, lengths[0], strict=True)):
         inside = slice(end - length, end)
-        units = [*(column[inside] for column in columns), clusters[inside], counts]
+        units = [*(column[inside] for column in columns), sources[inside], counts]
         for place, measure in enumerate(measures):
-            found[group, place] = MEASURES[measure](*units)
-    return found
+            results[group, place] = MEASURES[measure](*units)
+    return results
 
 
-def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.float64]:
-    """How often every replicate drew each cluster, (1 + n_replicates, n_clusters): sample first."""
+def _count_draws(draws: pa.ListArray, sources: NDArray[np.int32]) -> NDArray[np.float64]:
+    """(1 + n_replicates, n_sources) number of draws of each source; the first row is the sample."""
     drawn = arrow_lists.positions(draws.flatten())
     sizes = np.unique(arrow_lists.lengths(draws))
     if sizes.size != 1:
-        raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected one size")
-    cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
-    counts = np.ones((1 + len(draws), cluster_count))
-    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
+        raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected equal sizes")
+    source_count = 1 + int(max(drawn.max(initial=0), sources.max(initial=0)))
+    counts = np.ones((1 + len(draws), source_count))
+    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), source_count)
     return counts

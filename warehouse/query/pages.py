@@ -1,4 +1,4 @@
-"""A query page by page: filtered, sorted and cut in DuckDB, as text that can be run elsewhere."""
+"""Page through a query: filter, sort and cut it in DuckDB, as SQL that users can run elsewhere."""
 
 import json
 import shlex
@@ -16,7 +16,7 @@ OPERATORS = {
     "has": "contains(lower({}::VARCHAR), lower(${}))",
     **{sign: f"{{}} {sign} ${{}}" for sign in ("<", "<=", ">", ">=")},
 }
-"""SQL of a comparison, of a column and the name of a parameter."""
+"""SQL of each comparison, with places for a column and the name of a parameter."""
 
 
 class Question(NamedTuple):
@@ -26,7 +26,7 @@ class Question(NamedTuple):
     values: Mapping[str, object]
 
     def command(self, address: str) -> str:
-        """Line for a shell that asks this of the warehouse."""
+        """Shell command that runs the query on a warehouse."""
         values = (
             f"-p {shlex.quote(f'{name}={json.dumps(value, default=str)}')}"
             for name, value in self.values.items()
@@ -58,40 +58,40 @@ class Filter(NamedTuple):
         return (f"({text})" if len(self.terms) > 1 else text), values
 
 
-GIVEN = Question("FROM given", {})
-"""All rows that :func:`answer_from` gets."""
+ALL_ROWS = Question("FROM all_rows", {})
+"""Question for all rows of :func:`answer_from`."""
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
-    """Columns of a query; reads no rows."""
+def read_columns(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
+    """Read the columns of a query, without rows."""
     return run_query(connection, f"FROM (\n{query}\n) LIMIT 0").schema
 
 
 def filter_rows(question: Question, filters: Sequence[Filter]) -> Question:
-    """Rows of a question that meet all filters."""
+    """Question for the rows of another question that meet all filters."""
     if not filters:
         return question
     first = len(question.values) + 1
     conditions = [each.condition(number) for number, each in enumerate(filters, start=first)]
     where = "\n    AND ".join(text for text, _ in conditions)
-    values = {name: value for _, of_one in conditions for name, value in of_one.items()}
+    values = {name: value for _, parameters in conditions for name, value in parameters.items()}
     return Question(f"FROM (\n{question.sql}\n)\nWHERE {where}", {**question.values, **values})
 
 
 def count_rows(question: Question) -> Question:
-    """Number of rows of a question."""
+    """Question for the number of rows of another question."""
     return Question(f"SELECT count(*) AS row_count FROM (\n{question.sql}\n)", question.values)
 
 
 def count_rows_by(question: Question, column: str) -> Question:
-    """Number of rows of a question for each value of a column."""
+    """Question for the number of rows of another question by value of a column."""
     name = _quote(column)
     counts = f"SELECT {name}, count(*) AS row_count FROM (\n{question.sql}\n) GROUP BY {name}"
     return Question(counts, question.values)
 
 
 class Choice(NamedTuple):
-    """A page of rows, from 1, that meet filters, sorted by a column; equal ones by all columns."""
+    """A page of filtered rows, from 1, sorted by a column, and then by all columns."""
 
     filters: Sequence[Filter]
     number: int
@@ -99,7 +99,7 @@ class Choice(NamedTuple):
     is_falling: bool
 
     def of(self, question: Question) -> Question:
-        """Rows of that page, as a question."""
+        """Question for the rows of the page."""
         chosen = filter_rows(question, self.filters)
         order = f"ORDER BY {_quote(self.sort)}{' DESC' * self.is_falling} NULLS LAST, *"
         cut = f"LIMIT {PAGE_ROWS} OFFSET {(self.number - 1) * PAGE_ROWS}"
@@ -107,10 +107,10 @@ class Choice(NamedTuple):
 
 
 def answer_from(rows: pa.Table, question: Question) -> pa.Table:
-    """Rows of a question about ``GIVEN``, which are in memory already."""
-    with duckdb.connect() as alone:
-        alone.register("given", rows)
-        return run_query(alone, question.sql, question.values)
+    """Answer a question about ``ALL_ROWS`` from rows in memory."""
+    with duckdb.connect() as connection:
+        connection.register("all_rows", rows)
+        return run_query(connection, question.sql, question.values)
 
 
 def _quote(name: str) -> str:

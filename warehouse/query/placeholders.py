@@ -1,6 +1,6 @@
-"""What the text of a SQL file leaves to be filled in: rows of CSV files, and views of all studies.
+"""Fill placeholders in SQL files: rows of CSV files, and views of all studies.
 
-So a general view needs to name no study.
+A general view therefore does not name studies.
 """
 
 import csv
@@ -10,26 +10,26 @@ from pathlib import Path
 STUDIES = re.compile(r"\bstudies\('([^']+)'\)")
 CSV = re.compile(r"\bcsv\('([^']+)'\)")
 STUDY = "study"
-"""Column that names the folder of a file, where a pattern has files of several folders."""
+"""Column with the name of a CSV file's folder, where a pattern matches several folders."""
 
 
-def filled(sql: str, folder: Path) -> str:
-    """Replace what a file leaves open by what lies in ``folder``, which is that of all files.
+def fill_placeholders(sql: str, folder: Path) -> str:
+    """Replace the placeholders of a SQL file with content from ``folder``, the root of all files.
 
-    ``csv('<pattern>')`` becomes the rows of the CSV files of that name: cells are text, an empty
-    one is NULL; a column ``study`` names the folder of a row's file. ``studies('<name>')`` becomes
-    the rows of the views ``core_<study>_<name>`` of all studies.
+    ``csv('<pattern>')`` becomes the rows of matching CSV files: cells are text, or NULL if empty; a
+    column ``study`` names the folder of a row's file. ``studies('<name>')`` becomes the rows of the
+    views ``core_<study>_<name>`` of all studies.
 
     Examples
     --------
-    >>> filled("SELECT 1", Path("sql"))
+    >>> fill_placeholders("SELECT 1", Path("sql"))
     'SELECT 1'
     """
     sql = CSV.sub(lambda match: _rows(folder, match[1]), sql)
-    return STUDIES.sub(lambda match: f"({_of_studies(folder, match[1])})", sql)
+    return STUDIES.sub(lambda match: f"({_unite_studies(folder, match[1])})", sql)
 
 
-def _of_studies(folder: Path, name: str) -> str:
+def _unite_studies(folder: Path, name: str) -> str:
     files = sorted(folder.glob(f"studies/*/core_*_{name}.sql"))
     return " UNION ALL BY NAME ".join(f"FROM {file.stem}" for file in files)
 

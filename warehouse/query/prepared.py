@@ -1,8 +1,8 @@
-"""All views of a warehouse bound once, and kept as a file of DuckDB that every opening attaches.
+"""Bind all views of a warehouse once, and cache them as a DuckDB file for every connection.
 
-To bind the views takes seconds, to attach them milliseconds. They are the same for every warehouse:
-which files they read is a variable of the connection. The file is named by a digest of all that it
-is made of, so that another version of the views has another file.
+Binding the views takes seconds; attaching them takes milliseconds. They are the same for every
+warehouse, since a variable of the connection lists the files to read. The file's name is a digest
+of its inputs, so that another version of the views has another file.
 """
 
 import hashlib
@@ -24,64 +24,66 @@ from warehouse.query import functions, views
 from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import create_tables
 from warehouse.query.scratch import scratch_folder
-from warehouse.query.views import create_views, staging
+from warehouse.query.views import create_views, staging_view
 from warehouse.storage.cache import cache_folder
 from warehouse.tables.declarations import TABLES
 
 CATALOGUE = "warehouse"
-"""Name of the database that has the views; what they are given lies in DuckDB's ``memory``."""
+"""Name of the database with the views; their inputs are in DuckDB's database ``memory``."""
 
 
 def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make all views and macros known to a connection in memory, which cannot change them."""
+    """Attach all views and macros to a connection in memory, read-only."""
     name = f"{_digest()}.duckdb"
-    kept = cache_folder() / "views" / name
+    cached_file = cache_folder() / "views" / name
     try:
-        _attach(connection, kept)
+        _attach_file(connection, cached_file)
     except duckdb.Error:
-        # Not there yet, or damaged. Where it cannot be kept, this process has it all the same.
-        bound = _bound(name)
+        # Not cached yet, or damaged. If it cannot be cached, this process uses its own file.
+        new_file = _bind_views(name)
         with suppress(OSError):
-            _keep(bound, kept)
-        _attach(connection, bound)
+            _save(new_file, cached_file)
+        _attach_file(connection, new_file)
     connection.execute(f"SET search_path = 'memory,{CATALOGUE}'")
 
 
 def _digest() -> str:
-    """Digest of what the file is made of; reads files as they are, since parsing takes longer."""
-    tables = (f"{staging(table).sql}{table.schema}" for table in TABLES.values())
+    """Digest of the file's inputs; reads SQL files as they are, since parsing takes longer."""
+    tables = (f"{staging_view(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
-    known = "\0".join((duckdb.__version__, *tables, *signatures))
-    found = []
-    for folder, _, names in os.walk(views.SQL_FOLDER):  # a fifth of what rglob takes
+    versions = "\0".join((duckdb.__version__, *tables, *signatures))
+    files = []
+    for folder, _, names in os.walk(views.SQL_FOLDER):  # a fifth of the time of rglob
         for path in (Path(folder, name) for name in names):
             file = path.stat()
-            found.append((path, file.st_mtime_ns, file.st_size))
-    return _digest_of(known, views.SQL_FOLDER, tuple(sorted(found)))
+            files.append((path, file.st_mtime_ns, file.st_size))
+    return _digest_of(versions, views.SQL_FOLDER, tuple(sorted(files)))
 
 
 @cache
-def _digest_of(known: str, root: Path, found: tuple[tuple[Path, int, int], ...]) -> str:
-    """The same for files of these moments and sizes: a command opens a warehouse many times."""
-    digest = hashlib.sha256(known.encode())
-    for path, *_ in found:
+def _digest_of(versions: str, root: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Digest, cached by times and sizes of files: a command opens a warehouse many times."""
+    digest = hashlib.sha256(versions.encode())
+    for path, *_ in files:
         digest.update(f"\0{path.relative_to(root)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, mode: str = " (READ_ONLY)") -> None:
+def _attach_file(
+    connection: duckdb.DuckDBPyConnection, path: Path, mode: str = " (READ_ONLY)"
+) -> None:
     quoted = str(path).replace("'", "''")
     connection.execute(f"ATTACH '{quoted}' AS {CATALOGUE}{mode}")
 
 
 @cache
-def _bound(name: str) -> Path:
-    """A file of this name, gone with this process, in which all views lie bound."""
+def _bind_views(name: str) -> Path:
+    """Write a temporary file of this process with all views bound; returns its path."""
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     remedy = "set TMPDIR to a folder that can be written"
     with (
-        refusals_as(WarehouseError, f"no views can be made in {folder}", remedy),
+        refusals_as(WarehouseError, f"views cannot be written to {folder}", remedy),
         duckdb.connect() as connection,
     ):
         functions.register(connection)
@@ -90,15 +92,15 @@ def _bound(name: str) -> Path:
         write_missing_seeds(store)
         create_tables(connection)
         provide_files(connection, store, [])
-        _attach(connection, folder / name, mode="")
+        _attach_file(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")
-        views.read_again()  # the file is named by the files of this moment
-        create_views(connection, views.in_order())
+        views.forget_views()  # the file's name is a digest of the current files
+        create_views(connection, views.sort_views())
     return folder / name
 
 
-def _keep(bound: Path, kept: Path) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    temporary = kept.with_name(f"{kept.name}.{uuid4().hex}.tmp")
-    shutil.copyfile(bound, temporary)
-    temporary.replace(kept)
+def _save(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
+    shutil.copyfile(source, temporary)
+    temporary.replace(target)

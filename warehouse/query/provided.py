@@ -1,4 +1,4 @@
-"""What the SQL files take as given: which files hold the rows of a table, and the receipts."""
+"""Provide inputs of the SQL files: the files with the rows of each table, and their receipts."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -24,7 +24,7 @@ RECEIPT_FILES = {
 
 
 class ReadFile(NamedTuple):
-    """A file that readers open, and the commit that it is of."""
+    """A file that readers open, and its commit."""
 
     kind: str
     study: str
@@ -45,14 +45,14 @@ def provide_files(
 ) -> tuple[str, ...]:
     """Set the variables ``files`` and ``row_counts`` and create the relation ``receipt_files``.
 
-    Returns the folders in which the files lie, and nothing of other warehouses.
+    Returns the folders of the files; they hold no files of other warehouses.
 
-    Files of the keys ``without`` are left out, as those are that are missing or cannot be read.
-    Raises WarehouseError when a seed is missing or damaged.
+    Leaves out files with the keys ``without`` and files that are missing or unreadable. Raises
+    WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
-    readable = store.readable({key: wanted[key] for key in wanted if key not in without})
+    contents = {file.path: Content(file.byte_count, file.sha256) for file in read}
+    readable = store.readable({key: contents[key] for key in contents if key not in without})
     paths = readable.places
     if readable.filesystem:
         connection.register_filesystem(readable.filesystem)
@@ -65,7 +65,7 @@ def provide_files(
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    # DuckDB would guess the size of a table from its first file, and begin joins at the wrong end.
+    # DuckDB would guess the size of a table from its first file, and order joins badly.
     row_counts = dict.fromkeys(seeds, 0)
     for table, key, count in {(file.table_name, file.path, file.row_count) for file in read}:
         row_counts[table] += count if key in paths else 0

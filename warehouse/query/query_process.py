@@ -1,8 +1,8 @@
-"""One query in a process of its own, which has a bound of memory and can be ended at any moment.
+"""Run one query in a separate process with a memory limit, which can be killed at any moment.
 
-DuckDB bounds what it buffers. It does not bound a single value, a list, or the Python objects of a
-row, and some of its functions do not look for interrupts. The kernel refuses the process memory
-above its bound, and Ctrl-C kills the process.
+DuckDB limits its buffers. It does not limit single values, lists, or the Python objects of a row,
+and some of its functions do not check for interrupts. The kernel enforces the limit of the process,
+and Ctrl-C kills it.
 """
 
 import ctypes
@@ -21,13 +21,13 @@ import duckdb
 
 from decaf.errors import DecafError, QueryError
 from warehouse.query.catalog import TOO_LARGE, connect
-from warehouse.query.damage import described, left_out, naming_damage
+from warehouse.query.damage import describe_damage, list_unreadable_files, report_damage
 from warehouse.query.scratch import scratch_folder
 from warehouse.storage import Storage
 
 GIGABYTE = 10**9
 ADDRESSED = 2
-"""Bytes that a process may have for each that DuckDB may buffer; large sorts have 1.5."""
+"""Memory limit of a process as a multiple of DuckDB's limit; large sorts need 1.5."""
 PR_SET_PDEATHSIG = 1
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def run_in_process(
     warn
         Callback for a warning about files that are left out; the forked process calls it.
     threads
-        DuckDB's threads; all cores if it is not given.
+        DuckDB's threads; by default one for each core.
     folder
         Folder that ``work`` writes files to; temporary files of a killed process are removed there.
     """
@@ -72,9 +72,9 @@ def run_in_process(
         result = error = None
         try:
             connection = connect(store, memory_limit=f"{memory_gb}GB", threads=threads)
-            if damage := left_out(connection):
-                warn(described(store, damage))
-            with naming_damage(store):
+            if damage := list_unreadable_files(connection):
+                warn(describe_damage(store, damage))
+            with report_damage(store):
                 result = work(connection)
             sys.stdout.flush()
         except MemoryError:
@@ -87,10 +87,10 @@ def run_in_process(
         sender.send((result, error))
 
     with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
-        Path(scratch).chmod(0o700)  # whatever the umask says
+        Path(scratch).chmod(0o700)  # for any umask
         process = fork.Process(target=serve, args=(scratch,), daemon=True)
         process.start()
-        sender.close()  # the end of the process now ends what the receiver waits for
+        sender.close()  # now the receiver gets EOFError when the process ends
         try:
             result, error = receiver.recv()
         except EOFError:
@@ -114,7 +114,7 @@ def _name_end(process: BaseProcess) -> str:
 
 
 def _bound_memory(byte_count: int) -> None:
-    """Let this process have so many more bytes of memory that it can write to."""
+    """Limit the writable memory of this process to its present size plus ``byte_count``."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     most = pages * resource.getpagesize() + byte_count
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

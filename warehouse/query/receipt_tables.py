@@ -1,4 +1,4 @@
-"""Receipts as tables of a connection: what is committed, and which files hold the rows."""
+"""Create tables of receipts and committed units on a connection."""
 
 import duckdb
 
@@ -35,7 +35,7 @@ def read_receipts(connection: duckdb.DuckDBPyConnection, store: Storage) -> list
     committed = list(receipts.read(store))
     rows = [(r.kind, r.study, r.key, r.model_id, r.committed_at) for r in committed]
     create_table(connection, "receipts", TABLES["receipts"], rows)
-    units = [  # upgrades name units that they left behind
+    units = [  # a withdrawal by an upgrade names units, too
         (receipt.study, unit, receipt.key)
         for receipt in committed
         if receipt.kind == "units"

@@ -1,7 +1,7 @@
-"""Temporary files of a process that none of its ends leaves behind, not even SIGKILL.
+"""Temporary folder of a process, removed even if the process is killed.
 
-Their folder is locked by its process. The lock ends with the process, however that ends, and the
-next one that opens a warehouse removes what nobody holds.
+The process locks its folder, and the lock ends with the process. The next process that opens a
+warehouse removes folders without a lock.
 """
 
 import atexit
@@ -22,42 +22,42 @@ PREFIX = "decaf-scratch-"
 
 @cache
 def scratch_folder() -> Path:
-    """A folder in the temporary folder for this process alone, made at the first call.
+    """Return the private temporary folder of this process; the first call makes it.
 
-    Raises WarehouseError when there is no room for it.
+    Raises WarehouseError when it cannot be made.
     """
     place = Path(tempfile.gettempdir())
-    for left in place.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # somebody else's, or another process removes it now
-            descriptor = _opened(left)
+    for old_folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # it is in use, or another process is removing it
+            descriptor = _open_folder(old_folder)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(left)
+                shutil.rmtree(old_folder)
             finally:
                 os.close(descriptor)
     remedy = "set TMPDIR to a folder that can be written"
     with refusals_as(WarehouseError, f"no temporary folder can be made in {place}", remedy):
-        made = Path(tempfile.mkdtemp(prefix="decaf-"))
-        made.chmod(0o700)  # whatever the umask says
-    # Where nothing can be locked, nobody removes it. It has its name once it is held.
+        new_folder = Path(tempfile.mkdtemp(prefix="decaf-"))
+        new_folder.chmod(0o700)  # for any umask
+    # It gets its final name after it is locked. Without locks, no process removes it.
     with suppress(OSError):
-        fcntl.flock(_opened(made), fcntl.LOCK_EX)  # open for as long as the process is there
-    folder = made.rename(place / f"{PREFIX}{uuid4().hex}")
-    _made.append((os.getpid(), folder))
+        fcntl.flock(_open_folder(new_folder), fcntl.LOCK_EX)  # stays open until the process ends
+    folder = new_folder.rename(place / f"{PREFIX}{uuid4().hex}")
+    _folders.append((os.getpid(), folder))
     return folder
 
 
 def remove_scratch() -> None:
-    """Remove the folder of this process, which begins nothing else in it."""
-    for process, folder in _made:
+    """Remove the folder of this process; call it last."""
+    for process, folder in _folders:
         if process == os.getpid():
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(folder: Path) -> int:
+def _open_folder(folder: Path) -> int:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
-_made: list[tuple[int, Path]] = []
+_folders: list[tuple[int, Path]] = []
 atexit.register(remove_scratch)
 os.register_at_fork(after_in_child=scratch_folder.cache_clear)

@@ -1,6 +1,6 @@
-"""Errors of an object store that were raised while DuckDB read a file, out of what it says of them.
+"""Recover errors of an object store from the text of DuckDB's errors.
 
-DuckDB tells an error of Python as text alone: the traceback, and in its last line type and message.
+DuckDB turns a Python error into text: the traceback, whose last line has its type and message.
 """
 
 import re
@@ -11,8 +11,8 @@ KINDS = {kind.__name__: kind for kind in (WarehouseError, OutOfReach, StoreAway)
 LAST_LINE = re.compile(rf"^(?:[\w.]+\.)?({'|'.join(KINDS)}): (.+)\Z", re.MULTILINE | re.DOTALL)
 
 
-def of_store(error: BaseException) -> WarehouseError | None:
-    """What was raised while a file of a store was read; none if the error is of something else."""
-    if said := LAST_LINE.search(str(error)):
-        return KINDS[said[1]](said[2].strip())
+def find_store_error(error: BaseException) -> WarehouseError | None:
+    """Return the error that an object store raised while DuckDB read a file, or None."""
+    if match := LAST_LINE.search(str(error)):
+        return KINDS[match[1]](match[2].strip())
     return None

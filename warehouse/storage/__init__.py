@@ -1,7 +1,7 @@
-"""Where a warehouse is kept: a local folder or an object store. Nothing else knows which.
+"""Storage of a warehouse: a local folder or an object store. Other modules do not know which.
 
-A root is a path, or an URL as in ``s3://bucket/prefix``. Everything in it has a key, a relative
-path with ``/``; a key is published whole or not at all, and is never renamed.
+A root is a path, or a URL as in ``s3://bucket/prefix``. Every object in it has a key, a relative
+path with ``/``. An object is published whole or not at all, and never renamed.
 """
 
 from functools import cache
@@ -13,15 +13,15 @@ from warehouse.storage.local import LocalStorage
 __all__ = ["Content", "Entry", "Held", "Root", "Storage", "Write", "open"]
 
 Root = Path | str
-"""Place of a warehouse as people give it."""
+"""Path or URL of a warehouse."""
 LOCAL = "file://"
 
 
 def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
-    """Storage at a root, the same in every process; makes nothing and asks nobody.
+    """Open the storage at a root, without creating anything or sending a request.
 
-    Raises WarehouseError for an URL that cannot be used: its protocol or its parts; MissingPackage
-    for an URL where obstore is not installed.
+    Raises WarehouseError for a URL whose protocol or parts are wrong; MissingPackage for a URL if
+    obstore is not installed.
     """
     if isinstance(root, str):
         if "://" in root and not root.startswith(LOCAL):
@@ -32,10 +32,10 @@ def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
 
 @cache
 def _object_store(url: str) -> Storage:
-    # One client keeps its connections; and who stays on local folders loads none of this.
+    # Cached: a client keeps its connections. Imported here: local folders do not need it.
     from warehouse.storage.urls import open_store
 
-    store = open_store(url)  # says what to install where obstore is missing
+    store = open_store(url)  # raises MissingPackage without obstore
     from warehouse.storage.object_store import ObjectStore
 
     return ObjectStore(url, store)

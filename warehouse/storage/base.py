@@ -1,4 +1,4 @@
-"""The operations that a warehouse needs of the place where it is kept."""
+"""Interface of the storage of a warehouse."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-if TYPE_CHECKING:  # who stays on local folders does not load it
+if TYPE_CHECKING:  # local folders do not need it
     from fsspec import AbstractFileSystem
 
 
 Write = Callable[[BinaryIO], object]
-"""Writes an object to the file that it is given."""
+"""Function that writes the content of an object to a file."""
 
 
 class Entry(NamedTuple):
@@ -21,13 +21,13 @@ class Entry(NamedTuple):
     key: str
     byte_count: int
     modified_at: datetime
-    """Of the storage's own clock, UTC."""
+    """Time of the last change by the storage's clock, UTC."""
     version: str | None = None
-    """Another text for every content, where the storage lists one."""
+    """Text that changes with the content; None if the storage lists none."""
 
 
 class Content(NamedTuple):
-    """What an object holds."""
+    """Size and digest of an object."""
 
     byte_count: int
     sha256: str
@@ -37,22 +37,22 @@ class Readable(NamedTuple):
     """Objects as DuckDB reads them."""
 
     places: dict[str, str]
-    """What it opens, by key: a path, or an address of the file system. Each ends with its key."""
+    """Path, or address of the file system, that DuckDB opens, by key. Each ends with its key."""
     folders: tuple[str, ...]
-    """Where these lie and what :meth:`Storage.bring` gives, and nothing of other warehouses."""
+    """Folders of these places and of :meth:`Storage.bring`, without files of other warehouses."""
     filesystem: "AbstractFileSystem | None"
-    """Opens the addresses, where there are any."""
+    """File system that opens the addresses; None if all places are paths."""
 
 
 class Held(Exception):
-    """Somebody else holds what was to be held; the text says who."""
+    """Another process holds the lock; the text describes it."""
 
 
 class Storage(ABC):
-    """A warehouse: objects by key, each there whole or not at all; pickles for other processes."""
+    """Objects of a warehouse by key, each whole or missing; can be pickled for other processes."""
 
     address: str
-    """The root as messages and further processes call it."""
+    """The root, for messages and other processes."""
     folder: Path | None = None
     """Absolute folder of the warehouse on this machine; None for an object store."""
 
@@ -62,66 +62,67 @@ class Storage(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the root if that is possible, and fail now if it takes no objects."""
+        """Make the root if possible; raises an error if it cannot be written."""
 
     @abstractmethod
     def publish(self, key: str, write: Write) -> Content:
-        """Put what ``write`` writes under a key, whole or not at all.
+        """Publish the object that ``write`` writes under a key, whole or not at all.
 
-        Raises OSError or OutOfReach when the storage refuses; the object is then as it was.
+        Raises OSError or OutOfReach when the storage cannot be written; the old object then stays.
         """
 
     def publish_all(self, writes: Iterable[tuple[str, Write]]) -> dict[str, Content]:
-        """Put several objects, by key; each is whole or not there, whatever stops the others.
+        """Publish several objects, each whole or not at all, even if another one fails.
 
-        They are written one after the other, and the next is asked for when one is written.
+        Objects are written one after the other; ``writes`` is read lazily. Returns their contents
+        by key.
         """
         return {key: self.publish(key, write) for key, write in writes}
 
     @abstractmethod
     def read(self, key: str) -> bytes:
-        """Content of an object.
+        """Read an object.
 
         Raises FileNotFoundError when there is none.
         """
 
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Objects in the sequence of their keys, without those that are not there."""
+        """Read objects in the sequence of their keys; passes over missing ones."""
         for key in keys:
             with suppress(FileNotFoundError):
                 yield key, self.read(key)
 
     def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
-        """Objects of a listing, as :meth:`read_many`; what has not changed may be remembered."""
+        """Read objects of a listing as :meth:`read_many`; may cache unchanged objects."""
         return self.read_many(entry.key for entry in entries)
 
     @abstractmethod
     def exists(self, key: str) -> bool:
-        """Whether there is an object of this key."""
+        """True if there is an object of this key."""
 
     @abstractmethod
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
-        """Objects below a folder, at any depth, whose keys end so; sorted by key."""
+        """List objects below a folder, at any depth, whose keys have a suffix; sorted by key."""
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Delete an object; one that is not there is fine."""
+        """Delete an object; a missing one is no error."""
 
     @abstractmethod
     def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """Local files of objects as they are now, by key; what is not there is left out."""
+        """Make objects available as local files, by key; leaves out missing ones."""
 
     @abstractmethod
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
-        """How DuckDB reads these objects, without the missing ones and those of another size."""
+        """Find the places where DuckDB reads objects; leaves out missing and changed ones."""
 
     @abstractmethod
     def hold(self, key: str) -> AbstractContextManager[None]:
-        """Hold a lock for the length of the block.
+        """Hold a lock inside the block.
 
-        Raises Held when somebody else holds it.
+        Raises Held when another process holds it.
         """
 
     @abstractmethod
     def is_held(self, key: str) -> bool:
-        """Whether somebody holds a lock at this moment."""
+        """True if a process holds the lock now."""

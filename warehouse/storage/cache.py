@@ -1,4 +1,4 @@
-"""Where a machine keeps what it can make again at any time."""
+"""Cache folder of a machine, whose files can be deleted at any time."""
 
 import os
 import shutil
@@ -7,12 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 UNUSED_SECONDS = 7 * 24 * 3600
-"""What no process has asked for so long is deleted."""
+"""Time after which an unused file is deleted."""
 TOUCH_SECONDS = 3600
 
 
 def cache_folder() -> Path:
-    """Folder of the user's own: ``DECAF_CACHE``, or else ``decaf`` in the user's cache folder."""
+    """Cache folder: ``DECAF_CACHE``, or else ``decaf`` in the user's cache folder."""
     if chosen := os.environ.get("DECAF_CACHE"):
         return Path(chosen).absolute()
     cache = os.environ.get("XDG_CACHE_HOME")
@@ -20,13 +20,13 @@ def cache_folder() -> Path:
 
 
 def note_use(path: Path) -> None:
-    """Note that a file or folder is in use, not more often than that matters."""
+    """Update the time of last use of a file or folder, at most once an hour."""
     if path.stat().st_mtime < time.time() - TOUCH_SECONDS:
         os.utime(path)
 
 
 def prune_unused(folder: Path) -> int:
-    """Delete what nobody has asked for in a week of all that lies in a folder; returns how many."""
+    """Delete files and folders in a folder that are unused for a week; returns their number."""
     before, count = time.time() - UNUSED_SECONDS, 0
     for path in folder.glob("*"):
         with suppress(FileNotFoundError):  # another process may be renaming or deleting it

@@ -1,8 +1,8 @@
 """Local copies of small objects, which all readers on a machine share.
 
-Files of a commit never change, so a copy is known by the digest of its content. A receipt may be
-replaced, so its copy is known by the version that the store lists. Every warehouse has a folder of
-its own in ``warehouse.storage.cache``.
+Files of a commit never change, so the digest of the content identifies a copy. A receipt can be
+replaced, so the version in the store's listing identifies its copy. Every warehouse has a separate
+folder in ``warehouse.storage.cache``.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Copies:
         return cache_folder() / "warehouses" / self._name
 
     def find(self, digest: str, key: str, byte_count: int) -> Path | None:
-        """Copy of an object, or None without a whole one; notes that it is in use."""
+        """Find a complete copy of an object, or None; updates its time of last use."""
         path = self.folder / digest / key
         if not (path.exists() and path.stat().st_size == byte_count):
             return None
@@ -38,28 +38,28 @@ class Copies:
         return path
 
     def keep(self, digest: str, key: str, content: bytes) -> Path:
-        """Write a copy under its name once it is complete; other processes may do the same.
+        """Write a complete copy; other processes may write the same copy at the same time.
 
         Raises WarehouseError when the cache folder cannot be written.
         """
         path = self.folder / digest / key
         temporary = path.with_name(f"{uuid4().hex}.tmp")
-        refused = f"no copy of {key} can be kept in {self.folder}"
+        refused = f"a copy of {key} cannot be written to {self.folder}"
         with refusals_as(WarehouseError, refused, REMEDY):
             if not self.find(digest, key, len(content)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 temporary.write_bytes(content)
                 temporary.replace(path)
-                os.utime(self.folder / digest)  # that of an earlier copy may be old
+                os.utime(self.folder / digest)  # the time of an earlier copy may be old
         return path
 
     def prune(self) -> int:
-        """Delete copies that no command has asked for in a week; returns how many."""
+        """Delete copies that are unused for a week; returns their number."""
         return prune_unused(self.folder)
 
 
 def version_digest(entry: Entry) -> str:
-    """Digest of a listed version of an object: another one once the object was replaced."""
+    """Digest of a listed version of an object, which changes when the object is replaced."""
     moment = entry.modified_at.isoformat()
     identity = f"{entry.key} {entry.byte_count} {moment} {entry.version}"
     return hashlib.sha256(identity.encode()).hexdigest()

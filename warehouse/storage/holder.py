@@ -1,4 +1,4 @@
-"""Who holds a lock, as it is written into it."""
+"""Describe the holder of a lock in the lock's content."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 def this_process() -> dict[str, str | int]:
-    """What this process writes."""
+    """Content of a lock that this process holds."""
     return {
         "process": os.getpid(),
         "host": socket.gethostname(),
@@ -16,7 +16,7 @@ def this_process() -> dict[str, str | int]:
 
 
 def is_gone(content: bytes) -> bool:
-    """Whether the holder was a process of this machine that has ended."""
+    """True if the holder was a process of this machine and has ended."""
     try:
         holder = json.loads(content)
         if holder["host"] == socket.gethostname():
@@ -28,8 +28,8 @@ def is_gone(content: bytes) -> bool:
     return False
 
 
-def described(content: bytes) -> str:
-    """What others read of it."""
+def describe_holder(content: bytes) -> str:
+    """Describe the holder for messages."""
     try:
         holder = json.loads(content)
         until = f", at most until {holder['until']}" if "until" in holder else ""

@@ -1,12 +1,14 @@
 """Locks on an object store: leases that end by themselves when their holder dies.
 
-A lock is a folder of leases, numbered 1, 2, …; the last one counts. Who wants the lock lists them.
-If the last one has ended, the caller puts the next number on the condition that there is none yet,
-so one of several callers gets it. The holder renews its lease by putting it again. A lease that is
-not renewed ends by the clock of its holder; on the holder's own machine it ends with the process.
+A lock is a folder of leases, numbered 1, 2, …; the last one counts. A process that needs the lock
+lists them. If the last lease has ended, the process puts the next number on the condition that it
+does not exist yet, so that only one of several processes succeeds. The holder renews its lease by
+putting it again. A lease that is not renewed ends by the clock of its holder; on the holder's
+machine it ends with the process.
 
-Machines whose clocks differ by more than a lease, or one that slept through it, may hold a study at
-once. Commits are known by their keys, so that costs work done twice, and never a wrong row.
+Two machines can hold a study at once if their clocks differ by more than a lease, or if one slept
+longer than a lease. Both then compute the same commits with the same keys: they waste work, but
+write no wrong row.
 """
 
 import json
@@ -18,20 +20,20 @@ from uuid import uuid4
 
 from decaf.errors import OutOfReach
 from warehouse.storage.base import Held
-from warehouse.storage.holder import described, is_gone, this_process
+from warehouse.storage.holder import describe_holder, is_gone, this_process
 from warehouse.storage.objects import Objects
 
 LEASE_SECONDS = 120
 RENEWALS = 6
-"""Renewals in the time of a lease: some may fail."""
+"""Renewals during one lease, so that some may fail."""
 ENDING = ".lease"
 
 
 @contextmanager
 def hold(store: Objects, folder: str) -> Iterator[None]:
-    """Hold a lease for the length of the block, and end it then.
+    """Hold a lease inside the block, and end it afterwards.
 
-    Raises Held when somebody else holds it.
+    Raises Held when another process holds it.
     """
     holder = {**this_process(), "lease": uuid4().hex}
     key = _take(store, folder, holder)
@@ -45,30 +47,30 @@ def hold(store: Objects, folder: str) -> Iterator[None]:
     finally:
         is_over.set()
         renewing.join()
-        # Where the store is away the lease ends by itself, and what broke is said already.
+        # If the store is unreachable, the lease ends by itself, and the block has raised an error.
         with suppress(OutOfReach):
-            store.put(key, _written(holder, seconds=0))
+            store.put(key, _lease_content(holder, seconds=0))
 
 
 def is_held(store: Objects, folder: str) -> bool:
-    """Whether the last lease has not ended."""
+    """True if the last lease has not ended."""
     _, content = _last(store, folder)
     return _is_live(content)
 
 
 def _take(store: Objects, folder: str, holder: dict[str, str | int]) -> str:
-    """Key of a new lease, the last one of its folder."""
+    """Create a new lease, the last one of its folder; returns its key."""
     number, content = _last(store, folder)
     if _is_live(content):
-        raise Held(described(content))
-    key, own = _key(folder, number + 1), _written(holder, LEASE_SECONDS)
-    # A put whose answer was lost is repeated, and meets the object that it put before.
-    is_taken = store.put_new(key, own) or store.read(key) == own
+        raise Held(describe_holder(content))
+    key, content_of_new_lease = _key(folder, number + 1), _lease_content(holder, LEASE_SECONDS)
+    # obstore repeats a put whose answer was lost, and then finds its own object.
+    is_taken = store.put_new(key, content_of_new_lease) or store.read(key) == content_of_new_lease
     numbers = _numbers(store, folder)
     if not is_taken or numbers[-1] > number + 1:
-        if is_taken:  # others have held and left this number since the first listing
+        if is_taken:  # another process has had a later lease since the first listing
             store.delete(key)
-        raise Held(described(_last(store, folder)[1]))
+        raise Held(describe_holder(_last(store, folder)[1]))
     for past in numbers[:-1]:
         store.delete(_key(folder, past))
     return key
@@ -84,7 +86,7 @@ def _key(folder: str, number: int) -> str:
 
 
 def _last(store: Objects, folder: str) -> tuple[int, bytes]:
-    """Number and content of the last lease; 0 and nothing where there is none."""
+    """Number and content of the last lease; 0 and b"" without a lease."""
     while numbers := _numbers(store, folder):
         with suppress(FileNotFoundError):  # the next holder has deleted it: list again
             return numbers[-1], store.read(_key(folder, numbers[-1]))
@@ -95,12 +97,12 @@ def _renew(
     store: Objects, key: str, holder: dict[str, str | int], is_over: threading.Event
 ) -> None:
     while not is_over.wait(LEASE_SECONDS / RENEWALS):
-        # The next renewal may get through; commits say on their own that the store is away.
+        # The next renewal may succeed; commits report an unreachable store.
         with suppress(OutOfReach):
-            store.put(key, _written(holder, LEASE_SECONDS))
+            store.put(key, _lease_content(holder, LEASE_SECONDS))
 
 
-def _written(holder: dict[str, str | int], seconds: float) -> bytes:
+def _lease_content(holder: dict[str, str | int], seconds: float) -> bytes:
     until = datetime.now(UTC) + timedelta(seconds=seconds)
     return json.dumps({**holder, "until": until.isoformat(timespec="seconds")}).encode()
 

@@ -1,4 +1,4 @@
-"""A warehouse in a folder: objects are files, replaced by rename; locks are the system's."""
+"""Storage in a folder: objects are files, replaced by rename; locks are the operating system's."""
 
 import errno
 import fcntl
@@ -18,19 +18,19 @@ import pyarrow.parquet as pq
 from decaf.errors import OutOfReach, WarehouseError
 from decaf.foundation.files import refusals_as, replace_files
 from warehouse.storage.base import Content, Entry, Held, Readable, Storage, Write
-from warehouse.storage.holder import described, this_process
+from warehouse.storage.holder import describe_holder, this_process
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def write_to(path: Path, write: Write) -> None:
-    """Make a file of what ``write`` writes."""
+    """Write a file with ``write``."""
     with path.open("wb") as file:
         write(file)
 
 
 def _is_readable(path: Path, byte_count: int) -> bool:
-    """Whether the file is there and whole; its footer is read only when the size is another."""
+    """True if the file is whole; reads its footer only if the size differs from ``byte_count``."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -48,7 +48,7 @@ class LocalStorage(Storage):
         self.address = str(folder)
 
     def prepare(self) -> None:
-        """Make the folder and try a file."""
+        """Make the folder and write a test file."""
         self.folder.mkdir(parents=True, exist_ok=True)
         probe = self.folder / f".probe.{os.getpid()}.tmp"
         try:
@@ -63,52 +63,53 @@ class LocalStorage(Storage):
     def publish_all(self, writes: Iterable[tuple[str, Write]]) -> dict[str, Content]:
         """Write all temporary files before the first is flushed.
 
-        A warehouse that was deleted or moved is not begun again behind the back of who did it.
+        Raises FileNotFoundError, instead of making a new folder, if the warehouse was deleted or
+        moved.
         """
         if not self.folder.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
+            raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse no longer exists")
         keys: list[str] = []
 
         def files() -> Iterator[tuple[Path, Callable[[Path], object]]]:
             for key, write in writes:
                 keys.append(key)
-                yield self._own(key), partial(write_to, write=write)
+                yield self._path_without_links(key), partial(write_to, write=write)
 
         replaced = replace_files(files())
         return {key: self._content(key, path) for key, path in zip(keys, replaced, strict=True)}
 
     def _content(self, key: str, path: Path) -> Content:
-        with self._explained(key), path.open("rb", buffering=0) as file:
+        with self._raise_out_of_reach(key), path.open("rb", buffering=0) as file:
             digest = hashlib.file_digest(file, "sha256")
             return Content(file.tell(), digest.hexdigest())
 
     def read(self, key: str) -> bytes:
-        """Content of a file."""
-        # A Path costs as much as to read the file, and a large audit has 100,000s of receipts.
+        """Read a file."""
+        # A Path takes as long as reading the file, and a large audit has 100,000s of receipts.
         place = f"{self.address}/{key}"
-        with self._explained(key), open(place, "rb", buffering=0) as file:  # noqa: PTH123
+        with self._raise_out_of_reach(key), open(place, "rb", buffering=0) as file:  # noqa: PTH123
             return file.readall()
 
     def exists(self, key: str) -> bool:
-        """Whether there is a file."""
-        with self._explained(key):
+        """True if there is a file."""
+        with self._raise_out_of_reach(key):
             return (self.folder / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
-        """Files below a folder."""
+        """List files below a folder."""
         files, folders = [], [folder]
         while folders:
             above = folders.pop()
-            # What is deleted between its listing and a look at it is not there.
+            # A file or folder can be deleted after it was listed.
             with (
                 suppress(FileNotFoundError),
-                self._explained(above),
-                os.scandir(self._own(above)) as listing,
+                self._raise_out_of_reach(above),
+                os.scandir(self._path_without_links(above)) as listing,
             ):
                 for item in listing:
                     key = f"{above}/{item.name}" if above else item.name
                     if item.is_symlink():
-                        self._own(key)
+                        self._path_without_links(key)
                     elif item.is_dir():
                         folders.append(key)
                     elif item.name.endswith(suffixes) and item.is_file():
@@ -120,15 +121,15 @@ class LocalStorage(Storage):
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
-        with self._explained(key):
-            self._own(key).unlink(missing_ok=True)
+        with self._raise_out_of_reach(key):
+            self._path_without_links(key).unlink(missing_ok=True)
 
     def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """The files themselves."""
+        """Return the paths of the files themselves."""
         return {key: self.folder / key for key in keys if self.exists(key)}
 
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
-        """The files themselves."""
+        """Return the paths of the files themselves."""
         places = {
             key: str(self.folder / key)
             for key, content in wanted.items()
@@ -138,11 +139,11 @@ class LocalStorage(Storage):
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
-        """Hold a file with ``flock``, which ends with the process, however that ends.
+        """Lock a file with ``flock``; the lock ends with the process, even if that is killed.
 
-        Raises WarehouseError where the file system lets no file be made, or has no locks.
+        Raises WarehouseError if the file system cannot be written, or has no locks.
         """
-        path = self._own(key)
+        path = self._path_without_links(key)
         remedy = "use a folder that can be written, on a file system with locks (flock)"
         with ExitStack() as opened:
             with refusals_as(WarehouseError, f"{path} cannot be locked", remedy):
@@ -151,46 +152,46 @@ class LocalStorage(Storage):
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    raise Held(described(path.read_bytes())) from None
-            # Who holds it is for people: a disk that is full must not stop who makes room.
+                    raise Held(describe_holder(path.read_bytes())) from None
+            # The holder is only for messages: a full disk must not stop commands that free space.
             with suppress(OSError):
                 file.truncate(0)
                 file.write(json.dumps(this_process()).encode())
             yield
 
     def is_held(self, key: str) -> bool:
-        """Ask for a shared lock and let it go."""
+        """Try to get a shared lock, and release it."""
         if not self.exists(key):
             return False
-        with self._explained(key), self._own(key).open() as file:
+        with self._raise_out_of_reach(key), self._path_without_links(key).open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
             except OSError as error:
-                # Where there are no locks nobody holds one.
+                # A file system without locks has no holder.
                 if error.errno not in NO_LOCKS:
                     raise
         return False
 
-    def _own(self, key: str) -> Path:
-        """Path of what is listed, written, locked or deleted: no link leads there.
+    def _path_without_links(self, key: str) -> Path:
+        """Path of a key to list, write, lock or delete.
 
-        Raises WarehouseError for a link, which may lead out of the warehouse, or back into it.
+        Raises WarehouseError for a link, which can lead out of the warehouse, or back into it.
         """
         path = self.folder
         for part in key.split("/"):
             path /= part
             if path.is_symlink():
                 raise WarehouseError(
-                    f"{path} is a link, and nothing in a warehouse may be one; put in its place "
-                    "what it leads to, or remove it (a link to the whole warehouse is fine)"
+                    f"{path} is a link, and a warehouse must not contain links; replace it with "
+                    "its target, or remove it (a link to the whole warehouse is allowed)"
                 )
         return path
 
     @contextmanager
-    def _explained(self, key: str) -> Iterator[None]:
-        """Tell every refusal as an error of this warehouse, but for what is not there."""
+    def _raise_out_of_reach(self, key: str) -> Iterator[None]:
+        """Raise OSError inside the block as OutOfReach, except for a missing file."""
         try:
             yield
         except FileNotFoundError:
@@ -198,5 +199,5 @@ class LocalStorage(Storage):
         except OSError as error:
             raise OutOfReach(
                 f"{self.place(key)} is out of reach: {error.strerror}; check its permissions and "
-                "its disk, then give the same command again"
+                "its disk, then run the same command again"
             ) from error

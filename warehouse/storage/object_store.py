@@ -1,7 +1,7 @@
-"""A warehouse on an object store: no rename, no folders, every object put whole.
+"""Storage on an object store: no renames, no folders, every object put whole.
 
-Readers get what they read (``warehouse.storage.stored_files``) and keep copies of small objects
-(``warehouse.storage.copies``), and locks are leases (``warehouse.storage.lease``).
+Readers get parts of objects on demand (``warehouse.storage.stored_files``) and keep copies of small
+objects (``warehouse.storage.copies``). Locks are leases (``warehouse.storage.lease``).
 """
 
 import hashlib
@@ -25,12 +25,12 @@ from warehouse.storage.stored_files import StoredFiles
 
 REQUESTS_AT_ONCE = 16
 TABLE_LEVELS = 2
-"""Parts of a key that name its table."""
+"""Number of leading parts of a key that name its table."""
 Result = TypeVar("Result")
 
 
 class ObjectStore(Objects, Storage):
-    """Objects below the path of an URL; a bucket must be there before anything is put into it."""
+    """Objects below the path of a URL; the bucket must exist."""
 
     def __init__(self, url: str, store: obstore.store.ObjectStore) -> None:
         super().__init__(url, store)
@@ -38,17 +38,17 @@ class ObjectStore(Objects, Storage):
         self._is_pruned = False
 
     def __reduce__(self) -> tuple[Callable[[str], Storage], tuple[str]]:
-        """Pickle the address alone: credentials and connections are each process's own."""
+        """Pickle only the address: every process makes connections and reads credentials itself."""
         return storage.open, (self.address,)
 
     def place(self, key: str) -> str:
-        """Address of an object, the parameters of the root left out."""
+        """Address of an object, without the parameters of the root."""
         return f"{self.address.split('?')[0].rstrip('/')}/{key}"
 
     def prepare(self) -> None:
-        """Put an object, try to put another one in its place as a lease does, and delete it.
+        """Put an object, try to replace it on a condition as a lease does, and delete it.
 
-        Raises OutOfReach where two writers could hold the same lease.
+        Raises OutOfReach if two writers could hold the same lease.
         """
         probe = f".probe.{uuid4().hex}.tmp"
         self.put_new(probe, b"writable\n")
@@ -56,13 +56,13 @@ class ObjectStore(Objects, Storage):
         self.delete(probe)
         if is_replaced:
             raise OutOfReach(
-                f"warehouse {self.address}: its server ignores conditions of a put "
+                f"warehouse {self.address}: its server ignores the condition of a put "
                 "(If-None-Match), so two runs could hold one study; use another server, or a newer "
                 "release of it"
             )
 
     def publish(self, key: str, write: Write) -> Content:
-        """Write it in memory, then put it: a worker whose disk is full can commit."""
+        """Write the object in memory, then put it: a worker with a full disk can commit."""
         with BytesIO() as file:
             write(file)
             content = file.getvalue()
@@ -74,12 +74,12 @@ class ObjectStore(Objects, Storage):
         return _at_once(self.read, keys)
 
     def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
-        """Get several objects at once, except for versions of which there are copies."""
+        """Get several objects at once; reads copies of unchanged versions."""
         listed = {entry.key: entry for entry in entries}
         return _at_once(lambda key: self._read_version(listed[key]), listed)
 
     def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """Local copies of the objects as they are now."""
+        """Get objects and keep them as local copies."""
 
         def copy(key: str) -> Path:
             content = self.read(key)
@@ -88,7 +88,7 @@ class ObjectStore(Objects, Storage):
         return dict(_at_once(copy, keys))
 
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
-        """Copies of what was got before, and addresses of what is got when a query reads it."""
+        """Return paths of existing copies, and addresses of objects that queries get on demand."""
         if not self._is_pruned:
             self._is_pruned = True
             self._copies.prune()
@@ -109,11 +109,11 @@ class ObjectStore(Objects, Storage):
         return lease.hold(self, key)
 
     def is_held(self, key: str) -> bool:
-        """Whether there is a lease that has not ended."""
+        """True if there is a lease that has not ended."""
         return lease.is_held(self, key)
 
     def _read_version(self, entry: Entry) -> bytes:
-        """Content of an object as it was listed, or newer."""
+        """Read an object as it was listed, or newer."""
         digest = version_digest(entry)
         if path := self._copies.find(digest, entry.key, entry.byte_count):
             return path.read_bytes()
@@ -123,14 +123,14 @@ class ObjectStore(Objects, Storage):
         return content
 
     def _sizes(self, keys: Iterable[str]) -> dict[str, int]:
-        """Sizes of objects that are there, by listing the tables that they are of."""
+        """Sizes of existing objects by key, from listings of their tables."""
         tables = sorted({"/".join(key.split("/")[:TABLE_LEVELS]) for key in keys})
         listed = _at_once(lambda table: self.entries(table, ("",)), tables)
         return {entry.key: entry.byte_count for _, entries in listed for entry in entries}
 
 
 def _at_once(ask: Callable[[str], Result], keys: Iterable[str]) -> Iterator[tuple[str, Result]]:
-    """Ask for several keys in threads; objects that are not there are passed over."""
+    """Call a function for several keys in threads; passes over missing objects."""
 
     def answer(key: str) -> list[tuple[str, Result]]:
         with suppress(FileNotFoundError):

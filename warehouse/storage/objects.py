@@ -1,7 +1,7 @@
-"""Requests to an object store through obstore, and their failures as errors of the warehouse.
+"""Send requests to an object store through obstore, and raise its failures as decaf's errors.
 
-Every object is put whole: a reader sees the object before or the object after. A listing shows
-every object whose put has ended, on S3 and stores like it.
+Every object is put whole: a reader sees the old or the new object. On S3 and similar stores, a
+listing shows every object whose put has ended.
 """
 
 import os
@@ -22,9 +22,9 @@ CODE = re.compile(r"<Code>(\w+)</Code>")
 RETRY_SETTINGS = re.compile(r", max_retries: .*?  - ")
 MISSING_BUCKET = ("NoSuchBucket", "ContainerNotFound")
 AWAY = "HTTP error"
-"""Words of obstore when no connection is made, one breaks, or no answer comes in time."""
+"""Text of obstore's error when a connection fails, breaks or times out."""
 ROLE_SERVER = "169.254.169.254"
-"""Server that gives a machine the credentials of its role; asked when there are no others."""
+"""Server that sends a machine the credentials of its role; used if there are no others."""
 HINTS = {
     ROLE_SERVER: "no credentials in the environment; for S3, set AWS_ACCESS_KEY_ID and "
     "AWS_SECRET_ACCESS_KEY",
@@ -36,11 +36,11 @@ HINTS = {
     "301 Moved": "give the bucket's region: s3://bucket/prefix?region=…",
     AWAY: "check the address and whether its server runs",
 }
-"""Remedies by a word of the store's answer; the first one counts."""
+"""Remedies by a word in the store's answer; the first match counts."""
 NO_HINT = "check the address, the credentials in the environment, and the server"
 
 _first_process: int | None = None
-"""Process that made the first request here: obstore's threads run in it alone."""
+"""Process that made the first request: obstore's threads run only in this process."""
 
 
 class Objects:
@@ -59,16 +59,16 @@ class Objects:
         self._store = store
 
     def put(self, key: str, content: bytes) -> None:
-        """Put an object in place of the one that is there.
+        """Put an object, which replaces an existing one.
 
-        Raises OutOfReach when the store does not take it; StoreAway when it does not answer.
+        Raises OutOfReach when the store refuses it; StoreAway when the store does not answer.
         """
-        with self._explained():
+        with self._raise_store_errors():
             obstore.put(self._store, key, content, max_concurrency=PARTS_AT_ONCE)
 
     def put_new(self, key: str, content: bytes) -> bool:
-        """Put an object where there is none; False, and nothing happens, where there is one."""
-        with self._explained():
+        """Put an object if there is none; returns False if there is one."""
+        with self._raise_store_errors():
             try:
                 obstore.put(self._store, key, content, mode="create", use_multipart=False)
             except AlreadyExistsError:
@@ -78,30 +78,30 @@ class Objects:
     def read(self, key: str) -> bytes:
         """Get an object.
 
-        Raises FileNotFoundError where there is none.
+        Raises FileNotFoundError if there is none.
         """
-        with self._explained():
+        with self._raise_store_errors():
             return obstore.get(self._store, key).bytes().to_bytes()
 
     def read_part(self, key: str, start: int, byte_count: int) -> bytes:
-        """Get bytes of an object from a place on; there must be so many.
+        """Get ``byte_count`` bytes of an object from ``start`` on; it must have so many.
 
-        Raises FileNotFoundError where there is no object.
+        Raises FileNotFoundError if there is no object.
         """
-        with self._explained():
+        with self._raise_store_errors():
             return obstore.get_range(self._store, key, start=start, length=byte_count).to_bytes()
 
     def exists(self, key: str) -> bool:
-        """Ask whether there is an object."""
-        with suppress(FileNotFoundError), self._explained():
-            # A refusal of HEAD has no body, which would tell a missing bucket from a missing key.
+        """True if there is an object."""
+        with suppress(FileNotFoundError), self._raise_store_errors():
+            # An answer to HEAD has no body, so a missing bucket would look like a missing key.
             obstore.get(self._store, key)
             return True
         return False
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
-        """List objects, without the empty ones that stand for folders."""
-        with self._explained():
+        """List objects, except empty ones, which stand for folders."""
+        with self._raise_store_errors():
             pages = list(obstore.list(self._store, folder or None, chunk_size=LISTED_AT_ONCE))
         return sorted(
             Entry(meta["path"], meta["size"], meta["last_modified"], meta["e_tag"])
@@ -111,13 +111,13 @@ class Objects:
         )
 
     def delete(self, key: str) -> None:
-        """Delete an object; one that is not there is fine."""
-        with suppress(FileNotFoundError), self._explained():
+        """Delete an object; a missing one is no error."""
+        with suppress(FileNotFoundError), self._raise_store_errors():
             obstore.delete(self._store, key)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Raise every failure as an error of this warehouse, but for a missing object."""
+    def _raise_store_errors(self) -> Iterator[None]:
+        """Raise failures inside the block as OutOfReach or StoreAway, except a missing object."""
         _require_threads()
         try:
             yield
@@ -141,7 +141,7 @@ def _summary(text: str) -> str:
 
 
 def _require_threads() -> None:
-    """Raise RuntimeError in a fork of a process that made requests: it would wait for ever."""
+    """Raise RuntimeError in a fork of a process that made requests, where requests would hang."""
     global _first_process  # noqa: PLW0603
     if _first_process is None:
         _first_process = os.getpid()

@@ -1,10 +1,10 @@
-"""Files of an object store as DuckDB opens them: it gets what a query reads, and nothing else.
+"""Open files of an object store for DuckDB, which then gets only the bytes that a query reads.
 
-A small file is got whole, compared with its digest, and stays as a local copy. Of a large file
-DuckDB gets the bytes that it asks for.
+A small file is read whole, compared with its digest, and kept as a local copy. Of a large file,
+DuckDB reads only the bytes that it needs.
 
-obstore's own files for fsspec have one place for all threads. DuckDB seeks and reads in several
-threads at once, so a file has a place for each of them here.
+obstore's own files for fsspec have one position for all threads. DuckDB seeks and reads in several
+threads at once, so a file here has one position for each thread.
 """
 
 import errno
@@ -25,20 +25,20 @@ from warehouse.storage.objects import Objects
 
 PROTOCOL = "store"
 SMALL_BYTES = 2**20
-"""Up to this size one request for the whole takes no longer than one for its end."""
+"""Size up to which reading a whole file takes no longer than reading its end."""
 NEVER_CHANGED = datetime.fromtimestamp(0, UTC)
-"""Moment of change of every file for DuckDB, which then reads no part twice."""
+"""Time of the last change of every file for DuckDB, which then caches all parts."""
 
 
 class StoredFiles(fsspec.AbstractFileSystem):
-    """Files of a store that a connection may read, by address.
+    """File system of the files of a store that a connection may read, by address.
 
     Parameters
     ----------
     objects
         The store.
     copies
-        Where small files are kept.
+        Local copies of small files.
     contents
         Sizes and digests by key.
     """
@@ -56,23 +56,23 @@ class StoredFiles(fsspec.AbstractFileSystem):
         return f"{PROTOCOL}://{key}"
 
     def glob(self, path: str) -> list[str]:
-        """The address itself, where there is such a file."""
+        """Return the address itself if there is such a file."""
         return [path] if _key(path) in self._contents else []
 
     def size(self, path: str) -> int:
-        """Bytes of a file."""
+        """Size of a file in bytes."""
         return self._content(path).byte_count
 
     def modified(self, path: str) -> datetime:
-        """The same moment for all: a file of a commit never changes."""
+        """Return one time for all files: a file of a commit never changes."""
         return NEVER_CHANGED
 
     def open(self, path: str, mode: str) -> "OpenedFile":
         """Open a file for reading.
 
-        Raises FileNotFoundError for one that the connection may not read, and WarehouseError for
-        one that is missing or of which no copy can be kept, or a small one that is not what its
-        receipt says.
+        Raises FileNotFoundError for a file that the connection may not read. Raises WarehouseError
+        for a missing file, for a small file that differs from its receipt, and when a copy cannot
+        be written.
         """
         key, content = _key(path), self._content(path)
         if content.byte_count <= SMALL_BYTES:
@@ -86,7 +86,7 @@ class StoredFiles(fsspec.AbstractFileSystem):
         return self._contents[key]
 
     def _copy(self, key: str, content: Content) -> Path:
-        """Copy of a small file, got now if there is none."""
+        """Return the copy of a small file; gets it if there is none."""
         if path := self._copies.find(content.sha256, key, content.byte_count):
             return path
         try:
@@ -94,7 +94,7 @@ class StoredFiles(fsspec.AbstractFileSystem):
         except FileNotFoundError as error:
             raise WarehouseError(f"{key} is missing") from error
         if hashlib.sha256(data).hexdigest() != content.sha256:
-            raise WarehouseError(f"{key} is not what its receipt says")
+            raise WarehouseError(f"{key} differs from its receipt")
         return self._copies.keep(content.sha256, key, data)
 
     def _part(self, key: str, size: int, start: int, byte_count: int) -> bytes:
@@ -110,13 +110,13 @@ class StoredFiles(fsspec.AbstractFileSystem):
 class OpenedFile:
     """A file as DuckDB reads it: several threads at once, each of which seeks and then reads.
 
-    So every thread has a place of its own. DuckDB does not close what it has opened: nothing is
-    held open between two reads.
+    Every thread therefore has its own position. DuckDB does not close files, so none stays open
+    between two reads.
 
     Parameters
     ----------
     read
-        Gives bytes from a place on (first number), as many as there are (at most the second).
+        Function of a position and a number of bytes, which returns at most so many bytes.
     """
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
@@ -124,23 +124,23 @@ class OpenedFile:
         self._place = threading.local()
 
     def seek(self, place: int) -> int:
-        """Where the next read of this thread begins."""
+        """Set the position of this thread's next read."""
         self._place.next = place
         return place
 
     def tell(self) -> int:
-        """Where the next read of this thread begins."""
+        """Position of this thread's next read."""
         return getattr(self._place, "next", 0)
 
     def read(self, byte_count: int) -> bytes:
-        """Bytes from there on, as many as there are."""
+        """Read at most ``byte_count`` bytes from this thread's position."""
         start = self.tell()
-        found = self._read(start, byte_count)
-        self._place.next = start + len(found)
-        return found
+        content = self._read(start, byte_count)
+        self._place.next = start + len(content)
+        return content
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 def _key(path: str) -> str:
@@ -148,6 +148,6 @@ def _key(path: str) -> str:
 
 
 def _read_at(path: Path, start: int, byte_count: int) -> bytes:
-    """Bytes of a file from a place on, as many as there are."""
+    """Read at most ``byte_count`` bytes of a file from ``start`` on."""
     with path.open("rb", buffering=0) as file:
         return os.pread(file.fileno(), byte_count, start)

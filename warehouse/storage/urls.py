@@ -1,4 +1,4 @@
-"""Stores of obstore behind the URLs of warehouses."""
+"""Open stores of obstore from the URLs of warehouses."""
 
 import os
 from datetime import timedelta
@@ -21,10 +21,10 @@ PARAMETERS = {
     "abfss": (),
     "memory": (),
 }
-"""Parameters that an URL may have, by protocol."""
+"""Allowed parameters of a URL, by protocol."""
 EXAMPLE = "s3://bucket/prefix?region=eu-central-1"
 CLIENT = {
-    # Plain HTTP is used only where an endpoint says so.
+    # Plain HTTP is used only for an endpoint with that scheme.
     "allow_http": True,
     "connect_timeout": timedelta(seconds=5),
     "read_timeout": timedelta(seconds=20),
@@ -35,15 +35,14 @@ SHARED_FILES = {
     "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials",
     "AWS_CONFIG_FILE": "~/.aws/config",
 }
-"""Variables that name the shared files of AWS, and where the files are by default."""
+"""Variables that name the shared files of AWS, with the default paths."""
 
 
 def open_store(url: str) -> "ObjectStore":
-    """Open the store of an URL, whose keys are relative to the URL's path; asks no server.
+    """Open the store of a URL without a request; keys are relative to the URL's path.
 
-    Raises WarehouseError when the URL cannot be used (its protocol, credentials or unknown
-    parameters in it), MissingPackage without obstore, and OutOfReach when a profile of AWS has no
-    credentials.
+    Raises WarehouseError for a URL with an unknown protocol or parameter, or with credentials in
+    it; MissingPackage without obstore; OutOfReach when a profile of AWS has no credentials.
     """
     parts = urlsplit(url)
     _check(url, parts)
@@ -62,33 +61,33 @@ def open_store(url: str) -> "ObjectStore":
 
 
 def _check(url: str, parts: SplitResult) -> None:
-    # abfs has its container in the place of a user, and no password there.
+    # abfs has its container in place of a user, without a password.
     if parts.password is not None or (parts.scheme == "s3" and parts.username is not None):
         raise WarehouseError(
-            f"the warehouse URL {parts.scheme}://…@{parts.hostname or ''}{parts.path} has "
-            "credentials in it, which would end in logs; put them into the environment "
-            "(for S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
+            f"the warehouse URL {parts.scheme}://…@{parts.hostname or ''}{parts.path} contains "
+            "credentials, which logs would show; put them into the environment (for S3: "
+            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
         )
     if parts.scheme not in PARAMETERS:
-        known = suggestion(parts.scheme, PARAMETERS)
-        raise WarehouseError(f"unknown protocol {parts.scheme!r} of {url}{known}")
+        hint = suggestion(parts.scheme, PARAMETERS)
+        raise WarehouseError(f"unknown protocol {parts.scheme!r} of {url}{hint}")
     if parts.fragment or not parts.netloc:
-        raise WarehouseError(f"{url} does not name a place; expected for example {EXAMPLE}")
+        raise WarehouseError(f"{url} has no host or bucket, or has a fragment; expected {EXAMPLE}")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name in options:
         if name not in PARAMETERS[parts.scheme]:
-            # Never the value: people put secrets there.
+            # Without the value, which may be a secret.
             raise WarehouseError(
                 f"unknown parameter {name!r} in a warehouse URL "
                 f"{parts.scheme}://{parts.netloc}{parts.path}"
                 f"{suggestion(name, PARAMETERS[parts.scheme])}"
             )
     if "scheme" in options and "endpoint_override" not in options:
-        raise WarehouseError(f"{url} has 'scheme' without 'endpoint_override', whose scheme it is")
+        raise WarehouseError(f"{url} has 'scheme' without 'endpoint_override'; add it")
 
 
 def _s3(options: dict[str, str]) -> dict[str, Any]:
-    """Arguments of a store on S3; what an URL leaves open comes from the variables of AWS."""
+    """Arguments of a store on S3; variables of AWS supply settings that the URL lacks."""
     config = {"region": options["region"]} if "region" in options else {}
     if host := options.get("endpoint_override"):
         config["endpoint"] = f"{options.get('scheme', 'https')}://{host}"
@@ -99,9 +98,9 @@ def _s3(options: dict[str, str]) -> dict[str, Any]:
 
 
 def _profile_credentials() -> "Boto3CredentialProvider | None":
-    """Credentials of a profile in AWS's shared files; None where the environment has keys.
+    """Credentials of a profile in AWS's shared files; None if the environment has keys.
 
-    obstore reads variables and roles of machines by itself, and shared files through boto3.
+    obstore itself reads variables and roles of machines; it reads shared files through boto3.
     """
     paths = (Path(os.environ.get(name, path)) for name, path in SHARED_FILES.items())
     has_profile = "AWS_PROFILE" in os.environ or any(p.expanduser().exists() for p in paths)

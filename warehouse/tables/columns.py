@@ -1,4 +1,4 @@
-"""What tables are made of: their columns, and the types of these."""
+"""Tables, their columns, and the types of columns."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ SQL_TYPES = {
     STAGES: "DOUBLE[]",
     pa.list_(pa.field("item", TEXT, nullable=False)): "VARCHAR[]",
 }
-"""Types of columns, and how DuckDB calls them."""
+"""DuckDB's names of the types of columns."""
 
 
 class Column(NamedTuple):
@@ -33,9 +33,9 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table: what it holds, what a row is, what identifies it, how its files are partitioned.
+    """One table: its purpose, the grain and key of its rows, and the partition of its files.
 
-    ``paper`` names the sections of the paper that its rows are of.
+    ``paper`` names the sections of the paper that define its rows.
     """
 
     name: str

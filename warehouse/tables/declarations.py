@@ -1,8 +1,8 @@
-"""Every table of the warehouse as data: ``tables.csv`` and ``columns.csv`` beside this module.
+"""Every table of the warehouse as data, from ``tables.csv`` and ``columns.csv`` in this folder.
 
-Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns that a
-table is partitioned by (``folders``) are Hive folders and are not repeated inside the files. A
-column without a type is one that several tables share: a line of no table says what it is.
+Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns by which
+a table is partitioned (``folders``) are Hive folders and are not repeated inside the files. A
+column without a type is shared: a line without a table defines it for all tables.
 """
 
 import csv

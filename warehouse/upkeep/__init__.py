@@ -1,1 +1,1 @@
-"""What keeps a warehouse small: compaction, retention, garbage."""
+"""Keep a warehouse small: compaction, retention, garbage."""

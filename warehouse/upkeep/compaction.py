@@ -1,8 +1,8 @@
-"""Fold the many small files of a study into few large ones, without a moment of wrong rows.
+"""Merge the many small files of a study into few large ones while others read.
 
-A compaction writes its files beside those that it replaces, then its receipt, like any commit.
-Nothing is deleted: a reader that was there before goes on with the small files, and ``decaf gc``
-removes them after a grace period.
+A compaction writes its files next to the replaced files, then its receipt, like any commit. It
+deletes no file: earlier readers continue to read the small files, and ``decaf gc`` removes these
+after a grace period.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,19 +14,25 @@ import pyarrow as pa
 from decaf.errors import UnknownName, WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse.commits import layout, receipts
-from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
+from warehouse.commits.current import (
+    COMPACTED_KINDS,
+    COMPACTIONS,
+    find_compaction,
+    has_commit,
+    resolve,
+)
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
-from warehouse.commits.stored import own_rows, read_files
+from warehouse.commits.stored import read_files, select_rows
 from warehouse.commits.writer import commit, remove_temporary_files
 from warehouse.storage import Storage
 from warehouse.tables.columns import Table
 from warehouse.tables.declarations import TABLES
 
-FOLD_BYTES = 256 * 2**20
-"""Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
-FOLDED = (*FOLDED_KINDS, COMPACTIONS)
-"""Kinds of commits that a compaction is made of."""
+MERGE_BYTES = 256 * 2**20
+"""Most bytes of Parquet in one compaction, which limits its memory."""
+MERGED_KINDS = (*COMPACTED_KINDS, COMPACTIONS)
+"""Kinds of commits that a compaction merges."""
 
 
 class Extent(NamedTuple):
@@ -36,8 +42,8 @@ class Extent(NamedTuple):
     byte_count: int
 
 
-class Compacted(NamedTuple):
-    """What a compaction did for the readers of one study."""
+class Compaction(NamedTuple):
+    """Files that readers of one study open, before and after a compaction."""
 
     study: str
     before: Extent
@@ -45,22 +51,22 @@ class Compacted(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A receipt whose files are read, and the commits of which they are wanted."""
+    """A receipt whose files are read, and the commits whose rows are merged."""
 
     source: Receipt
     members: Sequence[Receipt]
 
 
-def compact(store: Storage, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
-    """Fold the units of a study, model by model.
+def compact(store: Storage, study: str, merge_bytes: int = MERGE_BYTES) -> Compaction:
+    """Merge the files of the units of a study, model by model.
 
-    What is folded already stays, unless new commits join it. A second call changes nothing, and a
-    call after one that was stopped does the rest. One set of files holds at most ``fold_bytes``; a
-    commit that is larger stays alone.
+    Earlier compactions stay, unless they are merged with new commits. A second call changes
+    nothing; a call after a stopped one continues it. One set of files holds at most
+    ``merge_bytes``; a larger commit is not merged.
 
-    Raises AlreadyRunning when the study is being audited, UnknownName when the warehouse has
-    nothing of it, WarehouseError when rows that a receipt names cannot be found any more, and
-    WriteFailed when the disk refuses; readers then see what they saw before.
+    Raises AlreadyRunning when the study is being audited, UnknownName when the warehouse does not
+    have the study, WarehouseError when committed rows are missing, and WriteFailed when the storage
+    cannot be written. After an error, readers see the same rows as before.
     """
     studies = receipts.studies(store)
     if study not in studies:
@@ -70,99 +76,105 @@ def compact(store: Storage, study: str, fold_bytes: int = FOLD_BYTES) -> Compact
         before = extent(store, study)
         repair_compactions(store, study)
         sizes = _sizes(store, study)
-        for group in _groups(parts(list(receipts.read(store, study, FOLDED))), fold_bytes):
+        for group in _groups(
+            list_parts(list(receipts.read(store, study, MERGED_KINDS))), merge_bytes
+        ):
             files = [file for part in group for file in part.source.files]
             is_split = len(files) > len({file.table for file in files})
             if is_split or any(file.path not in sizes for file in files):
-                fold(store, group)
-        return Compacted(study, before, extent(store, study))
+                merge_parts(store, group)
+        return Compaction(study, before, extent(store, study))
 
 
 def repair_compactions(store: Storage, study: str) -> int:
-    """Fold anew what nothing but compactions that do not count any more hold; returns how many.
+    """Merge commits again whose rows only an idle compaction still holds; returns their number.
 
-    A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
-    and the small files of the others may be gone. Call it while holding the study.
+    A compaction becomes idle when one of its commits is deleted or repeated. The small files of its
+    other commits may be deleted already. Call it while holding the study's lock.
 
-    Raises WarehouseError when rows that a receipt names cannot be found any more.
+    Raises WarehouseError when committed rows are missing.
     """
     if not receipts.keys(store, COMPACTIONS, study):
         return 0
-    committed = list(receipts.read(store, study, FOLDED))
+    committed = list(receipts.read(store, study, MERGED_KINDS))
     current = resolve(committed)
     sizes = _sizes(store, study) if current.idle else {}
     lost = [
         receipt
         for receipt in committed
         if receipt.kind != COMPACTIONS
-        and covering(current, receipt) is None
+        and find_compaction(current, receipt) is None
         and any(sizes.get(file.path) != file.byte_count for file in receipt.files)
     ]
     count = 0
     for compaction in current.idle:
-        members = [receipt for receipt in lost if names(compaction, receipt)]
+        members = [receipt for receipt in lost if has_commit(compaction, receipt)]
         if members:
-            fold(store, [Part(compaction, members)])
+            merge_parts(store, [Part(compaction, members)])
             lost = [receipt for receipt in lost if receipt not in members]
             count += 1
     return count
 
 
-def parts(committed: Sequence[Receipt]) -> list[Part]:
-    """What is read of commits; an earlier compaction is one part, with all that it folds."""
+def list_parts(committed: Sequence[Receipt]) -> list[Part]:
+    """List the parts that readers open; a compaction is one part with all its commits."""
     current = resolve(list(committed))
-    folded: dict[str, list[Receipt]] = {}
+    members: dict[str, list[Receipt]] = {}
     for receipt in committed:
-        if compaction := covering(current, receipt):
-            folded.setdefault(compaction.name, []).append(receipt)
-    return [Part(source, folded.get(source.name, [source])) for source in current.read]
+        if compaction := find_compaction(current, receipt):
+            members.setdefault(compaction.name, []).append(receipt)
+    return [Part(source, members.get(source.name, [source])) for source in current.read]
 
 
-def fold(store: Storage, group: Sequence[Part]) -> None:
-    """Commit a compaction of the members of all parts, which are of one model.
+def merge_parts(store: Storage, group: Sequence[Part]) -> None:
+    """Commit a compaction of the members of all parts, which belong to one model.
 
-    Where a part lacks commits that its source holds, the new compaction counts as soon as the old
-    one does not: it has fewer commits.
+    If a part lacks commits of its source, the new compaction has fewer commits than the old one. It
+    then counts only after the old one stops counting.
 
-    Raises WarehouseError when the sources do not hold all their rows, and WriteFailed when the disk
-    refuses; readers then see what they saw before.
+    Raises WarehouseError when the sources lack some of their rows, and WriteFailed when the storage
+    cannot be written. After an error, readers see the same rows as before.
     """
-    wanted = [
-        (file, own)
+    members_by_file = [
+        (file, members_of_file)
         for source, members in group
         for file in source.files
-        if (own := [(m, f.row_count) for m in members for f in m.files if f.table == file.table])
+        if (
+            members_of_file := [
+                (m, f.row_count) for m in members for f in m.files if f.table == file.table
+            ]
+        )
     ]
     tables: dict[str, list[pa.Table]] = {}
-    for (file, own), stored in zip(
-        wanted, read_files(store, [file for file, _ in wanted]), strict=True
+    for (file, members_of_file), stored in zip(
+        members_by_file, read_files(store, [file for file, _ in members_by_file]), strict=True
     ):
-        rows = pa.concat_tables([own_rows(stored, member) for member, _ in own])
-        expected = sum(count for _, count in own)
+        rows = pa.concat_tables([select_rows(stored, member) for member, _ in members_of_file])
+        expected = sum(count for _, count in members_of_file)
         if rows.num_rows != expected:
             raise WarehouseError(
-                f"{store.place(file.path)} has {rows.num_rows} rows of {len(own)} "
+                f"{store.place(file.path)} has {rows.num_rows} rows of {len(members_of_file)} "
                 f"commits; their receipts say {expected}: decaf check says what to do"
             )
         tables.setdefault(file.table, []).append(rows)
     source = group[0].source
     inputs = {member.name: member.committed_at for part in group for member in part.members}
     key = short(json_sha256(inputs))
-    folded = {
-        name: _in_order(TABLES[name], pa.concat_tables(rows)) for name, rows in tables.items()
+    merged = {
+        name: _sort_rows(TABLES[name], pa.concat_tables(rows)) for name, rows in tables.items()
     }
-    commit(store, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
+    commit(store, COMPACTIONS, source.study, key, merged, model_id=source.model_id, inputs=inputs)
 
 
-def _in_order(table: Table, rows: pa.Table) -> pa.Table:
-    """Rows in the order of their key, path by path.
+def _sort_rows(table: Table, rows: pa.Table) -> pa.Table:
+    """Sort rows by path, then by the other columns of their key.
 
-    Each group of rows in the file then has its own range of pairs, which its statistics tell, so a
-    reader passes over those that a question about one path or pair does not need.
+    Each row group of the file then covers a narrow range of pairs, which its statistics state.
+    Queries about one path or pair skip the other row groups.
     """
-    own = [name for name in table.key if name in rows.column_names]
-    own.sort(key=lambda name: name != "path")
-    return rows.sort_by([(name, "ascending") for name in own])
+    columns = [name for name in table.key if name in rows.column_names]
+    columns.sort(key=lambda name: name != "path")
+    return rows.sort_by([(name, "ascending") for name in columns])
 
 
 def _sizes(store: Storage, study: str) -> dict[str, int]:
@@ -177,15 +189,15 @@ def extent(store: Storage, study: str) -> Extent:
     return Extent(len(files), sum(file.byte_count for file in files))
 
 
-def _groups(read: Sequence[Part], fold_bytes: int) -> Iterator[list[Part]]:
-    """Parts to fold together: those of one model, within the limit."""
-    of_models = sorted(read, key=lambda part: part.source.model_id or "")
-    for _, of_model in groupby(of_models, key=lambda part: part.source.model_id):
+def _groups(read: Sequence[Part], merge_bytes: int) -> Iterator[list[Part]]:
+    """Group parts to merge: those of one model, up to ``merge_bytes``."""
+    sorted_parts = sorted(read, key=lambda part: part.source.model_id or "")
+    for _, parts_of_model in groupby(sorted_parts, key=lambda part: part.source.model_id):
         group: list[Part] = []
         total = 0
-        for part in of_model:
+        for part in parts_of_model:
             size = sum(file.byte_count for file in part.source.files)
-            if group and total + size > fold_bytes:
+            if group and total + size > merge_bytes:
                 yield group
                 group, total = [], 0
             group.append(part)

@@ -1,14 +1,14 @@
-"""Withdraw old runs of a study, with everything that no other run needs.
+"""Withdraw old runs of a study, with all commits that no other run needs.
 
-What stays is decided by runs: the newest ones, as many or as young as somebody asked for; the
-current run; the newest that was finished; and what the re-audits of all these refer to: what they
-were compared with, and what judged the versions that they found.
-A commit that any of them names stays, whichever run made it.
+These runs stay: the newest ones, by number or age; the current run; the newest finished run; and
+runs to which the re-audits of these refer: those that they were compared with, and those that
+judged the versions that they found. A commit that one of these runs names stays, even if another
+run made it.
 
-Withdrawing is one commit, a receipt of the kind ``withdrawals`` that names what is gone: a reader
-sees the runs before it, and not after it, and nothing in between. What a compaction holds of kept
-runs is folded anew before, and counts from that moment on. Files stay for readers that are open;
-``warehouse.upkeep.garbage`` deletes them after its grace period.
+A withdrawal is one commit, a receipt of the kind ``withdrawals`` that names the withdrawn commits.
+A reader sees the runs before it, not after it, and no state in between. Commits of kept runs in a
+compaction are compacted again before; that compaction counts as soon as the withdrawal is written.
+Files stay for open readers; ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,124 +18,130 @@ from typing import Any, NamedTuple
 from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import SET_ASIDE
+from warehouse.commits.migrations import UPGRADE_PREFIX
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.views import query
 from warehouse.storage import Storage
-from warehouse.upkeep.compaction import Part, fold, parts, repair_compactions
-from warehouse.upkeep.garbage import at_rest, is_whole
+from warehouse.upkeep.compaction import Part, list_parts, merge_parts, repair_compactions
+from warehouse.upkeep.garbage import is_whole, visit_idle_studies
 
 NAMING = ("runs", "outcomes", "reaudits")
-"""Kinds of commits whose rows decide what stays."""
+"""Kinds of commits whose rows decide which runs stay."""
 
 Row = dict[str, Any]
 
 
 class Keep(NamedTuple):
-    """Which runs of a study stay at least: those that either says."""
+    """Runs of a study to keep: those that meet one of the conditions."""
 
     run_count: int | None = None
-    """The newest so many."""
+    """Number of newest runs to keep."""
     age: timedelta | None = None
-    """Those that were started, or finished, no longer ago."""
+    """Most time since a kept run was started or finished."""
 
 
 class OldRun(NamedTuple):
-    """A run that goes; what it shares with another one that goes is counted at both."""
+    """A run to withdraw; units and files that two such runs share are counted for both."""
 
     run_id: str
     started_at: datetime
     unit_count: int
     """Units of work that no kept run names."""
     byte_count: int
-    """Bytes of all files that it and no kept run names, as they were committed."""
+    """Bytes of the files that it names and no kept run does, as committed."""
 
 
 class Withdrawal(NamedTuple):
-    """What goes of one study."""
+    """Runs and commits of one study to withdraw."""
 
     study: str
     run_count: int
     """Runs of the study, kept ones included."""
     runs: tuple[OldRun, ...]
-    """The oldest first."""
+    """Runs to withdraw, oldest first."""
     commits: tuple[Receipt, ...]
-    """What only they name, every commit once."""
+    """Commits that only these runs name."""
 
     @property
     def unit_count(self) -> int:
-        """Units of work that go, every one counted once."""
+        """Number of units of these commits."""
         return _units(self.commits)
 
     @property
     def byte_count(self) -> int:
-        """Bytes of the files that go, as they were committed."""
+        """Bytes of the files of these commits, as committed."""
         return _bytes(self.commits)
 
 
 def find_withdrawals(store: Storage, keep: Keep, study: str | None = None) -> list[Withdrawal]:
-    """Say which runs would go, of one study or all, writing nothing.
+    """Find the runs to withdraw, of one study or all; withdraws none.
 
-    Studies that are being audited are left out. Raises UnknownName when the warehouse has nothing
-    of the study, and WarehouseError when it cannot be read, or a run's manifest is damaged.
+    Studies that are being audited are left out. Raises UnknownName when the warehouse does not have
+    the study, and WarehouseError when it cannot be read, or a run's manifest is damaged.
     """
-    withdrawals = at_rest(store, study, lambda name: _of_study(store, name, keep), hold=False)
+    withdrawals = visit_idle_studies(
+        store, study, lambda name: _find_withdrawal(store, name, keep), hold=False
+    )
     return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
 def withdraw(store: Storage, keep: Keep, study: str | None = None) -> list[Withdrawal]:
-    """Withdraw what :func:`find_withdrawals` says, study by study; returns what went.
+    """Withdraw old runs, study by study, while holding each study's lock; returns the withdrawals.
 
-    What goes of a study is found anew while it is held. A call after one that was stopped does the
-    rest.
+    A call after a stopped one continues it.
 
-    Raises what :func:`find_withdrawals` does, and WarehouseError when rows of a run that stays are
-    missing; AlreadyRunning when a run of a study starts at this moment, where what went before
-    stays withdrawn; WriteFailed when the storage refuses: the runs of the study are then all there.
+    Raises the errors of :func:`find_withdrawals`; WarehouseError when rows of a kept run are
+    missing; AlreadyRunning when a run of a study starts at this moment, after which runs of earlier
+    studies stay withdrawn; WriteFailed when the storage cannot be written, after which all runs of
+    that study are still visible.
     """
 
     def withdraw_of(name: str) -> Withdrawal:
-        withdrawal = _of_study(store, name, keep)
+        withdrawal = _find_withdrawal(store, name, keep)
         if withdrawal.runs:
             _withdraw(store, name, withdrawal.commits)
         return withdrawal
 
-    withdrawals = at_rest(store, study, withdraw_of, hold=True)
+    withdrawals = visit_idle_studies(store, study, withdraw_of, hold=True)
     return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
 def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
-    """Runs that stay, of those of a study.
+    """Run ids of a study to keep.
 
     Runs have ``run_id``, ``started_at`` and ``finished_at``; re-audits, a row for each entry and
     each re-audit that it refers to, have ``reaudit_id``, ``run_id``, ``resolved_at`` and
     ``needed_reaudit_id``; the newest come first.
     """
     finished = [row["run_id"] for row in runs if row["finished_at"] is not None]
-    kept = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
+    run_ids = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
     if keep.age is not None:
-        moments = [(row["run_id"], row[of]) for row in runs for of in ("started_at", "finished_at")]
+        moments = [
+            (row["run_id"], row[column]) for row in runs for column in ("started_at", "finished_at")
+        ]
         moments += [(row["run_id"], row["resolved_at"]) for row in reaudits]
-        kept |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
+        run_ids |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
     newest = {row["reaudit_id"] for row in reaudits[:1]}
-    shown = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
+    shown = {row["reaudit_id"] for row in reaudits if row["run_id"] in run_ids} | newest
     shown |= {row["needed_reaudit_id"] for row in reaudits if row["reaudit_id"] in shown}
     compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in shown}
-    return (kept | compared) - {None}
+    return (run_ids | compared) - {None}
 
 
-def set_aside(store: Storage, study: str, commits: Sequence[Receipt], version: int) -> None:
-    """Leave results behind that an upgrade cannot carry over from a version.
+def withdraw_results(store: Storage, study: str, commits: Sequence[Receipt], version: int) -> None:
+    """Withdraw results of a schema version that an upgrade cannot convert.
 
-    A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
-    commits no more; their units are computed again, and planning gives the version as the reason.
+    A step of ``warehouse.commits.migrations`` may call it several times. Readers no longer see the
+    commits. Their units are computed again, and planning states the version as the reason.
 
     Raises WarehouseError or WriteFailed as :func:`withdraw` does.
     """
     if commits:
-        key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
+        key = (
+            f"{UPGRADE_PREFIX}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
+        )
         units = tuple(unit for receipt in commits for unit in receipt.units)
         _withdraw(store, study, commits, key, units)
 
@@ -148,57 +154,60 @@ def _withdraw(
     units: tuple[str, ...] = (),
 ) -> None:
     repair_compactions(store, study)
-    going = {receipt.name for receipt in commits}
-    for source, members in parts(list(receipts.read(store, study))):
-        staying = [receipt for receipt in members if receipt.name not in going]
-        if 0 < len(staying) < len(members):
-            fold(store, [Part(source, staying)])
-    retire(store, study, commits, key, units)
+    withdrawn_names = {receipt.name for receipt in commits}
+    for source, members in list_parts(list(receipts.read(store, study))):
+        kept_members = [receipt for receipt in members if receipt.name not in withdrawn_names]
+        if 0 < len(kept_members) < len(members):
+            merge_parts(store, [Part(source, kept_members)])
+    commit_withdrawal(store, study, commits, key, units)
 
 
-def retire(
+def commit_withdrawal(
     store: Storage,
     study: str,
     commits: Sequence[Receipt],
     key: str | None = None,
     units: tuple[str, ...] = (),
 ) -> None:
-    """Commit the withdrawal of commits, which no compaction holds beside others, and end them.
+    """Commit the withdrawal of commits, then delete their receipts.
 
-    Raises WriteFailed when the storage refuses: they are all there then.
+    No compaction may hold these commits together with others. Raises WriteFailed when the storage
+    cannot be written; all commits are then still visible.
     """
-    going = {receipt.name: receipt.committed_at for receipt in commits}
-    key = key or short(json_sha256(going))
-    commit(store, WITHDRAWALS, study, key, {}, inputs=going, units=units)
+    moments = {receipt.name: receipt.committed_at for receipt in commits}
+    key = key or short(json_sha256(moments))
+    commit(store, WITHDRAWALS, study, key, {}, inputs=moments, units=units)
     for receipt in commits:
         store.delete(layout.receipt(receipt.kind, study, receipt.key))
 
 
-def _of_study(store: Storage, study: str, keep: Keep) -> Withdrawal:
-    own = {receipt.name: receipt for receipt in receipts.read(store, study)}
-    for receipt in own.values():
+def _find_withdrawal(store: Storage, study: str, keep: Keep) -> Withdrawal:
+    committed = {receipt.name: receipt for receipt in receipts.read(store, study)}
+    for receipt in committed.values():
         if receipt.kind in NAMING and not is_whole(store, receipt):
             raise WarehouseError(
-                f"{receipt.name} of study {study} is missing or damaged, so nobody knows what it "
-                "names, and no run of the study can go; restore its files from a copy, or delete "
-                f"{layout.receipt(receipt.kind, study, receipt.key)} to give it up"
+                f"{receipt.name} of study {study} is missing or damaged, so decaf cannot tell "
+                "which commits its run needs, and withdraws no run; restore its files from a copy, "
+                f"or delete {layout.receipt(receipt.kind, study, receipt.key)}"
             )
     with connect(store) as connection:
         runs, reaudits, named = (
             run_query(connection, query(f"retention/{name}"), {"study": study}).to_pylist()
             for name in ("runs", "reaudits", "commits_of_runs")
         )
-    kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
+    kept_ids = kept_runs(runs, reaudits, keep, datetime.now(UTC))
     names = {row["run_id"]: set(row["names"]) for row in named}
-    needed = {name for run_id in kept for name in names.get(run_id, ())}
-    old, going = [], set()
+    needed = {name for run_id in kept_ids for name in names.get(run_id, ())}
+    old, withdrawn_names = [], set()
     for row in reversed(runs):
-        if row["run_id"] not in kept:
-            of_run = (names[row["run_id"]] - needed) & own.keys()
-            commits = [own[name] for name in of_run]
+        if row["run_id"] not in kept_ids:
+            names_of_run = (names[row["run_id"]] - needed) & committed.keys()
+            commits = [committed[name] for name in names_of_run]
             old.append(OldRun(row["run_id"], row["started_at"], _units(commits), _bytes(commits)))
-            going |= of_run
-    return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in sorted(going)))
+            withdrawn_names |= names_of_run
+    return Withdrawal(
+        study, len(runs), tuple(old), tuple(committed[name] for name in sorted(withdrawn_names))
+    )
 
 
 def _units(commits: Iterable[Receipt]) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from decaf.errors import BadInput
-from warehouse.query.views import MACRO, create_views, in_order, query
+from warehouse.query.views import MACRO, create_views, query, sort_views
 from warehouse.report import templates
 from warehouse.report.paper.reading import REQUIRED, Paper
 
@@ -64,7 +64,7 @@ def read_comparisons(file: Path) -> pa.Table:
 def _comparisons(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper) -> list[tuple]:
     """Rows of the macro, over tables of the paper as they were read: to ask again takes minutes."""
     read = {table.name: table.rows for table in paper.tables}
-    scripts = {view.name: view for view in in_order()}
+    scripts = {view.name: view for view in sort_views()}
     parts = {
         COMPARISONS,
         *(name for name in scripts[COMPARISONS].inputs if name.endswith("_comparisons")),
