@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from decaf.errors import suggestion
-from decaf.foundation.number_text import MISSING, score_text, signed_text
+from decaf.foundation.number_text import MISSING, score_text
 from flows.view.addresses import Address, BadAddress, restrictions
 from flows.view.declared import BAR, PAGES, ROLE, Page
 from flows.view.filters import is_number, parse_filter
@@ -163,7 +163,6 @@ def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
 
     special: dict[str, Callable[[Any], Cell]] = {
         **{kind: name_of(kind) for kind in NAMED},
-        "endpoint_delta": lambda row: Cell(signed_text(row.endpoint_delta)),
         "finished_at": lambda row: Cell(
             MISSING if row.finished_at is None else f"{row.finished_at:%Y-%m-%d %H:%M}"
         ),

@@ -1,19 +1,24 @@
 -- purpose: predictions of the current runs on clean images, with what the image is
 -- grain: one row per study, model and image
 -- paper: appendix F.2
+-- A pair has the class of its factual input. A change that should matter may change the class, so an
+-- input that is only the counterfactual of such pairs has no known class.
 CREATE OR REPLACE VIEW core_predictions AS
 WITH sides AS (
     SELECT
-        study,
-        class_id,
+        pair.study,
+        unnest([class_id, if(expect = 'should_matter', NULL, class_id)]) AS class_id,
         unnest([plus_image, minus_image]) AS image_id,
         unnest([plus_variant, minus_variant]) AS variant,
         unnest([true, false]) AS is_factual
-    FROM core_pairs
+    FROM core_pairs AS pair
+    LEFT JOIN core_display_names AS names
+        ON names.study = pair.study AND kind = 'pair_type' AND name = pair_type
 ),
 images AS (
     SELECT study, image_id,
-        min(variant) AS variant, min(class_id) AS class_id,
+        min(variant) AS variant,
+        coalesce(min(class_id) FILTER (is_factual), min(class_id)) AS class_id,
         bool_or(is_factual) AS is_factual
     FROM sides
     GROUP BY study, image_id
@@ -40,7 +45,7 @@ SELECT
     model_id,
     image_id,
     variant,
-    class_id,
+    class_id, -- NULL without labels, and where a change may change the class
     is_factual, -- of some pair
     class_scores,
     predicted_class,

@@ -9,11 +9,12 @@ from stub_audit import Audit, insert, many_models
 from decaf.plan.presentation import Report, Section
 from warehouse.report.page import write_report
 
+ROUTED = ("evidence", "contradiction", "fragility", "abs_response")
 
-def breakdown(model, member, values, study="demo"):
+
+def breakdown(model, member, values, study="demo", metrics=ROUTED):
     """A line of the table: a row for each metric, with limits 0.1 around its mean."""
     where = (study, model, "floor", "blend", "class", member)
-    metrics = ("evidence", "contradiction", "fragility", "abs_response")
     return [
         (*where, metric, 40, 20, value, value - 0.1, value + 0.1, 0.0, value, 2 * value, None)
         for metric, value in zip(metrics, values, strict=True)
@@ -38,7 +39,6 @@ def test_parts_of_the_pairs_stand_worst_first(stub, report):
     rows = found()
     assert [row[:2] for row in rows] == [["a", "fish"], ["b", "dog"], ["a", "dog"]]
     assert rows[0][2:] == [
-        "–",  # M, which these parts lack
         "0.500 [0.400, 0.600]",
         "0.250 [0.150, 0.350]",
         "0.125 [0.025, 0.225]",
@@ -49,6 +49,20 @@ def test_parts_of_the_pairs_stand_worst_first(stub, report):
     # What should matter is worst where it does least.
     connection.execute("UPDATE core_display_names SET expect = 'should_matter'")
     assert [row[:2] for row in found()] == [["a", "dog"], ["b", "dog"], ["a", "fish"]]
+
+
+def test_parts_show_final_difference_active_share_and_accuracy(stub, report):
+    connection = stub(Audit(models=("a",), pair_types=("floor",), paths=("blend",)))
+    metrics = ("endpoint_delta", "active_frac", "accuracy", "endpoint_magnitude", "abs_response")
+    values = (-0.05, 0.25, 0.5, 0.125, 0.375)
+    insert(connection, "out_breakdowns", breakdown("a", "fish", values, metrics=metrics))
+    (row,) = [row for row in report(connection).rows if row[1:2] == ["fish"]]
+    assert row[2:6] == [
+        "50 % [40 %, 60 %]",
+        "−0.050 [−0.150, +0.050]",
+        "25 % [15 %, 35 %]",
+        "0.125 [0.025, 0.225]",
+    ]
 
 
 def test_of_many_parts_every_model_has_its_worst(stub, report):

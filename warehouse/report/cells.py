@@ -13,6 +13,7 @@ from decaf.foundation.number_text import (
     limit_text,
     percent_text,
     score_text,
+    signed_text,
 )
 
 HASH_CHARACTERS = 12
@@ -57,10 +58,15 @@ class Field(NamedTuple):
     cell: Callable[[Any], Cell]
 
 
-def with_interval(value: float | None, lower: float | None, upper: float | None) -> Cell:
-    """Show a score with its interval below, if it has one."""
-    limits = (score_text(lower), score_text(upper))
-    return Cell(score_text(value), "" if MISSING in limits else f"[{', '.join(limits)}]")
+def with_interval(
+    value: float | None,
+    lower: float | None,
+    upper: float | None,
+    write: Callable[[float | None], str] = score_text,
+) -> Cell:
+    """Show a number with its interval below, if it has one."""
+    limits = (write(lower), write(upper))
+    return Cell(write(value), "" if MISSING in limits else f"[{', '.join(limits)}]")
 
 
 def number(value: float | None, decimals: int = 1) -> str:
@@ -93,6 +99,7 @@ NUMBERS: dict[str, Callable[[Any], str]] = {
     "number": number,
     "percent": percent_text,
     "score": score_text,
+    "signed": signed_text,
 }
 WORDS: dict[str, Callable[[Any], str]] = {
     "": lambda name: MISSING if name is None else name,

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from decaf.foundation.number_text import MISSING
+from decaf.foundation.number_text import MISSING, signed_text
 from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
@@ -37,7 +37,7 @@ def registry_tables(facts: Facts) -> list[Table]:
         return Cell(row.entry, f"{row.version_before} → {row.version}")
 
     def change(row: Row) -> Cell:
-        return with_interval(row.change, row.change_lower, row.change_upper)
+        return with_interval(row.change, row.change_lower, row.change_upper, signed_text)
 
     def value(row: Row) -> Cell:
         return with_interval(row.value, row.lower_limit, row.upper_limit)

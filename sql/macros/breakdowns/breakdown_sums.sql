@@ -2,7 +2,7 @@
 --   quantiles over trajectories
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with these columns, place, pair_place, weight and seven metrics. A place of the
+-- rel names a relation with these columns, place, pair_place, weight and eight metrics. A place of the
 -- draws is a source of the member, in the order of their names. All is of one pass over the rows.
 CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
 WITH gathered AS (
@@ -14,13 +14,14 @@ WITH gathered AS (
             list(weight), list(weight * evidence), list(weight * contradiction),
             list(weight * fragility), list(weight * abs_response),
             list(weight * endpoint_magnitude), list(weight * endpoint_delta),
-            list(weight * active_frac)
+            list(weight * active_frac), list(weight * coalesce(accuracy, 0)),
+            list(if(accuracy IS NULL, 0, weight)) -- of pairs whose answer is known to be right or wrong
         ] AS columns,
         list_max(dense_ranks(list(pair_place))) + 1 AS pair_count,
         quantile_cont(
             COLUMNS([
                 'evidence', 'contradiction', 'fragility', 'abs_response', 'endpoint_magnitude',
-                'endpoint_delta', 'active_frac'
+                'endpoint_delta', 'active_frac', 'accuracy'
             ]),
             [0.1, 0.5, 0.9]
         )

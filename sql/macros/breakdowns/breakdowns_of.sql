@@ -2,15 +2,23 @@
 -- grain: one row per study, model, pair type, path, grouping, member of the grouping and metric
 -- paper: section 6; appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. Sources of a
--- member are drawn; members of as many sources share draws.
+-- member are drawn; members of as many sources share draws. Accuracy is that of the factual inputs,
+-- whose class is known; there is none without labels.
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
-WITH entries AS (
+WITH answers AS (
+    SELECT pair.study, model_id, pair_id, is_correct
+    FROM core_pairs AS pair
+    JOIN core_predictions AS plus ON plus.study = pair.study AND image_id = plus_image
+),
+entries AS (
     SELECT
         study, model_id, pair_type, path, grouping, member, place, pair_place, weight,
         evidence, contradiction, fragility, abs_response, endpoint_magnitude, endpoint_delta,
-        is_endpoint_active::INTEGER AS active_frac
+        is_endpoint_active::INTEGER AS active_frac,
+        is_correct::INTEGER AS accuracy
     FROM query_table(rel)
+    LEFT JOIN answers USING (study, model_id, pair_id)
     JOIN pair_members() USING (study, pair_id)
 ),
 means AS (
@@ -22,14 +30,15 @@ means AS (
         mean_of_member(sums[5], sums[1], abs_response) AS abs_response,
         mean_of_member(sums[6], sums[1], endpoint_magnitude) AS endpoint_magnitude,
         mean_of_member(sums[7], sums[1], endpoint_delta) AS endpoint_delta,
-        mean_of_member(sums[8], sums[1], active_frac) AS active_frac
+        mean_of_member(sums[8], sums[1], active_frac) AS active_frac,
+        mean_of_member(sums[9], sums[10], accuracy) AS accuracy
     FROM breakdown_sums('entries', replicates, seed)
 )
 SELECT
     study, model_id, pair_type, path, grouping, member, metric,
     pair_count,
     source_count,
-    mean.estimate AS estimate, -- mean with the weights of pairs; score units, or a share for active_frac
+    mean.estimate AS estimate, -- mean with the weights of pairs; score units; active_frac and accuracy are shares
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
         AS lower_95, -- NULL where reason says why
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END
@@ -39,9 +48,11 @@ SELECT
     mean.quantiles[3] AS p90,
     CASE
         WHEN source_count = 1 THEN 'a single cluster'
-        WHEN replicates < 2 THEN 'fewer than two defined replicates'
+        WHEN len(mean.replicates) < 2 THEN 'fewer than two defined replicates'
     END AS reason
 FROM means
 UNPIVOT (mean FOR metric IN (
-    evidence, contradiction, fragility, abs_response, endpoint_magnitude, endpoint_delta, active_frac
-));
+    evidence, contradiction, fragility, abs_response, endpoint_magnitude, endpoint_delta, active_frac,
+    accuracy
+))
+WHERE mean.estimate IS NOT NULL;

@@ -1,9 +1,11 @@
 -- purpose: one metric of a member of a grouping: its mean, and those of the replicates in order
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
--- Sums are of the sample first, then of the replicates; so are the weights.
+-- Sums are of the sample first, then of the replicates; so are the weights. The mean of no weight is NULL.
 CREATE OR REPLACE MACRO mean_of_member(sums, weights, quantiles) AS {
-    estimate: sums[1] / weights[1],
-    replicates: list_sort(ratios_of(sums, weights)[2:]),
+    estimate: ratios_of(sums, weights)[1],
+    replicates: list_sort(list_filter(
+        ratios_of(sums, weights)[2:], lambda replicate: replicate IS NOT NULL
+    )),
     quantiles: quantiles
 };

@@ -19,6 +19,8 @@ from warehouse.report.cells import Cell, Field, Table, fields_of, runnable, tabl
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
+MEASURED = ("accuracy", "endpoint_delta", "active_frac", *METRICS)
+"""Metrics that rows of a query may name: each is a column of a table for people."""
 COMPONENTS = ("evidence", "contradiction", "fragility")
 REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history", "versions")
 """Parts that only a study with a registry has."""
@@ -158,7 +160,8 @@ class Facts(NamedTuple):
     ) -> Table:
         """Table of a part with rows for each metric: a line for all that share the keys.
 
-        What is of the line is read from its last row; ``cells`` are as in :meth:`table`.
+        Other fields of a line are read from its last row. A metric that no row has gets no column.
+        ``cells`` are as in :meth:`table`.
         """
         lines: dict[tuple, dict[str, Row]] = {}
         for row in getattr(self, part):
@@ -166,13 +169,14 @@ class Facts(NamedTuple):
             line[row.metric] = row
 
         def in_line(line: dict[str, Row], name: str, field: Field) -> Cell:
-            if name not in METRICS:
+            if name not in MEASURED:
                 return field.cell(next(reversed(line.values())))
             return cell(line[name]) if name in line else Cell(MISSING)
 
         fields = (
             Field(field.column, partial(in_line, name=name, field=field))
             for name, field in fields_of(part, paths=_paths, **cells).items()
+            if name not in MEASURED or any(name in line for line in lines.values())
         )
         return table(title, fields, lines.values(), self.runnable(part), note)
 

@@ -36,6 +36,12 @@ GROUPINGS = {
     "counterfactual": "kind of changed input",
 }
 """What ``out_breakdowns`` divides pairs by in any case, in words; their own groups have names."""
+WRITERS = {
+    "accuracy": percent_text,
+    "active_frac": percent_text,
+    "endpoint_delta": signed_text,
+}
+"""How values of metrics other than scores are written."""
 SUMMED = (
     "block_count",
     "pair_count",
@@ -103,7 +109,8 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
     """Profiles on the first path by class, split and kind of input, the worst first."""
 
     def mean(row: Row) -> Cell:
-        return with_interval(row.estimate, row.lower_95, row.upper_95)
+        write = WRITERS.get(row.metric, score_text)
+        return with_interval(row.estimate, row.lower_95, row.upper_95, write)
 
     def median(row: Row) -> Cell:
         limits = f"{score_text(row.p10)} … {score_text(row.p90)}"
@@ -237,7 +244,8 @@ def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
 
     def cell(metric: str, row: Row) -> Cell:
         place = (row.pair_type, row.path, row.model_id, metric)
-        return with_interval(getattr(row, metric), *intervals.get(place, (None, None)))
+        limits = intervals.get(place, (None, None))
+        return with_interval(getattr(row, metric), *limits, WRITERS.get(metric, score_text))
 
     return {metric: partial(cell, metric) for metric in ("endpoint_delta", *METRICS)}
 
