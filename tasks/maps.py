@@ -20,6 +20,8 @@ from warehouse.storage import Storage
 
 METHODS = 6
 """Number of methods that are shown by default."""
+ENDPOINT = "endpoint_m"
+"""Endpoint M, which a map of DECAF has to beat: it needs the clean scores alone."""
 
 
 class RankedMethod(NamedTuple):
@@ -38,9 +40,9 @@ def draw_maps(
 ) -> Path:
     """Draw images of a study from the best to the worst for DECAF, with maps of some methods.
 
-    By default: the first model, DECAF on its finest grid, and the best other methods. Raises
-    DataError if the data cannot be read, UnknownName for a model or method without complete scores,
-    BadInput for another suffix, and WriteFailed if the picture cannot be written.
+    By default: the first model, DECAF on its finest grid, Endpoint M and the best other methods.
+    Raises DataError if the data cannot be read, UnknownName for a model or method without complete
+    scores, BadInput for another suffix, and WriteFailed if the picture cannot be written.
     """
     if picture.suffix.lower() not in FORMATS:
         raise BadInput(f"{picture} is not a picture; expected a name in {', '.join(FORMATS)}")
@@ -70,16 +72,15 @@ def _rank_methods(
 
 
 def _choose_methods(ranked: list[RankedMethod], methods: Sequence[str]) -> list[str]:
-    """Named methods; by default DECAF on its finest grid and the best other methods."""
+    """Named methods; by default DECAF on its finest grid, Endpoint M and the best of the others."""
     names = [method.method for method in ranked]
     for name in methods:
         if name not in names:
             raise UnknownName.among("method", name, names)
     if methods:
         return list(methods)
-    finest = _finest(ranked)
-    other_names = [method.method for method in ranked if method.stage_count in (None, 2)]
-    return [finest, *other_names][:METHODS]
+    best_others = [method.method for method in ranked if method.stage_count is None]
+    return [_finest(ranked), ENDPOINT, *best_others][:METHODS]
 
 
 def _finest(ranked: list[RankedMethod]) -> str:

@@ -327,7 +327,9 @@ def maps(
     model: Annotated[str | None, typer.Option(help="this model; default: the first one")] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="this method; default: the finest DECAF and the five best others"),
+        typer.Option(
+            help="this method; default: the finest DECAF, Endpoint M and the four best others"
+        ),
     ] = None,
     images: Annotated[int, typer.Option(min=1, max=40, help="rows of the picture")] = 6,
 ) -> None:

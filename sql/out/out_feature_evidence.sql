@@ -1,4 +1,4 @@
--- purpose: E of every feature of every image, and its rank among the features of the image
+-- purpose: E and Endpoint M of every feature of every image, and its rank by E among the features of the image
 -- grain: one row per study, model, path and image without one of its features
 -- paper: section 7
 CREATE OR REPLACE VIEW out_feature_evidence AS
@@ -11,6 +11,7 @@ WITH means AS (
         feature.feature,
         pair.pair_type AS feature_name,
         avg(endpoint_delta) AS endpoint_delta,
+        avg(endpoint_magnitude) AS endpoint_magnitude,
         avg(evidence) AS evidence,
         avg(contradiction) AS contradiction,
         avg(fragility) AS fragility
@@ -28,6 +29,7 @@ SELECT
     feature, -- its number, from 1
     feature_name,
     endpoint_delta, -- drop of the score without the feature, score units
+    endpoint_magnitude, -- Endpoint M, the attribution of the clean scores alone
     evidence, -- the attribution, score units
     contradiction,
     fragility,
