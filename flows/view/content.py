@@ -18,6 +18,7 @@ from flows.view.tables import (
     shown_columns,
 )
 from flows.view.trajectories import Trajectory
+from flows.view.verdicts import verdicts_of
 from warehouse.query.pages import PAGE_ROWS
 from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.cells import HASH_CHARACTERS
@@ -73,6 +74,7 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
             if name not in (*PLACES, *([ROLE] if rows.roles else []))
         ],
         "link_column": page.link,
+        "verdicts": verdicts_of(snapshot, rows),
         "heads": heads_of(snapshot, rows),
         "lines": lines_of(snapshot, rows, scale),
         "scale": tick_text(scale),

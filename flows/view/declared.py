@@ -56,7 +56,7 @@ PAGES = {
             "severity",
             "model_id",
             ("model_id", "study", BAR, *PROFILE, "sentence"),
-            ("pair_type", "path", "accuracy", "rule", "severity"),
+            ("pair_type", "path", "accuracy", "rule", "severity", "decision"),
             "responses",
             ("study", "model_id"),
             is_read_once=True,

@@ -102,6 +102,17 @@ def test_rows_lead_from_a_study_to_one_trajectory(client):
     assert page.column("t") == ["0", "0.25", "0.5", "1"]
 
 
+def test_models_of_a_study_have_verdict_rows_in_the_order_of_the_table(client):
+    page = shown(client, "/models?study=demo&sort=-model_id")
+    models = [cell.split()[0] for cell in page.column("Model")]
+    assert len(models) > 1
+    verdicts = re.findall(r'<li class="verdict">.*?<h3>(\S+?)[ <].*?</li>', page.page, re.DOTALL)
+    assert verdicts == models
+    top = shown(client, f"/responses?study=demo&model_id={models[0]}").column("Abs")[0]
+    assert f"<b>{top}</b>" in page.page
+    assert '<li class="verdict">' not in shown(client, "/models").page
+
+
 def test_a_trajectory_has_its_card_values_models_and_other_path(client):
     # Responses 0, -0.5, -0.5, 0.0205 at 0, 0.25, 0.5, 1: C = 0.0625 + 0.125 + 0.125 = 0.3125,
     # E = 0.25 * 0.0205 = 0.005125, together 0.317625.

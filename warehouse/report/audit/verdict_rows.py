@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.audit.facts import Facts, Row, Rows
 from warehouse.report.pair_card import is_of_probability
 
 MOST_BARS = 3
@@ -51,10 +51,13 @@ class Finding(NamedTuple):
     """Sentences on what could change the finding."""
 
 
-def headings_of(facts: Facts) -> tuple[Heading, ...]:
-    """Pair types that have a bar: those with results, but for controls."""
-    expect = {row.display_name: row.expect for row in facts.names if row.kind == "pair_type"}
-    limits = {row.pair_type: _limit(row) for row in facts.responses}
+def headings_of(names: Rows, responses: Rows) -> tuple[Heading, ...]:
+    """Pair types that have a bar: those with results, but for controls.
+
+    ``names`` and ``responses`` are those of :class:`Facts` for people.
+    """
+    expect = {row.display_name: row.expect for row in names if row.kind == "pair_type"}
+    limits = {row.pair_type: _limit(row) for row in responses}
     shown = [name for name in expect if name in limits and expect[name] != "control"]
     return tuple(
         Heading(
@@ -68,24 +71,41 @@ def headings_of(facts: Facts) -> tuple[Heading, ...]:
 
 def finding_of(facts: Facts, row: Row, headings: Sequence[Heading]) -> Finding:
     """Make the verdict row of a model from its row of ``findings``."""
-    by_type: dict[str, list[Row]] = {}
-    for response in facts.responses:
-        if response.model_id == row.model_id:
-            by_type.setdefault(response.pair_type, []).append(response)
     doubts = [
         doubt.sentence
         for doubt in facts.doubts
         if (doubt.model_id, doubt.pair_type) == (row.model_id, row.pair_type)
         and (doubt.path == row.path or doubt.doubt == "paths")
     ]
-    begins, colon, rest = row.sentence.partition(": ")
+    model_id = facts.ids.get(row.model_id, "")
+    return verdict_row(row, facts.responses, headings, model_id, doubts)
+
+
+def verdict_row(
+    row: Row,
+    responses: Rows,
+    headings: Sequence[Heading],
+    model_id: str = "",
+    doubts: Sequence[str] = (),
+) -> Finding:
+    """Make a verdict row.
+
+    ``row`` has the model's name for people as ``model_id``, its ``decision`` and its ``sentence``;
+    ``responses`` are those of all models under the same names. ``model_id`` is the id of a model
+    that has another name.
+    """
+    by_type: dict[str, list[Row]] = {}
+    for response in responses:
+        if response.model_id == row.model_id:
+            by_type.setdefault(response.pair_type, []).append(response)
+    begins, colon, sentence = row.sentence.partition(": ")
     bars = (by_type.get(heading.name) for heading in headings)
     return Finding(
         row.model_id,
-        facts.ids.get(row.model_id, ""),
+        model_id,
         row.decision,
         begins + colon,
-        rest,
+        sentence,
         tuple(bar_of(on_paths) if on_paths else None for on_paths in bars),
         tuple(doubts),
     )
