@@ -1,11 +1,15 @@
 """Two runs on one page, from the same warehouse and from two."""
 
+import re
+from collections import namedtuple
+
 import pytest
 from report_reader import Reader
 from scenes_warehouse import EARLIER, EPSILON, MODELS, STUDY, scenes_warehouse
 
 from decaf.errors import UnknownName
 from warehouse.query import catalog
+from warehouse.report.both_runs import draw_both_runs
 from warehouse.report.comparison import (
     Change,
     Line,
@@ -72,7 +76,41 @@ def test_another_warehouse_stands_beside_it_unpaired(here, tmp_path):
     assert "nothing is paired" in reader.text
     assert "of there" in reader.text
     assert len([row for row in reader.rows if len(row) == 7 and "→" in row[-1]]) == 8
-    assert reader.rows[-1][-1] == "the same"
+    titles = re.findall(r"<h3>(.+?)</h3>", reader.page)
+    assert sorted(titles) == sorted(f"{m}, {word}" for m in MODELS for word in ("before", "now"))
+    assert [title.rpartition(", ")[2] for title in titles] == ["before", "now"] * len(MODELS)
+
+
+MEAN = namedtuple(
+    "Mean", ("model_id", "pair_type", "path", "metric", "estimate", "lower_95", "upper_95")
+)
+
+
+def means(pair_type, path, *values):
+    """E, C, F and Abs of model m, with limits 0.125 around each."""
+    metrics = ("evidence", "contradiction", "fragility", "abs_response")
+    return tuple(
+        MEAN("m", pair_type, path, metric, value, value - 0.125, value + 0.125)
+        for metric, value in zip(metrics, values, strict=True)
+    )
+
+
+def test_bars_of_both_runs_have_the_larger_path_and_no_control():
+    before = means("wall", "blend", 0.25, 0.0, 0.25, 0.5) + means("wall", "patch", 0.75, 0, 0, 0.75)
+    now = means("shape", "blend", 0.5, 0.0, 0.0, 0.5) + means("floor", "blend", 0.0, 0.0, 0.0, 0.0)
+    names = {"wall": "wall colour", "patch": "patch by patch", "m": "Net"}
+    expect = {"shape": "should_matter", "floor": "control", "wall": "should_not_matter"}
+    runs = [("before", before, {"m": "Leans on wall: by 0.75."}), ("now", now, {})]
+    both = draw_both_runs(["m"], runs, expect, names, '{"kind": "class_probability"}')
+    assert [heading.name for heading in both.headings] == ["wall colour", "shape"]
+    assert [finding.model for finding in both.findings] == ["Net, before", "Net, now"]
+    assert [finding.begins for finding in both.findings] == ["Leans on wall: ", ""]
+    (wall, no_shape), (no_wall, shape) = (finding.responses for finding in both.findings)
+    assert (no_shape, no_wall) == (None, None)
+    assert (wall.path, wall.others) == ("patch by patch", (("blend", 0.5),))
+    assert (wall.row.evidence, wall.row.abs_response, wall.row.upper_95) == (0.75, 0.75, 0.875)
+    assert (shape.path, shape.others, shape.row.abs_response) == ("", (), 0.5)
+    assert (both.scale, both.has_paths, both.model_count) == (1.0, True, 1)
 
 
 def test_several_runs_stand_side_by_side(here, tmp_path):

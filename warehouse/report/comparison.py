@@ -18,6 +18,7 @@ from decaf.library.plots import COLOURS
 from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row, Rows, known_run, rows_of
+from warehouse.report.both_runs import draw_both_runs
 from warehouse.report.cells import Cell, Field, Table, fields_of, table
 
 METRICS = ("evidence", "contradiction", "fragility", "abs_response")
@@ -108,6 +109,9 @@ def write_comparison(
     runs = {"run_a": before.run.run_id, "run_b": now.run.run_id}
     moved = _rows(paired, "changes", **runs) if paired else ()
     lines = _paired(moved) if paired else _beside(before, now)
+    moved_most = dict.fromkeys(line.model_id for line in lines)
+    models = [*moved_most, *sorted({*before.findings, *now.findings} - moved_most.keys())]
+    sides = [("before", before.means, before.findings), ("now", now.means, now.findings)]
     return templates.write(
         target,
         "comparison",
@@ -122,7 +126,8 @@ def write_comparison(
             clear=sum(change.is_clear for line in lines for change in line.changes.values()),
             count=sum(len(line.changes) for line in lines),
             changes=_change_table(lines, now, runs if paired else None),
-            models=sorted({*before.findings, *now.findings}),
+            models=models,
+            both=draw_both_runs(models, sides, now.expect, now.names, now.run.score),
             roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
         ),
