@@ -50,6 +50,27 @@ def test_what_each_look_knew_is_drawn_and_listed(stub, report):
     assert text.count("<td>pass") + text.count(">pass<") >= 1
 
 
+def test_rules_without_an_answer_stand_first_then_the_slowest(stub, report):
+    unknown = LOOKS[1] | {"metric": "contradiction", "is_last": True}
+    page = report(filled(stub(Audit()), [STOP], [*LOOKS, ONCE, unknown])).page
+    text = section(page)
+    assert "1,548 of 1,644 sources were not scored" in page
+    assert "2 of 3 answers are known, 2 of them" in text
+    reaches = text[text.index('<ul class="reaches">') : text.index("</ul>")]
+    assert re.findall(r"<b>(\w+) on mixed_rand, blend</b>", reaches) == [
+        "contradiction",
+        "evidence",
+        "fragility",
+    ]
+    # 48, 96 and 24 of 1,644 sources.
+    assert re.findall(r"width:([\d.]+)%", reaches) == ["2.92", "5.84", "1.46"]
+    assert re.findall(r"(not known|known) after (\d+)", reaches) == [
+        ("not known", "48"),
+        ("known", "96"),
+        ("known", "24"),
+    ]
+
+
 def test_only_the_slowest_rules_are_drawn(stub, report):
     many = [row | {"gate_limit": number / 100} for number in range(1, 16) for row in LOOKS]
     text = section(report(filled(stub(Audit()), [STOP], many)).page)

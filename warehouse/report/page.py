@@ -14,7 +14,13 @@ from warehouse.report.audit import figures, tables
 from warehouse.report.audit.changes import changed_pairs
 from warehouse.report.audit.dots import dots_picture
 from warehouse.report.audit.facts import Facts, read_facts
-from warehouse.report.audit.looks import look_pictures, look_tables
+from warehouse.report.audit.looks import (
+    look_pictures,
+    look_tables,
+    reaches_of,
+    stops_lead,
+    stops_title,
+)
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks, single_pairs
 from warehouse.report.audit.reaudit import (
     count_gates,
@@ -105,7 +111,7 @@ def render(
     empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]
     verdict = verdict_of(facts, config)
     strip = strip_of(facts)
-    titles = {"breakdowns": tables.breakdown_title(shown)}
+    titles = {"breakdowns": tables.breakdown_title(shown), "stops": stops_title(facts)}
     if facts.verdicts:
         titles["registry"] = count_gates(facts)
     return templates.render(
@@ -142,6 +148,8 @@ def render(
         changed=changed,
         history=history_pictures(facts),
         looked=look_pictures(facts),
+        reaches=reaches_of(facts),
+        stops_lead=stops_lead(facts),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
         fingerprints=paper_tables.fingerprints(paper.data),

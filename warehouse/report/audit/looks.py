@@ -1,10 +1,13 @@
 """How far a study that stops early was scored, and how what was known of it closed in."""
 
+from typing import NamedTuple
+
 import altair as alt
 
-from decaf.foundation.number_text import limit_text, percent_text
+from decaf.foundation.number_text import count_text, limit_text, percent_text
 from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import Facts, Row, Rows
+from warehouse.report.audit.reaudit import badge_of
 from warehouse.report.cells import Cell, Table, with_interval
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
@@ -13,6 +16,66 @@ MOST_PANELS = 12
 PANELS_PER_ROW = 3
 WIDTH = "half_width"
 """Rule that an interval is to be narrow; its limit is a width, and no value."""
+UNDECIDED = "not enough evidence"
+
+
+class Reach(NamedTuple):
+    """How many sources one rule took until it was decided."""
+
+    badge: tuple[str, str]
+    words: str
+    """What was measured, and where."""
+    rule: str
+    """The model and its limit."""
+    percent: float
+    """Share of the sources that were scored by then, of a hundred."""
+    known: str
+
+
+def reaches_of(facts: Facts) -> list[Reach]:
+    """Reaches of the rules that took the most sources, undecided ones first."""
+    last = [row for row in facts.looks if row.is_last]
+    slowest = sorted(last, key=lambda row: (row.verdict != UNDECIDED, -row.source_count))
+    return [_reach(row) for row in slowest[:MOST_PANELS]]
+
+
+def _reach(row: Row) -> Reach:
+    is_known = row.verdict != UNDECIDED
+    sources = count_text(row.source_count)
+    return Reach(
+        badge_of(row.verdict) if row.rule != WIDTH or not is_known else ("none", "✓ Narrow enough"),
+        f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())}",
+        f"{row.entry} · {row.rule.replace('_', ' ')} {limit_text(row.gate_limit)}",
+        round(100 * row.source_count / row.planned_source_count, 2),
+        f"known after {sources} sources" if is_known else f"not known after {sources}",
+    )
+
+
+def stops_title(facts: Facts) -> str:
+    """State how much was not scored: of one model its sources, of several how many stopped."""
+    if len(facts.stops) == 1:
+        (stop,) = facts.stops
+        left = count_text(stop.planned_source_count - stop.source_count)
+        return f"{left} of {count_text(stop.planned_source_count)} sources were not scored"
+    if facts.stops:
+        return f"{len(facts.stops)} of {len(facts.models)} models were not scored to the end"
+    return "Every model was scored to the end"
+
+
+def stops_lead(facts: Facts) -> str:
+    """Say how many answers are known, and how many of them were known before half of the sources.
+
+    Empty where no look was recorded.
+    """
+    last = [row for row in facts.looks if row.is_last]
+    known = [row for row in last if row.verdict != UNDECIDED]
+    early = sum(2 * row.source_count <= row.planned_source_count for row in known)
+    if not last:
+        return ""
+    return (
+        f"{len(known)} of {len(last)} answers are known, {early} of them from half of the sources "
+        "or fewer."
+    )
 
 
 def look_tables(facts: Facts) -> list[Table]:
