@@ -10,7 +10,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SHOWN = ("*.md", "LICENSE", "prefect.yaml", "benchmarks", "configs", "docs", "examples")
+SHOWN = (
+    "*.md",
+    "CITATION.cff",
+    "LICENSE",
+    "prefect.yaml",
+    "benchmarks",
+    "configs",
+    "docs",
+    "examples",
+)
 """What pages are made of or link to."""
 BUILDER = Path(sys.executable).with_name("zensical")
 

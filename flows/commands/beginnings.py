@@ -31,7 +31,7 @@ def init(
         typer.Argument(help="new or empty folder; called as the kind if none", metavar="[FOLDER]"),
     ] = None,
 ) -> None:
-    """Write a small study that runs as it is, and name the three lines to change for your data."""
+    """Write a small study that runs as it is, and name the three places to change for your data."""
     folder = folder or Path(kind)
     if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
         fault = "is not empty" if folder.is_dir() else "is not a folder"
@@ -40,7 +40,7 @@ def init(
     with refusals_as(WriteFailed, f"{shown(str(folder))} cannot be written", "choose another"):
         lines = _copy(EXAMPLES / kind, folder, name)
     say(console, f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    say(console, "For your own, change three lines:")
+    say(console, "For your own, change three places:")
     for number, line in enumerate(lines, 1):
         if mark := MARK.search(line):
             say(console, f"  {folder / 'study.yaml'}:{number}  {mark[1]}")
