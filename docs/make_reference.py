@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import re
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -40,12 +41,18 @@ SECTIONS = {
     "`data:`": Adapter,
     "`score:`": ScoreDefinition,
     "`paths:`": RevealPath,
+}
+STUDY_SECTIONS = {
+    "`data:`": Adapter,
+    "`score:`": ScoreDefinition,
+    "`paths:`": RevealPath,
     "`labels:`": LabelSource,
     "`baselines:`": Baseline,
     "`training:` of a network": NetworkRecipe,
     "`training:` of an estimator": EstimatorRecipe,
     "`epoch_rule:`": EpochRule,
 }
+"""Sections with members that only the paper's studies use."""
 TAGS = ("adapter", "kind", "recipe", "rule", "source")
 TYPES = {
     str: "text",
@@ -59,13 +66,12 @@ READABLE = ("core", "out", "paper")
 TITLES = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
-    "studies": "Published values",
-    "studies/": "Views of one study",
     "macros/": "Macros",
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",
 }
 """Titles of the folders of ``sql/``, and of the folders inside one; in this order."""
+STUDY_TITLES = {"studies": "Published values", "studies/": "Views of one study"}
 
 
 class Key(NamedTuple):
@@ -86,7 +92,8 @@ def configuration() -> str:
         "that names it; a list in a list is included item by item. `${NAME}` is an environment "
         "variable. Folders in `python_path:` start from the file, other relative paths from the "
         "current directory. `adapter`, `kind`, `source` and `recipe` may also name a class of an "
-        "[installed package or your module](plugins.md).",
+        "[installed package or your module](plugins.md). Data, labels, baselines and trainings of "
+        "the paper's studies [have a page](studies/configuration.md).",
         "Unknown keys, numbers out of range, and values that JSON lacks (a date without quotes, "
         "`.inf`, `.nan`) are errors that name the line; for a key, also the nearest valid one. "
         "`decaf plan CONFIG` reads a study without running it.",
@@ -122,41 +129,47 @@ def configuration() -> str:
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]
     for key, base in SECTIONS.items():
-        parts += [f"## {key}", *_variants(members(base))]
+        parts += [f"## {key}", *_variants(_split(base)[0])]
     parts += ["## `changes:` of a table – one section for each", _keys(Change)]
     parts += ["### `permute:`", _keys(Permuted)]
     parts += ["## `changes:` of `image_pairs` – one section for each", _keys(PhotoChange)]
     return "\n\n".join(parts) + "\n"
 
 
+def study_configuration() -> str:
+    """Keys that only the paper's studies use."""
+    parts = [
+        NOTICE,
+        "# Configuration of the paper's studies",
+        "Keys of data, paths, labels, baselines and trainings that the paper's studies use. "
+        "[All other keys](../configuration.md).",
+    ]
+    for key, base in STUDY_SECTIONS.items():
+        general, special = _split(base)
+        listed = special if key in SECTIONS else [*general, *special]
+        if listed:
+            parts += [f"## {key}", *_variants(listed)]
+    # Descriptions link to pages of the folder above.
+    return re.sub(r"\]\((?=\w)", "](../", "\n\n".join(parts)) + "\n"
+
+
+def _split(base: type) -> tuple[list[type], list[type]]:
+    """Members that any study may use, and those of the paper's studies."""
+    special = [one for one in members(base) if one.__module__.startswith("decaf.studies")]
+    return [one for one in members(base) if one not in special], special
+
+
 def warehouse() -> str:
-    """Every view and every table."""
+    """Views and tables that every study has."""
     parts = [
         NOTICE,
         "# Views and tables",
         'Ask with `decaf sql "SELECT …"`. `decaf views` lists the views, '
-        "`decaf views NAME` the columns of one with their types. [Worked questions](sql.md).",
+        "`decaf views NAME` the columns of one with their types. [Worked questions](sql.md); "
+        "[views of the paper's studies](studies/views.md).",
+        *_views(TITLES, _columns()),
+        f"# Tables (schema version {SCHEMA_VERSION})",
     ]
-    columns = _columns()
-    folders = dict.fromkeys(view.folder for view in views())
-    order = list(TITLES)
-    for folder in sorted(folders, key=lambda name: order.index(_title(name))):
-        inside = [view for view in views() if view.folder == folder]
-        rows = [
-            f"| `{view.name}` | {_cell(view.purpose)} | {_cell(view.grain)} | {view.paper} |"
-            for view in inside
-        ]
-        header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
-        title = _title(folder)
-        name = folder.removeprefix(title) if title.endswith("/") else ""
-        parts += [f"## {TITLES[title]}{name and f': {name}'}", "\n".join(header + rows)]
-        if readable := [view for view in inside if view.kind in READABLE]:
-            lists = [
-                f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
-                for view in readable
-            ]
-            parts += ["Columns:", "\n".join(lists)]
-    parts.append(f"# Tables (schema version {SCHEMA_VERSION})")
     for table in TABLES.values():
         keys = ", ".join(f"`{key}`" for key in table.key)
         folders = ", ".join(f"`{name}`" for name in table.partition)
@@ -172,6 +185,42 @@ def warehouse() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def study_views() -> str:
+    """Views of the paper's studies, without their columns."""
+    parts = [
+        NOTICE,
+        "# Views of the paper's studies",
+        "`decaf views NAME` shows the columns of one. [Views of every study](../warehouse.md).",
+        *_views(STUDY_TITLES, {}),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _views(titles: dict[str, str], columns: dict[str, list[str]]) -> list[str]:
+    """Tables of the views in the titled folders, with their columns where these are given."""
+    parts = []
+    listed = [view for view in views() if _title(view.folder) in titles]
+    folders = dict.fromkeys(view.folder for view in listed)
+    order = list(titles)
+    for folder in sorted(folders, key=lambda name: order.index(_title(name))):
+        inside = [view for view in listed if view.folder == folder]
+        rows = [
+            f"| `{view.name}` | {_cell(view.purpose)} | {_cell(view.grain)} | {view.paper} |"
+            for view in inside
+        ]
+        header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
+        title = _title(folder)
+        name = folder.removeprefix(title) if title.endswith("/") else ""
+        parts += [f"## {titles[title]}{name and f': {name}'}", "\n".join(header + rows)]
+        if columns and (readable := [view for view in inside if view.kind in READABLE]):
+            lists = [
+                f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
+                for view in readable
+            ]
+            parts += ["Columns:", "\n".join(lists)]
+    return parts
+
+
 def _columns() -> dict[str, list[str]]:
     """Names of the columns of every view, from DuckDB's catalogue: nothing is bound again."""
     with connect_empty() as connection:
@@ -185,8 +234,8 @@ def _columns() -> dict[str, list[str]]:
 
 
 def _title(folder: str) -> str:
-    """What :data:`TITLES` has of a folder of ``sql/``."""
-    return folder if folder in TITLES else f"{folder.partition('/')[0]}/"
+    """Key of a folder of ``sql/`` in the titles: the folder, or the one that holds it."""
+    return folder if folder in {**TITLES, **STUDY_TITLES} else f"{folder.partition('/')[0]}/"
 
 
 def _variants(models: list[type]) -> list[str]:
@@ -288,6 +337,8 @@ def _is_for_python_alone(annotation: Any) -> bool:
 PAGES = {
     FOLDER / "configuration.md": configuration,
     FOLDER / "warehouse.md": warehouse,
+    FOLDER / "studies" / "configuration.md": study_configuration,
+    FOLDER / "studies" / "views.md": study_views,
 }
 
 if __name__ == "__main__":
