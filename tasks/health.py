@@ -24,7 +24,8 @@ from decaf.plan.cluster import (
 )
 from decaf.plan.study import Study
 from tasks.machine import NVIDIA_DRIVER, free_memory, read_machine, usable_cores
-from tasks.plan import missing_inputs, plan_audit
+from tasks.missing_inputs import missing_inputs
+from tasks.plan import plan_audit
 from tasks.sizes import fill_cluster
 from tasks.units.scope import Scope
 from warehouse.commits import layout

@@ -3,7 +3,7 @@
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.foundation.collection import without_collection
 from decaf.foundation.digests import json_list_sha256, short
-from decaf.foundation.extras import Installed
-from decaf.foundation.readiness import carry_out
-from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
 from decaf.plan.expectations import json_of
 from decaf.plan.refining import list_rules
@@ -26,7 +23,7 @@ from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
 from tasks.editions import FIRST, Editions, plain_key, read_editions, select_forced
-from tasks.input_shape import check_shape
+from tasks.missing_inputs import missing_inputs
 from tasks.reasons import Reason, history, reasons_of
 from tasks.refining import continue_grids, refine_stages
 from tasks.runs import newest_run
@@ -190,37 +187,6 @@ class AuditPlan:
     def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
         """Groups of units of one kind that have to be computed."""
         return list(group_units(of_kind(self.pending, kind)))
-
-
-def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
-    """Check all inputs of a run except its pairs; returns remarks on unused ones.
-
-    A model that waits for its training needs the inputs of its recipe, other models their weights.
-    Raises BadInput, which names all missing or unusable inputs.
-    """
-
-    def find_foregrounds() -> tuple[str, ...]:
-        return () if scope.foregrounds is None else scope.foregrounds.remarks
-
-    def paths_fit() -> tuple[str, ...]:
-        _ = scope.of_paths
-        return check_shape(scope, cards)
-
-    def classes_are_scored() -> tuple[str, ...]:
-        study.score.columns(np.unique(scope.pairs.pairs.class_ids))
-        return ()
-
-    study = scope.study
-    checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
-    checks += [(card.id, check) for card in cards for check in card.checks()]
-    checks += [(card.id, partial(card.remark_columns, scope.pairs.columns)) for card in cards]
-    own_scores = ((name, method.own_score) for name, method in study.attributions.items())
-    checks += [(name, check) for name, score in own_scores if score for check in score.checks()]
-    methods = {**study.attributions, **study.baselines}.items()
-    checks += [
-        (name, Installed(library)) for name, method in methods for library in method.libraries
-    ]
-    return carry_out([*checks, ("paths", paths_fit), ("labels", find_foregrounds)])
 
 
 def plan_units(

@@ -21,6 +21,7 @@ from decaf.foundation.number_text import (
     signed_text,
 )
 from decaf.plan.study import Study
+from flows.commands.remarks import remark_refinements, remark_results, remark_stops
 from flows.commands.sizes import say_sizes, say_stages
 from flows.commands.terminal import say, warn
 from tasks.attribution_rows import count_rows_left
@@ -45,13 +46,6 @@ MOST_VERDICTS = 8
 """Models whose verdicts are printed, the worst first."""
 FINDINGS = "SELECT model_id, sentence FROM out_findings WHERE study = '{study}'"
 
-STOP_REASONS = {
-    "converged": "converged",
-    "at_most": "the most that 'at_most' allows",
-    "exact": "exact, since they show every state",
-}
-"""Words for the reasons of ``out_refinements``."""
-
 MANY_SMALL_FILES = 200
 """Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
@@ -68,8 +62,8 @@ def results(console: Console, store: Storage, study: Study) -> None:
         verdicts = _verdicts_of(connection, study)
         remarks = [
             *remark_results(connection, study.study),
-            *_remark_stops(connection, study.study),
-            *_remark_refinements(connection, study.study),
+            *remark_stops(connection, study.study),
+            *remark_refinements(connection, study.study),
         ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
@@ -106,68 +100,10 @@ def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> list[st
     return lines
 
 
-def _remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on models of the current run that were not scored to the end."""
-    ((count, least, most, planned, undecided),) = connection.execute(
-        "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
-        "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
-        {"study": study},
-    ).fetchall()
-    if not count:
-        return []
-    span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    undecided_text = f", {undecided} of them before a decision" if undecided else ""
-    return [
-        f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources"
-        f"{undecided_text}; --to-the-end scores the rest"
-    ]
-
-
-def _remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark where the stages of each refined path of the current run stopped, and why."""
-    rows = connection.sql(
-        "SELECT path, stage_count, error, until, reason FROM out_refinements "
-        "WHERE study = $study AND reason IS NOT NULL",
-        params={"study": study},
-    ).fetchall()
-    return [
-        f"path {path}: {stage_count} stages, {STOP_REASONS[reason]}"
-        + (
-            ""
-            if error is None
-            else f"; every second one alone moves a mean by up to {score_text(error)}"
-        )
-        + f" (until {limit_text(until)})"
-        for path, stage_count, error, until, reason in rows
-    ]
-
-
 def query_command(study: Study, query: str) -> str:
     """Shell command that runs a query about a study."""
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     return f'decaf sql{place} "{query.format(study=study.study)}"'
-
-
-def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on models of the current run whose accuracy is that of a guess."""
-    rows = connection.sql(
-        "SELECT model_id, detail FROM core_chance_warnings WHERE study = $study ORDER BY ALL",
-        params={"study": study},
-    ).fetchall()
-    return [f"{model_id}: {detail}" for model_id, detail in rows]
-
-
-def remark_results(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on accuracy at chance and on quarantined trajectories of the current run."""
-    rows = connection.sql(
-        "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
-        "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
-        params={"study": study},
-    ).fetchall()
-    return remark_chance(connection, study) + [
-        f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite"
-        for model_id, count in rows
-    ]
 
 
 def describe_pairs(console: Console, study: Study) -> PairSet:

@@ -41,10 +41,10 @@ from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
     print_estimate,
     query_command,
-    remark_results,
     table_of,
 )
 from flows.commands.options import open_warehouse
+from flows.commands.remarks import remark_results
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse

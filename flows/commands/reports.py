@@ -6,8 +6,8 @@ from pathlib import Path
 from rich.console import Console
 
 from decaf.errors import ConfigError
-from flows.commands.display import remark_chance
 from flows.commands.options import open_study
+from flows.commands.remarks import remark_chance
 from flows.commands.terminal import say
 from tasks.publish import publish, publish_comparison
 from warehouse.query.damage import connect_whole
