@@ -2,6 +2,7 @@
 
 import duckdb
 
+from decaf.errors import number_of
 from decaf.foundation.number_text import limit_text, score_text
 
 STOP_REASONS = {
