@@ -75,7 +75,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is imported and collected stays: to look for garbage there takes seconds."""
+    """Collect tests without garbage collection, which would take seconds."""
     gc.disable()
     try:
         return (yield)
@@ -105,7 +105,7 @@ def photo_root(tmp_path):
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """Folder of real data, or a skip that says what is missing."""
+    """Folder of real data; skips the test, with the reason, if it is missing."""
     root = os.environ.get("DECAF_DATA_ROOT")
     if not root:
         pytest.skip("DECAF_DATA_ROOT is not set: the real photos and weights are not here")

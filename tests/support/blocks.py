@@ -66,7 +66,7 @@ def with_contexts(count):
 
 
 def tie_keys(seed, label, pair_id):
-    """What orders exactly tied patches: eight bytes of a hash for each of the 64."""
+    """Sort keys of tied patches: eight bytes of a hash for each of the 64."""
     prefix = f"decaf-imagenet9|patch|{seed}|{label}|{pair_id}|"
     return [hashlib.sha256(f"{prefix}{patch}".encode()).digest()[:8] for patch in range(64)]
 

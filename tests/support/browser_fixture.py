@@ -14,7 +14,7 @@ FLAGS += ("--disable-background-networking", "--disable-component-update", "--wi
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory) -> Iterator:
-    """Headless Chromium with a fresh profile that records what it asks the network for."""
+    """Headless Chromium with a fresh profile that records its requests."""
     missing = [name for name in (CHROMIUM, CHROMEDRIVER) if shutil.which(name) is None]
     if missing:
         reason = f"{' and '.join(missing)} not installed (apt: chromium, chromium-driver)"

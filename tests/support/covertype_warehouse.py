@@ -83,7 +83,7 @@ def contexts_of(module, seed, rows):
 
 
 def behaviour(alternate, endpoint, contexts):
-    """What a model does, from its four scores, by the words of the protocol.
+    """Behaviour of a model by the definitions of the protocol, from its four scores.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `decaf data` finds in the pairs of a study, in this process."""
+"""Run `decaf data` on a study in this process."""
 
 import json
 from io import StringIO
@@ -11,7 +11,7 @@ from flows.commands.data import show_data
 
 
 def look_at(config, html=None):
-    """Answer of `decaf data --json` on a configuration; raises what the command refuses with."""
+    """Answer of `decaf data --json` for a configuration; raises the error of the command."""
     console = Console(file=StringIO())
     show_data(console, config, html, is_json=True)
     return json.loads(console.file.getvalue())

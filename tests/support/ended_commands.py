@@ -1,16 +1,16 @@
-"""What a command said that has ended: its output, why it refused, and cells of its tables."""
+"""Check ended commands: their output, their error, and the cells of their tables."""
 
 import re
 
 
 def succeeded(done):
-    """The output of a command that did what it should."""
+    """Assert exit code 0; returns standard output."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def refused(done, *words, code=2):
-    """One message with all words and without a traceback, under the exit code; standard error."""
+    """Assert the exit code and one error with all words; returns standard error."""
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     (start,) = [begin.start() for begin in re.finditer("^error: ", done.stderr, re.MULTILINE)]

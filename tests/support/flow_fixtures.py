@@ -149,7 +149,7 @@ def write(tmp_path):
 
 @pytest.fixture(scope="session")
 def warm_command():
-    """What all commands of a session are forked from."""
+    """Process from which all commands of a session are forked."""
     started = WarmCommand()
     yield started
     started.close()

@@ -1,13 +1,13 @@
-"""Tensors that say that they are on a GPU, and note what is copied without waiting."""
+"""Tensors that pretend to be on a GPU, and note asynchronous copies."""
 
 import torch
 
 NOTED = []
-"""What has been asked of the device, in order."""
+"""Calls of the device, in order."""
 
 
 class OnGpu(torch.Tensor):
-    """A tensor of the host that passes for one of a GPU."""
+    """Tensor of the host that pretends to be on a GPU."""
 
     device = torch.device("cuda")
 
@@ -17,7 +17,7 @@ class OnGpu(torch.Tensor):
 
 
 class OnHost(torch.Tensor):
-    """A tensor of the host; what is sent to a GPU passes for a tensor there."""
+    """Tensor of the host, whose copies to a GPU pretend to be there."""
 
     def pin_memory(self):
         NOTED.append("pinned")
@@ -29,7 +29,7 @@ class OnHost(torch.Tensor):
 
 
 class Event:
-    """What stands for a moment in the work of the GPU."""
+    """Stand-in for an event of the GPU."""
 
     count = 0
 
@@ -45,7 +45,7 @@ class Event:
 
 
 def stand_in(monkeypatch):
-    """Have torch's calls for a GPU go here; what they note, which is empty."""
+    """Replace torch's calls for a GPU by these; returns the empty list of notes."""
     monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: None)
     Event.count = 0

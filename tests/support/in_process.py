@@ -53,7 +53,7 @@ def compute(study, pairs=None):
 
 
 def checkpoints(study):
-    """Where the trainings of a study put, or will put, what they end with; by the model's id."""
+    """Final files of the trainings of a study, present or future, by the model's id."""
     plan = planned(study)
     trainings = [unit for unit in plan.units if unit.kind == "train"]
     return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}

@@ -23,7 +23,7 @@ FULL_VARIABLE = "DECAF_MLFLOW_PYTHON"
 
 
 def mlflow_command():
-    """Path of the command, or a skip that says what is missing."""
+    """Path of the command; skips the test, with the reason, if it is missing."""
     beside = Path(sys.executable).parent / "mlflow"
     found = os.environ.get(OWN_VARIABLE) or (str(beside) if beside.exists() else None)
     if not found or not shutil.which(found):
@@ -72,7 +72,7 @@ def mlflow_server(folder, *command, **variables):
 
 
 class Registered:
-    """What is registered, through the server's own interface."""
+    """Registered models, through the server's own interface."""
 
     def __init__(self, uri):
         self.uri = uri

@@ -1,4 +1,4 @@
-"""What tests of numbers share."""
+"""Fixtures of tests of numbers."""
 
 import pytest
 import torch

@@ -33,7 +33,7 @@ def three_runs(root, study="s", run_ids=tuple(RUNS)):
 def add_run(store, study, run_id, models, epsilon, day, digest="pairs", is_finished=True):
     """Commit a run with corruptions and a baseline of each model, and an analysis.
 
-    What is there already stays as it is.
+    Existing commits stay unchanged.
     """
     more = [Planned(f"{model}-measured", "corrupt", "", model) for model in models]
     components, definition = (("components", "score"),), (("definition", "{}"),)
@@ -56,7 +56,7 @@ def add_run(store, study, run_id, models, epsilon, day, digest="pairs", is_finis
 
 
 def add_model(store, study, model, epsilon):
-    """Commit what a run holds of a model, unless it is there."""
+    """Commit the results of a run for a model, unless they exist."""
     seed = ord(model[0])
     corrupted = {"unit_key": f"{model}-measured", "image_id": "p0/same"}
     corrupted |= {"corruption": "blur", "class_scores": [0.5, 0.5], "predicted_class": 0}
@@ -78,10 +78,10 @@ def add_model(store, study, model, epsilon):
 
 
 def add_reaudit(store, study, reaudit_id, run_id, day, entries, judged_by=None):
-    """Commit a re-audit, its verdicts and the note that everybody was told.
+    """Commit a re-audit, its verdicts and its delivered alerts.
 
-    ``entries`` has by entry the model (None where the entry failed), the re-audit before, and that
-    of the last version that passed, where it is another one; another re-audit may have judged them.
+    ``entries`` has by entry the model (None if the entry failed), the previous re-audit, and the
+    re-audit of the last version that passed if that differs; another re-audit may have judged them.
     """
     rows = [
         {"reaudit_id": reaudit_id, "run_id": run_id, "entry": entry, "name": entry, "version": "1"}

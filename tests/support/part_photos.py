@@ -24,7 +24,7 @@ def annotation(image, category, segmentation, **others):
 
 
 def annotations():
-    """Of the first photo: two feet, a tail over the head, and a wing that encloses nothing."""
+    """Annotations of the first photo: two feet, a tail over the head, and an empty wing."""
     feet = {"size": [10, 12], "counts": [8, 2, 110]}
     tail = {"size": [10, 12], "counts": [32, 1, 9, 1, 77]}
     return {
@@ -50,7 +50,7 @@ def annotations():
 
 
 def write(folder, said=None, images="images/test", file="annotations/test/test.json", by=""):
-    """Write both photos and what is said of them; ``by`` is a pattern of folders of classes."""
+    """Write both photos and their annotations; ``by`` is a pattern of folders of classes."""
     for name, (width, height) in SIZES.items():
         photo = folder / images / by.format(name.partition("_")[0]) / f"{name}.JPEG"
         photo.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def manifest(run_id, units):
 
 
 def cost_row(commit_key, item_count, forward_rows, naive_rows, **more):
-    """What scanning a block took."""
+    """Row of the costs of a block's scan."""
     cost = {"commit_key": commit_key, "kind": "predict", "name": "", "block": 0}
     cost |= {"item_count": item_count, "forward_rows": forward_rows, "backward_rows": 0}
     cost |= {"naive_rows": naive_rows, "batch_size": 8, "requested_batch_size": 8}
@@ -92,7 +92,7 @@ def commit_pairs(store, study, pairs, digest="pairs"):
 
 
 def commit_run(store, study, run, units, models, paths):
-    """Commit a run, its units, its models and its paths; what is not said of one is made up."""
+    """Commit a run, its units, its models and its paths; missing columns get defaults."""
     run = {"started_at": STARTED, "pairs_digest": "pairs", "unit_count": len(units)} | run
     run = {"score": "{}", "config": "{}", "software": "{}"} | run
     models = [

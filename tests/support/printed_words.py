@@ -1,4 +1,4 @@
-"""What was printed, for comparison with what a page or a notebook shows."""
+"""Normalise printed text, to compare it with a page or a notebook."""
 
 import re
 
@@ -9,7 +9,7 @@ NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
 def words_and_numbers(text):
-    """What stands between numbers, however far apart, and the numbers; no moments, no digests."""
+    """Text without numbers, and the numbers; ignores spacing, moments and digests."""
     text = CHANGING.sub("", text)
     words = re.sub(r"[\s─━┃│]+", " ", NUMBER.sub("#", text))
     return words, [float(number.replace(",", "")) for number in NUMBER.findall(text)]

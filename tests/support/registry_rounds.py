@@ -42,7 +42,7 @@ def unchanged(study, store):
 
 
 def recorded(study, store, verdict=None):
-    """Record what is found now, as if it had been audited, judged and told."""
+    """Record the current entries as if they had been audited, judged and alerted."""
     found = discover(study, store, study.pair_set())
     key = commit_reaudit(found, "run")
     if verdict:

@@ -1,4 +1,4 @@
-"""A command that runs beside the test: where it is, how far it has got, what it left."""
+"""Observe a command that runs during a test: its process, its progress and its files."""
 
 import sys
 import time

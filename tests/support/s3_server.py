@@ -21,7 +21,7 @@ def free_port():
 
 
 class Server:
-    """A server that can be stopped; what it held is lost then."""
+    """A server that can be stopped, which loses its objects."""
 
     def __init__(self, port, **environment):
         self.port = port

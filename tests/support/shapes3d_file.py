@@ -24,7 +24,7 @@ def factor_labels():
 def write_shapes3d(path, scenes=(), pixels=None, chunks=(100, 64, 64, 3)):
     """Write a file with images of some scenes, rendered unless they are given; the rest is black.
 
-    What is never written takes no room: the file has less than 1 MB.
+    Unwritten images take no space: the file has less than 1 MB.
     """
     compressed = {"compression": "gzip"} if chunks else {"fill_time": "never"}
     shape = (SCENE_COUNT, 64, 64, 3)

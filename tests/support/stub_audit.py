@@ -41,7 +41,7 @@ PATH_FACTORS = {"blend": (1.0, 1.0, 1.0), "patch_a": (1.02, 1.6, 4.1), "patch_b"
 
 @dataclass(frozen=True)
 class Audit:
-    """What the invented audit consists of."""
+    """Settings of the invented audit."""
 
     models: tuple[str, ...] = ("resnet50.a1_in1k", "convnext_tiny.in12k_ft_in1k", "vit_small")
     pair_types: tuple[str, ...] = ("mixed_same", "mixed_rand")

@@ -1,6 +1,6 @@
-"""What a command may meet on its machine, each brought about in its own process before it begins.
+"""Conditions of a machine that a command may meet, set up in its process before it begins.
 
-Who runs as root has a right to everything, and may mount; others skip what needs it.
+Root can mount folders and ignores access rights; other users skip tests that need root.
 """
 
 import ctypes
@@ -19,14 +19,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def brought_about(text):
-    """Bring about what is named: ``read_only=/folder closed_stdin``."""
+    """Set up named conditions: ``read_only=/folder closed_stdin``."""
     for word in text.split():
         name, _, value = word.partition("=")
         globals()[name](*([value] if value else []))
 
 
 def read_only(folder):
-    """Nothing in the folder can be changed, by anybody."""
+    """Make a folder read-only for every user."""
     _mount(folder, folder, None, BIND)
     _mount(None, folder, None, BIND | REMOUNT | READ_ONLY)
 
@@ -123,7 +123,7 @@ def _called(result):
 
 
 def can_mount():
-    """Whether this machine lets a process have mounts of its own."""
+    """True if a process of this machine may make private mounts."""
     child = os.fork()
     if child == 0:
         os._exit(bool(_libc.unshare(NEW_MOUNTS)))

@@ -41,7 +41,7 @@ def staged_schemas():
 
 
 def define(connection, name):
-    """Create a view or macro, and what it needs itself, over relations that are there."""
+    """Create a view or macro and the views that it needs, over existing relations."""
     for needed in VIEWS[name].inputs:
         if is_defined(needed):
             define(connection, needed)
@@ -50,7 +50,7 @@ def define(connection, name):
 
 
 def define_over(connection, name, columns, given):
-    """Create a view over text rows of what it reads; relations that are not given have none."""
+    """Create a view over text rows of its inputs; inputs without rows are empty."""
     functions.register(connection)
     for relation in relations(name):
         create(connection, relation, columns[relation], given.get(relation, []))
@@ -89,7 +89,7 @@ def relations(name):
 
 
 def is_defined(name):
-    """Whether a relation is never given: a macro, or a table of typed values."""
+    """True for relations that tests do not write: macros, and tables of typed values."""
     return name in VIEWS and (VIEWS[name].kind == MACRO or reads_nothing(VIEWS[name]))
 
 

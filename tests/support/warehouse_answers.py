@@ -1,4 +1,4 @@
-"""What a warehouse says: to somebody who asks in SQL, and to one who reads its files."""
+"""Read a warehouse: by SQL, and from its files."""
 
 from warehouse.commits import receipts
 from warehouse.commits.current import resolve
@@ -10,12 +10,12 @@ from warehouse.query.views import sort_views
 LOWER = [view for view in sort_views() if view.kind in ("stg", "core")]
 GIVEN = ("files.", "receipts", "committed_units", "receipt_files")
 FIRST = [view for view in LOWER if any(name.startswith(GIVEN) for name in view.inputs)]
-"""Views that read what a connection is given; all others are made of these."""
+"""Views that read the tables of a connection; all others are built on them."""
 UPPERMOST = ("core_profiles", "out_model_profiles")
 
 
 def answers(root, but=()):
-    """Rows of the first views and of some that are built on them, and what the checks find.
+    """Rows of the first views, of some views that are built on them, and of the checks.
 
     Every other view is a query of these, so equal rows here are equal rows there.
 

@@ -1,8 +1,8 @@
 """The command line in forks of one process that has imported the project already.
 
 A short command spends most of its time on imports: torch, Prefect and Dask take seconds of a core.
-Here they are paid once. Each command is a process of its own all the same, with its own arguments,
-folder, environment, output and exit code. Tests of what a fresh interpreter does start one.
+Here they are imported once. Each command is still a separate process with its own arguments,
+folder, environment, output and exit code. Tests of a fresh interpreter start one themselves.
 
 Run as a program, this file is the process that forks.
 """
@@ -49,7 +49,7 @@ class WarmCommand:
         self._answer(timeout=300)
 
     def start(self, arguments, folder, environment):
-        """Begin ``decaf`` with the arguments, in a folder, with these variables beside ours."""
+        """Start ``decaf`` with the arguments in a folder, with additional variables."""
         files = {name: folder / f".{uuid4().hex}" for name in ("stdout", "stderr")}
         variables = os.environ | WIDE | environment
         arguments = [*map(str, arguments)]
@@ -112,7 +112,7 @@ class Command:
         os.kill(self.pid, number)
 
     def completed(self, timeout=COMMAND_SECONDS):
-        """Wait for its end; returns what it came to."""
+        """Wait for the end of the command; returns its exit code and output."""
         code = self.wait(timeout)
         texts = {name: path.read_text() for name, path in self._files.items()}
         for path in self._files.values():
@@ -152,7 +152,7 @@ def tell(answer):
 
 
 def become(arguments, folder, environment, stdout, stderr):
-    """Take on what a command has of its own."""
+    """Turn this process into a command: set its folder, variables, streams and arguments."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

@@ -1,4 +1,4 @@
-"""What MLflow posts to a webhook, made as its documentation says."""
+"""Requests of MLflow's webhooks, made after its documentation."""
 
 import base64
 import hashlib

@@ -118,7 +118,7 @@ def ends_later(batch):
 
 
 def is_of_a_block(batch):
-    """Whether a batch has more different inputs than one of the trial."""
+    """True if a batch has more different inputs than a batch of the trial."""
     return len(np.unique(batch.reshape(len(batch), -1), axis=0)) > PROBES
 
 

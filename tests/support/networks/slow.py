@@ -1,4 +1,4 @@
-"""A user's own network that takes its time where it is told to: a run can be interrupted."""
+"""A user's network that is slow on demand, so that tests can interrupt a run."""
 
 import logging
 import os
