@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("decaf", "tasks", "flows")
+ROOMS = ("decaf", "tasks", "flows", "benchmarks")
 """Rooms whose names and docstrings keep all rules."""
 HOOK = ROOT / ".githooks" / "commit-msg"
 

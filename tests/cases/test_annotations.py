@@ -133,7 +133,7 @@ def test_turned_masks_have_digests_of_their_own(tmp_path):
 
 
 def test_part_maps_and_photos_of_studies_turn(tmp_path):
-    """Of FunnyBirds and PartImageNet: masks have the parts of the photos that do not lie."""
+    """Masks of FunnyBirds and PartImageNet have the correct parts of the photos."""
     birds = funny_birds.write(tmp_path / "birds", shown=1)
     photos = part_photos.write(tmp_path / "photos")
     classes = ["n00000000", "n00000001"]

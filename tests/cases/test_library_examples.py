@@ -1,4 +1,4 @@
-"""What the pages of the library promise: clusters are sources, and examples keep the contracts."""
+"""Promises of the library's pages: clusters are sources, and examples keep the contracts."""
 
 import re
 import sys

@@ -112,7 +112,7 @@ def test_commands_of_the_page_on_clusters_exist():
 
 
 def of_cluster():
-    """What the cluster's manifest makes, by kind and name."""
+    """Objects of the cluster's manifest, by kind and name."""
     made = yaml.safe_load_all(CLUSTER.read_text())
     return {(one["kind"], one["metadata"]["name"]): one["spec"] for one in made}
 
@@ -159,7 +159,7 @@ def test_manifests_keep_to_the_schemas_of_kubernetes():
 
 
 def slurm_workers():
-    """What the script gives to dask-jobqueue for every job."""
+    """Arguments that the script passes to dask-jobqueue for every job."""
     tree = ast.parse((FOLDER / "slurm_cluster.py").read_text())
     (given,) = (
         node.value

@@ -131,7 +131,7 @@ def child(service, word):
 
 @pytest.mark.slow
 def test_a_registry_on_a_schedule_with_kills(served, heard_at, study, write, tmp_path):
-    """What changes is audited, whichever process is killed meanwhile, and nothing is left."""
+    """Changed entries are audited in spite of killed processes, and no process remains."""
     zoo = tmp_path / "zoo"
     put(zoo / "net" / "1", seed=0)
     settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}

@@ -48,7 +48,7 @@ def written(opened, query, file_format):
 
 
 def printed(rows, width, limit=100):
-    """What a terminal of this width shows."""
+    """Output of a terminal of this width."""
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=True, color_system=None)
     print_rows(console, rows, limit)

@@ -18,7 +18,7 @@ SHOWN = re.compile(r"```text\n(.*?)```", re.DOTALL)
 
 
 def compare(name, folder):
-    """What the blocks of a page printed in a folder, and what the page shows."""
+    """Output of the blocks of a page in a folder, and the output that the page shows."""
     check_alike(*(SHOWN.findall((place / name).read_text()) for place in (folder, TUTORIALS)))
 
 

@@ -27,7 +27,7 @@ FOLDED = UNFOLDED.replace("true", "false")
 
 @pytest.fixture
 def address(tmp_path):
-    """Of a server that shows the warehouse; ended by Ctrl-C, it has the exit code of that."""
+    """Address of a server of the warehouse, which Ctrl-C ends with its exit code."""
     warehouse, port = scenes_warehouse(tmp_path / "warehouse").folder, free_port()
     command = [DECAF, "view", warehouse, "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:

@@ -1,4 +1,4 @@
-"""What MLflow tells and what changes in folders becomes one run of a schedule."""
+"""Webhooks of MLflow and changes in folders start one run of a schedule."""
 
 import http.client
 import json

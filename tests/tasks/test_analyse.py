@@ -1,4 +1,4 @@
-"""What is computed over all models at the end: planned by the run, probes on made-up units."""
+"""Analyses over all models: the plan of a run, and probes on invented units."""
 
 import json
 from pathlib import Path

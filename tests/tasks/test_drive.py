@@ -243,7 +243,7 @@ def note(order):
 
 
 def origin():
-    """Of a worker: its parent, the threads of that, whether it has used CUDA, and a draw."""
+    """Parent of a worker, the parent's threads, use of CUDA, and a random draw."""
     import torch
 
     parent = psutil.Process(os.getppid())

@@ -1,4 +1,4 @@
-"""What `decaf doctor` says of this machine, and of one that lacks what each check looks for."""
+"""`decaf doctor` on this machine, and on machines that fail each check."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What is said of the size of images before any is stored: squares of 16 px."""
+"""Remarks on the size of images before they are stored: squares of 16 px."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What looks say of rules, on sums that are made up for a few sources in their drawn order."""
+"""Looks at rules, on invented sums of a few sources in their drawn order."""
 
 from dataclasses import replace
 

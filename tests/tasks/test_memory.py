@@ -1,4 +1,4 @@
-"""What a worker is said to take of the memory, by hand."""
+"""Estimated memory of a worker, computed by hand."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""What a version of a registry is judged by: itself, when it passed before, or another entry."""
+"""References of a version: itself, if it passed before, or another entry."""
 
 import shutil
 

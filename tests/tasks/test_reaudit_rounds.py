@@ -1,4 +1,4 @@
-"""What a re-audit finds against the one before it, without scoring anything."""
+"""Changes that a re-audit finds against the previous one, without scoring."""
 
 import shutil
 from dataclasses import replace
@@ -142,7 +142,7 @@ def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tm
 
 
 def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch):
-    """Of runs and of re-audits: what is made later is what counts."""
+    """The newest run and the newest re-audit count."""
     put(tmp_path / "zoo" / "net", seed=1)
 
     def round_of(epsilon, day):

@@ -1,4 +1,4 @@
-"""What models of one study share: the plan of a block and the random starts."""
+"""Models of one study share the plan of a block and the random starts."""
 
 from dataclasses import replace
 
