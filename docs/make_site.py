@@ -1,9 +1,11 @@
 """Make the documentation as a site that opens from a folder: ``python docs/make_site.py [FOLDER]``.
 
 Pages link to each other and to files of the project as they lie in the repository, so the site has
-them in the same places. Nothing is fetched, and a link that leads nowhere ends the build.
+them in the same places. Nothing is fetched, and a link that leads nowhere ends the build. Long
+tables and lists are folded, so that a page can be scrolled.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,13 @@ SHOWN = (
     "examples",
 )
 """What pages are made of or link to."""
+MOST_ROWS, MOST_ITEMS = 12, 16
+"""Rows of a table and items of a list that are shown without a click."""
+MOST_TABLES = 20
+"""Tables of a page from which it is a reference, whose tables are all folded."""
+PART = re.compile(r"<(table|ul)>(?:(?!<table>|<ul>).)*?</\1>", re.DOTALL)
+"""A table or a list of the text (those of menus have classes), but no list of lists."""
+HEADING, TAG = re.compile(r"<th[ >].*?</th>", re.DOTALL), re.compile(r"<[^>]+>")
 BUILDER = Path(sys.executable).with_name("zensical")
 
 
@@ -36,7 +45,29 @@ def build(folder: Path) -> Path:
     settings = (ROOT / "docs" / "site.yml").read_text()
     (folder / "mkdocs.yml").write_text(f"{settings}docs_dir: pages\nsite_dir: site\n")
     subprocess.run([BUILDER, "build", "--strict"], cwd=folder, check=True)
+    for page in (folder / "site").rglob("*.html"):
+        page.write_text(fold_long_parts(page.read_text()))
     return folder / "site" / "index.html"
+
+
+def fold_long_parts(html: str) -> str:
+    """Fold tables of more than ``MOST_ROWS`` rows and lists of more than ``MOST_ITEMS`` items.
+
+    On a page of more than ``MOST_TABLES`` tables, fold every table.
+    """
+    most_rows = 0 if html.count("<table>") > MOST_TABLES else MOST_ROWS
+    return PART.sub(lambda part: _fold(part[1], part[0], most_rows), html)
+
+
+def _fold(kind: str, part: str, most_rows: int) -> str:
+    count = part.count("<li>") if kind == "ul" else part.count("<tr>") - 1
+    if count <= (MOST_ITEMS if kind == "ul" else most_rows):
+        return part
+    words = f"{count} entries"
+    if kind == "table":
+        headings = [TAG.sub("", heading) for heading in HEADING.findall(part)]
+        words = f"{count} rows: {', '.join(filter(None, headings))}"
+    return f'<details class="long"><summary>{words}</summary>\n{part}\n</details>'
 
 
 def _files() -> list[str]:

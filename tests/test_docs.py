@@ -64,6 +64,29 @@ def test_the_picture_of_the_rooms_is_up_to_date():
     assert rooms.PICTURE.read_text() == rooms.picture(), "run: python docs/make_rooms.py"
 
 
+def test_the_site_folds_long_tables_and_lists_alone():
+    fold = script("make_site").fold_long_parts
+
+    def table(count):
+        head = "<tr><th>key</th><th align=x>of <i>it</i></th></tr>"
+        return f"<table>\n{head}{'<tr><td>a</td><td>b</td></tr>' * count}</table>"
+
+    def entries(count):
+        return f"<ul>\n{'<li>a</li>' * count}</ul>"
+
+    short = f"<p>a</p>{table(12)}<p>b</p>{entries(16)}<ul class=menu>{'<li>a</li>' * 20}</ul>"
+    assert fold(short) == short
+    begins = '<details class="long"><summary>'
+    assert fold(f"<p>a</p>{table(13)}<p>b</p>") == (
+        f"<p>a</p>{begins}13 rows: key, of it</summary>\n{table(13)}\n</details><p>b</p>"
+    )
+    assert fold(table(2) + entries(17)) == (
+        f"{table(2)}{begins}17 entries</summary>\n{entries(17)}\n</details>"
+    )
+    assert fold(table(1) * 20) == table(1) * 20
+    assert fold(table(1) * 21).count(f"{begins}1 rows") == 21
+
+
 def test_every_command_is_documented():
     names = [
         command.name or command.callback.__name__.replace("_", "-")
