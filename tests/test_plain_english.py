@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("decaf", "tasks", "flows", "benchmarks")
+ROOMS = (
+    *("decaf", "tasks", "flows", "benchmarks", "packaging"),
+    *(f"warehouse/{name}" for name in ("commits", "query", "storage", "tables", "upkeep")),
+)
 """Rooms whose names and docstrings keep all rules."""
 HOOK = ROOT / ".githooks" / "commit-msg"
 
 FIRST_WORDS = re.compile(r"(What|Of|Whether)\b")
 NAMES = re.compile(
-    r"_*(told|kept|made|taken|found|seen|heard|said|asked|left|sent|put|about|aside|beside"
+    r"_*(told|kept|made|taken|found|seen|heard|said|asked|left|sent|about|aside|beside"
     r"|meanwhile|followed|forced|unanswered|looked|gone|without)$"
 )
 """Functions with these names say neither what they do nor what they return."""
