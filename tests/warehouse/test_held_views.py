@@ -5,7 +5,7 @@ from small_warehouse import small_warehouse
 
 from warehouse.query.catalog import connect
 from warehouse.query.held_views import HELD, hold_views
-from warehouse.query.views import in_order
+from warehouse.query.views import sort_views
 
 
 def rows_of(connection, view):
@@ -46,8 +46,8 @@ def test_views_are_let_go_after_the_block_whatever_ends_it(connection):
 
 
 def test_each_view_is_held_after_those_that_it_reads():
-    order = [view.name for view in in_order() if view.name in HELD]
-    inputs = {view.name: {*view.inputs} for view in in_order()}
+    order = [view.name for view in sort_views() if view.name in HELD]
+    inputs = {view.name: {*view.inputs} for view in sort_views()}
     for place, name in enumerate(HELD):
         assert not inputs[name] & {*HELD[place:]}
     assert {*order} == {*HELD}
