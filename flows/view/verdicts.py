@@ -38,7 +38,7 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     if rows.page.name != "models" or study is None or not rows.answer.num_rows:
         return None
     question = Question(runnable(query_of("responses"), study), {})
-    responses = _for_people(snapshot, study, snapshot.ask(question).to_pylist())
+    responses = _with_display_names(snapshot, study, snapshot.ask(question).to_pylist())
     names = tuple(
         namedtuple("Name", row)(**row)
         for row in snapshot.ask_query("names")
@@ -49,7 +49,7 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     ids = [record["model_id"] for record in shown]
     findings = tuple(
         verdict_row(row, responses, headings, "" if row.model_id == model_id else model_id)
-        for row, model_id in zip(_for_people(snapshot, study, shown), ids, strict=True)
+        for row, model_id in zip(_with_display_names(snapshot, study, shown), ids, strict=True)
     )
     bars = [bar for finding in findings for bar in finding.responses if bar]
     score = next(row["score"] for row in snapshot.ask_query("contents") if row["study"] == study)
@@ -62,10 +62,10 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     )
 
 
-def _for_people(snapshot: Snapshot, study: str, records: list[Record]) -> tuple[Row, ...]:
-    """Rows under the names that people know."""
+def _with_display_names(snapshot: Snapshot, study: str, records: list[Record]) -> tuple[Row, ...]:
+    """Rows with display names in place of stored names."""
 
-    def named(record: Record) -> Record:
+    def add_names(record: Record) -> Record:
         names = {
             kind: snapshot.display_name(study, kind, record[kind])
             for kind in NAMED
@@ -73,4 +73,4 @@ def _for_people(snapshot: Snapshot, study: str, records: list[Record]) -> tuple[
         }
         return {**record, **names}
 
-    return tuple(namedtuple("Row", record)(**named(record)) for record in records)
+    return tuple(namedtuple("Row", record)(**add_names(record)) for record in records)
