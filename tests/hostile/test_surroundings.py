@@ -62,7 +62,7 @@ CASES = [
     ("TMPDIR=/nonexistent", SQL, 0, "9 rows"),
     ("PREFECT_API_URL=http://127.0.0.1:{port}/api", "serve --port {port}", 2, "{port}"),
     ("PREFECT_API_URL=nonsense", "schedule list", 2, "nonsense"),
-    ("folder_gone={out}", "sql SELECT·1", 2, "folder"),
+    ("folder_gone={out}", "sql SELECT·1", 2, "directory"),
     ("open_files=64", SQL, 0, "9 rows"),
     ("closed_stdin", "run {held}", 2, "try"),
     ("ascii_terminal", "status -w {warehouse}", 0, "s: finished"),

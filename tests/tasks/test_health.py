@@ -147,7 +147,7 @@ def test_weights_that_are_kept_are_counted(asked, tmp_path, monkeypatch):
 
 
 def test_a_warehouse_is_tried_or_refused(asked, tmp_path):
-    assert "not there yet" in only(health.warehouse, asked).found
+    assert "does not exist yet" in only(health.warehouse, asked).found
     open_root(asked.store.folder)
     before = sorted((tmp_path / "warehouse").rglob("*"))
     assert only(health.warehouse, asked).level == "ok"

@@ -202,7 +202,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     loaded_model(order)
     shutil.rmtree(folder)
     put(folder, seed=2)
-    with pytest.raises(ModelError, match="moved"):
+    with pytest.raises(ModelError, match="changed during the audit"):
         loaded_model(replace(order, device="auto"))  # not the one that the worker holds
 
 
