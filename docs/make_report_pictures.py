@@ -27,6 +27,8 @@ def main(page: Path) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": LIGHT})
     driver.get(page.resolve().as_uri())
     driver.save_screenshot(str(PICTURES / "report.png"))
+    tall = {**SIZE, "height": 1200}  # an element below the window would be cut off
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", tall)
     driver.find_element("css selector", "#pairs .look").screenshot(str(PICTURES / "pair.png"))
     driver.quit()
 
