@@ -77,7 +77,9 @@ def _rows(name, path, number):
     }
 
 
-VIEWED = [name for name, view in VIEWS.items() if view.kind == "out" and name != "out_gate_flips"]
+VIEWED = [
+    name for name, view in VIEWS.items() if view.kind == "out" and name != "out_threshold_flips"
+]
 """All results but those that show the weight itself."""
 BLEND = "WHERE model_id = 'm' AND path = 'blend'"
 ASKED = "WITH asked AS (FROM core_entry_versions WHERE is_newest AND against = 'previous')"
@@ -121,13 +123,13 @@ BY_HAND = {
         f"FROM epsilon_sweep([0.5]) {BLEND}",
         [(1 / 8, 0.4 / 8, 0, 1.1 / 8, 1.5 / 8, 3)],
     ),
-    "gate_flips": (
-        f"SELECT pair_id, weight, contradiction FROM gate_flips(0.4, 1e-6) {BLEND}",
+    "threshold_flips": (
+        f"SELECT pair_id, weight, contradiction FROM threshold_flips(0.4, 1e-6) {BLEND}",
         [("p2", 2, 0.2)],
     ),
-    "gate_bounds": (
+    "threshold_bounds": (
         "SELECT trajectory_count, flip_count, largest_change, bound "
-        f"FROM gate_bounds(0.4, 1e-6) {BLEND}",
+        f"FROM threshold_bounds(0.4, 1e-6) {BLEND}",
         [(3, 1, 0.6 / 8, 0.8 / 8)],
     ),
     "out_path_ratios": (

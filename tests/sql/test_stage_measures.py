@@ -136,17 +136,17 @@ def test_refusals(by_hand, call, message):
 
 
 @pytest.mark.parametrize(("gate", "tolerance"), [(EPSILON, 1e-6), (0.3, 0.011), (0.05, 0.049)])
-def test_gate_flips(audit, catalogue, gate, tolerance):
-    """Every row near the gate, with its profile just below and just above its endpoint."""
-    found = rows_of(catalogue(audit).sql(f"FROM gate_flips({gate}, {tolerance})"))
-    near_gate = {
+def test_threshold_flips(audit, catalogue, gate, tolerance):
+    """Every row near the threshold, with its profile just below and just above its endpoint."""
+    found = rows_of(catalogue(audit).sql(f"FROM threshold_flips({gate}, {tolerance})"))
+    near_threshold = {
         (row["model_id"], row["pair_id"], row["path"], row["repetition"]): row
         for row in audit["stg_trajectories"]
         if abs(abs(row["q_plus"][-1] - row["q_minus"][-1]) - gate) <= tolerance
     }
-    assert len(found) == len(near_gate) > 0
+    assert len(found) == len(near_threshold) > 0
     for row in found:
-        own = near_gate[row["model_id"], row["pair_id"], row["path"], row["repetition"]]
+        own = near_threshold[row["model_id"], row["pair_id"], row["path"], row["repetition"]]
         response = np.subtract(own["q_plus"], own["q_minus"])
         d = abs(response[-1])
         open_gate, shut_gate = (profile(response, own["t"], e) for e in (d, d * 1.001))
@@ -158,10 +158,10 @@ def test_gate_flips(audit, catalogue, gate, tolerance):
             assert row[f"other_{name}"] == near(getattr(other, name).item())
 
 
-def test_gate_bounds(audit, catalogue):
+def test_threshold_bounds(audit, catalogue):
     """No mean moves further between the two ends of the tolerance, and the kernel agrees."""
     gate, tolerance = 0.3, 0.0101
-    rows = rows_of(catalogue(audit).sql(f"FROM gate_bounds({gate}, {tolerance})"))
+    rows = rows_of(catalogue(audit).sql(f"FROM threshold_bounds({gate}, {tolerance})"))
     cells = by_cell(audit, "stg_trajectories")
     assert len(rows) == len(cells)
     assert any(row["flip_count"] for row in rows)
@@ -179,12 +179,12 @@ def test_gate_bounds(audit, catalogue):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("gate_flips(0.02, 0.02)", "below the gate"),
-        ("gate_flips(0.02, -1e-9)", "below the gate"),
-        ("gate_flips(0.02, NULL)", "below the gate"),
-        ("gate_bounds(0, 0)", "finite number above 0"),
+        ("threshold_flips(0.02, 0.02)", "below the threshold"),
+        ("threshold_flips(0.02, -1e-9)", "below the threshold"),
+        ("threshold_flips(0.02, NULL)", "below the threshold"),
+        ("threshold_bounds(0, 0)", "finite number above 0"),
     ],
 )
-def test_gate_refusals(audit, catalogue, call, message):
+def test_threshold_refusals(audit, catalogue, call, message):
     with pytest.raises(duckdb.Error, match=message):
         catalogue(audit).sql(f"FROM {call}").fetchall()

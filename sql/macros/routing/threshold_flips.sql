@@ -1,21 +1,22 @@
--- purpose: trajectories that end so near a gate that numerical noise may change their side
+-- purpose: trajectories that end so near a threshold that numerical noise may change their role
 -- grain: one row per study, model, pair, path and repetition
 -- paper: appendix B.8 (threshold stability)
--- Within tolerance of the gate, in score units, on either side. Without a gate, NULL, that of each
--- study's run. Stored profiles suffice: Abs and the mass that opposes d are the same at every gate.
--- FROM gate_flips(0.02, 1e-6)
-CREATE OR REPLACE MACRO gate_flips(gate, tolerance) AS TABLE
+-- Lists trajectories whose |d| lies within tolerance of at_epsilon, in score units, on either side.
+-- at_epsilon NULL is the epsilon of each study's run. Stored profiles suffice: Abs and the mass that
+-- opposes d are the same at every threshold.
+-- FROM threshold_flips(0.02, 1e-6)
+CREATE OR REPLACE MACRO threshold_flips(at_epsilon, tolerance) AS TABLE
 WITH thresholds AS (
-    SELECT study, run_id, checked_epsilon(coalesce(gate::DOUBLE, epsilon)) AS threshold
+    SELECT study, run_id, checked_epsilon(coalesce(at_epsilon::DOUBLE, epsilon)) AS threshold
     FROM core_current_runs
 ),
-gates AS (
+margins AS (
     SELECT
         *,
         CASE
             WHEN tolerance >= 0 AND tolerance < threshold THEN tolerance::DOUBLE
-            ELSE error('gate_flips: tolerance is ' || coalesce(tolerance::VARCHAR, 'NULL')
-                || '; expected a number from 0 to below the gate, ' || threshold::VARCHAR)
+            ELSE error('threshold_flips: tolerance is ' || coalesce(tolerance::VARCHAR, 'NULL')
+                || '; expected a number from 0 to below the threshold, ' || threshold::VARCHAR)
         END AS margin
     FROM thresholds
 )
@@ -39,5 +40,5 @@ SELECT
     if(is_active, 0, opposed_mass) AS other_contradiction,
     if(is_active, abs_response, 0) AS other_fragility
 FROM core_profiles
-JOIN gates USING (study, run_id)
+JOIN margins USING (study, run_id)
 WHERE abs(endpoint_magnitude - threshold) <= margin;

@@ -1,15 +1,15 @@
--- purpose: how far the means could move if every trajectory near a gate changed its side
+-- purpose: largest change of the means if every trajectory near a threshold changed its side
 -- grain: one row per study, model, pair type and path
 -- paper: appendix B.8 (threshold stability)
--- gate and tolerance are those of gate_flips.
--- FROM gate_bounds(0.02, 1e-6)
-CREATE OR REPLACE MACRO gate_bounds(gate, tolerance) AS TABLE
+-- at_epsilon and tolerance are those of threshold_flips.
+-- FROM threshold_bounds(0.02, 1e-6)
+CREATE OR REPLACE MACRO threshold_bounds(at_epsilon, tolerance) AS TABLE
 WITH flips AS (
     SELECT study, model_id, pair_type, path,
         count(*) AS flip_count,
         sum(weight) AS flip_weight,
         sum(weight * greatest(fragility, other_fragility)) AS flipping_mass
-    FROM gate_flips(gate, tolerance)
+    FROM threshold_flips(at_epsilon, tolerance)
     GROUP BY study, model_id, pair_type, path
 ),
 cells AS (
@@ -28,7 +28,7 @@ SELECT
     trajectory_count,
     coalesce(flip_count, 0) AS flip_count,
     coalesce(flip_count, 0) / trajectory_count AS flip_frac,
-    -- No component mean moves further: Abs of the flips over all trajectories, score units.
+    -- Largest change of a component mean: Abs of the flips over all trajectories, score units.
     coalesce(flipping_mass, 0) / weight AS largest_change,
     largest_abs * coalesce(flip_weight, 0) / weight AS bound -- of the paper
 FROM cells
