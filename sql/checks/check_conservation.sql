@@ -1,4 +1,5 @@
--- purpose: Abs = E + C + F, no negative component, and each on its side of the gate
+-- purpose: Abs = E + C + F, no component is negative, and none lies on the wrong side of the
+--   threshold
 -- grain: one row per profile that breaks it
 -- paper: section 3; appendix C.1
 WITH judged AS (

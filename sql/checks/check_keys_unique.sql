@@ -1,4 +1,4 @@
--- purpose: no row of any table is there twice
+-- purpose: every row of every table occurs once
 -- grain: one row per key that several rows share
 -- Large tables are counted by a hash of the key, in a fraction of the memory, and then by the key.
 WITH digests AS NOT MATERIALIZED (

@@ -1,6 +1,6 @@
--- purpose: units of a block are of the same pairs, whatever their model; their inputs have digests
+-- purpose: units of a block have the same pairs for every model, and their inputs have digests
 -- grain: one row per block of pairs that differs between units, and per input without a digest
--- Paths that score pairs of some types alone are held against those of the same types.
+-- Paths that score only some pair types are compared with paths of the same types.
 WITH inputs AS (
     SELECT study, unnest([plus_image, minus_image]) AS image_id FROM core_pairs
 ),

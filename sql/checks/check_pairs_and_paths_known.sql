@@ -1,4 +1,4 @@
--- purpose: stored rows are of the pairs, the paths, the stages and the gate of their run
+-- purpose: stored rows have pairs, paths, stages and threshold of their run
 -- grain: one row per unit and breach
 -- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
 WITH stored AS (

@@ -1,4 +1,4 @@
--- purpose: stored profiles equal those that SQL routes from the stored trajectories
+-- purpose: stored profiles equal those that SQL computes from the stored trajectories
 -- grain: one row per profile that differs by more than 1e-12 (relative above 1)
 -- paper: section 3; appendix C.1
 WITH responses AS (

@@ -1,4 +1,4 @@
--- purpose: every file that holds the rows of commits is on disk, whole, with the rows it had then
+-- purpose: every committed file is on disk, readable, and has the rows of its receipt
 -- grain: one row per file that is not
 SELECT
     'check_rows_match_receipts' AS check_name,

@@ -1,4 +1,4 @@
--- purpose: how well the scores of a method agree with the effects of the features of an image
+-- purpose: agreement of a method's scores with the effects of the features of an image
 -- grain: one row per study, model, protocol, image of two features or more, and complete method
 -- paper: section 7; appendix H (protocol and strict common support)
 -- A method is complete on an image where all its features have a finite score, and a finite effect
@@ -15,7 +15,7 @@ WITH planned AS (
     HAVING feature_count > 1
 ),
 methods AS (SELECT study, count(*) AS method_count FROM core_attribution_methods GROUP BY study),
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+-- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
 compared AS (
     SELECT
         study, model_id, protocol, operator, image_id, method, count(*) AS entry_count,

@@ -1,4 +1,4 @@
--- purpose: what every attribution method says of every feature of an image
+-- purpose: scores of every attribution method for every feature of an image
 -- grain: one row per study, model, image, feature and method
 -- paper: section 7; appendix H
 -- decaf_T is E on T evenly thinned stages of the path, endpoint_m is |d|: both unsigned. Scores of

@@ -1,4 +1,4 @@
--- purpose: which images take part in the comparison of attribution methods, and why others do not
+-- purpose: images in the comparison of attribution methods, and reasons why others are left out
 -- grain: one row per study, model, protocol and image
 -- paper: appendix H (protocol and strict common support)
 CREATE OR REPLACE VIEW core_attribution_support AS

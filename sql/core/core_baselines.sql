@@ -1,4 +1,4 @@
--- purpose: what the planned baselines of the current runs say, or why they say nothing
+-- purpose: numbers of the planned baselines of the current runs, or why there are none
 -- grain: one row per study and component of a baseline of a model, of its current run
 -- paper: section 5, appendix I
 CREATE OR REPLACE VIEW core_baselines AS

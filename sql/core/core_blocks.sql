@@ -1,4 +1,4 @@
--- purpose: blocks of pairs of every model of the current runs, and how far each has come
+-- purpose: blocks of pairs of every model of the current runs, and their progress
 -- grain: one row per study, model and block of its current run
 CREATE OR REPLACE VIEW core_blocks AS
 -- Kinds are told apart among the groups: DuckDB takes any condition on units for one that leaves few,

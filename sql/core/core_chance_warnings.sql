@@ -1,4 +1,4 @@
--- purpose: warnings of models that are right on no more factual inputs than a guess
+-- purpose: warnings of models that are right on factual inputs no more often than a guess
 -- grain: one row per study and model
 CREATE OR REPLACE VIEW core_chance_warnings AS
 SELECT study, model_id, 'below_chance' AS warning, NULL::BIGINT AS affected_count,

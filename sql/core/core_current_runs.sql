@@ -1,4 +1,4 @@
--- purpose: the run that each study stands for: its newest, or the one of the variable shown_run
+-- purpose: current run of each study: its newest one, or the one of the variable shown_run
 -- grain: one row per study
 CREATE OR REPLACE VIEW core_current_runs AS
 WITH newest AS (

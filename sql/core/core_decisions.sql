@@ -1,4 +1,4 @@
--- purpose: do all limits hold that `expect:` sets the responses of a model
+-- purpose: verdict on the limits that `expect:` sets for the responses of a model
 -- grain: one row per study and model of studies with limits
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (

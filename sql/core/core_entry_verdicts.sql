@@ -1,6 +1,6 @@
--- purpose: what the gates say of every audited entry, since when, and who has accepted it
+-- purpose: verdict of the gates on every audited entry, since when, and who accepted it
 -- grain: one row per study, re-audit and audited entry
--- The verdict is that of the re-audit which judged this content, until there is another content.
+-- The verdict is that of the re-audit which judged this content; it holds until the content changes.
 CREATE OR REPLACE VIEW core_entry_verdicts AS
 WITH judged AS (
     SELECT
@@ -50,7 +50,7 @@ entries AS (
 )
 SELECT
     entries.* EXCLUDE (resolved_at, reference_count),
-    -- When the entry began to fail, whatever its versions since; NULL unless a failed verdict stands.
+    -- Start of the standing failure, over all versions since; NULL without one.
     CASE WHEN verdict = 'fail' AND NOT is_reference
         THEN min(resolved_at) FILTER (verdict = 'fail')
             OVER (PARTITION BY study, entry, reference_count)

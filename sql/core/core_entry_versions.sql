@@ -1,5 +1,5 @@
--- purpose: audited entries of a registry, each with the versions of it that it is compared with
--- grain: one row per study, re-audit, audited entry and what it is compared with
+-- purpose: audited entries of a registry, each with the versions that it is compared with
+-- grain: one row per study, re-audit, audited entry and version that it is compared with
 -- against: last_passed is the last version that passed its gates, or was accepted; previous is the
 -- one that was audited before; another_entry is what an alias points at that the gates compare
 -- with, or the followed entry of a version that was asked for by its number. Versions are compared

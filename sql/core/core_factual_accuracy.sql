@@ -1,4 +1,4 @@
--- purpose: accuracy of every model on the factual inputs of the pairs, and of a guess
+-- purpose: accuracy of every model, and of a guess, on the factual inputs of the pairs
 -- grain: one row per study and model
 -- paper: appendix F.2
 -- chance is the accuracy of a guess between the labels that occur, or between all classes where one

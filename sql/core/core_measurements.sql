@@ -1,4 +1,4 @@
--- purpose: what is measured beside the trajectories in the current runs, and what has been made
+-- purpose: measurements other than trajectories in the current runs, and which are computed
 -- grain: one row per study and measurement of its current run
 CREATE OR REPLACE VIEW core_measurements AS
 SELECT * EXCLUDE (row_count) REPLACE (if(kind = 'corrupt', 'corruptions', 'attributions') AS kind)

@@ -1,8 +1,8 @@
--- purpose: mean profile of every model, with intervals of Abs and of the final difference
+-- purpose: mean profile of every model, with intervals of Abs and of the endpoint difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 6; appendix D.8 (statistical summaries)
 -- The means of out_model_profiles and some intervals of out_model_intervals, of the same draws: all
--- of one pass over the profiles, and no more is drawn than is asked for.
+-- of one pass over the profiles, and each draw is made only once.
 CREATE OR REPLACE VIEW core_model_summaries AS
 WITH stopped AS (SELECT (study, model_id) FROM out_stops),
 gathered AS (
@@ -15,7 +15,7 @@ gathered AS (
             'endpoint_delta', 'endpoint_magnitude', 'evidence', 'contradiction', 'fragility',
             'abs_response'
         ]), weight),
-        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
         list(core_sources.position::INTEGER) AS positions,
         [list(weight), list(weight * abs_response), list(weight * endpoint_delta)] AS columns
     FROM core_profiles

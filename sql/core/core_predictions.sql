@@ -1,4 +1,4 @@
--- purpose: predictions of the current runs on clean images, with what the image is
+-- purpose: predictions of the current runs on clean images, with the kind of image
 -- grain: one row per study, model and image
 -- paper: appendix F.2
 -- A pair has the class of its factual input. A change that should matter may change the class, so an

@@ -1,4 +1,5 @@
--- purpose: what probes of the current runs said of every unit of a held-out family of models
+-- purpose: predictions of probes of the current runs for every unit of a held-out family of
+--   models
 -- grain: one row per study, representation, model and label
 -- paper: appendix I (fixed semantic readout)
 CREATE OR REPLACE VIEW core_probe_predictions AS

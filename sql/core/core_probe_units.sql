@@ -1,4 +1,4 @@
--- purpose: what probes of the current runs said of every unit of the family that was held out
+-- purpose: predictions of probes of the current runs for every unit of the held-out family
 -- grain: one row per study, representation, probe, model, source and label
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_units AS

@@ -1,4 +1,4 @@
--- purpose: paths on which each stage repeats the final difference or shows no difference
+-- purpose: paths on which each stage repeats the endpoint difference or shows no difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 3
 -- On such a path, as of a category that flips, E, C and F say no more than M. Equal means within 1e-6

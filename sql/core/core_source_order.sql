@@ -1,4 +1,4 @@
--- purpose: place of every source of a study by its name, in whichever run
+-- purpose: place of every source of a study by name, in all runs
 -- grain: one row per study and source
 CREATE OR REPLACE VIEW core_source_order AS
 SELECT

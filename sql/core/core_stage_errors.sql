@@ -1,4 +1,4 @@
--- purpose: by how much each component moves when every second stage is left out
+-- purpose: change of each component when every second stage is left out
 -- grain: one row per study, model, pair, path and repetition, of paths with an odd number of stages
 -- paper: section 3; appendix C.1
 -- The integral over all stages less that over every second one. docs/limits.md says

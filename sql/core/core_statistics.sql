@@ -1,6 +1,6 @@
--- purpose: what each statistic is called, its unit, and which way is better
+-- purpose: name and unit of each statistic, and which direction is better
 -- grain: one row per statistic
--- They are typed in sql/core/statistics.csv, and in that of a study those that it alone has.
+-- The rows are in sql/core/statistics.csv, and those of one study in its own statistics.csv.
 CREATE OR REPLACE TABLE core_statistics AS
 SELECT
     statistic,

@@ -1,4 +1,4 @@
--- purpose: score trajectories of the current runs, with what their pair is
+-- purpose: score trajectories of the current runs, with properties of the pair
 -- grain: one row per study, model, pair, path and repetition
 -- paper: section 2
 CREATE OR REPLACE VIEW core_trajectories AS

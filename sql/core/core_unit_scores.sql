@@ -1,4 +1,4 @@
--- purpose: scores of every method for every label of what studies judge, with the labels
+-- purpose: scores of every method for every label of the units of studies, with the labels
 -- grain: one row per study, unit, method and label
 -- paper: section 6.1; appendix F; appendix I (fixed semantic readout)
 -- A unit is a model, or a model on a source, as unit_kind says. Every study fills its own in

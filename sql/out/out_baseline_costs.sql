@@ -1,4 +1,4 @@
--- purpose: what each baseline of the current runs took, model by model
+-- purpose: cost of each baseline of the current runs, model by model
 -- grain: one row per study, model and baseline that has been made
 -- paper: appendix I
 CREATE OR REPLACE VIEW out_baseline_costs AS

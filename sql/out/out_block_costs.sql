@@ -1,4 +1,4 @@
--- purpose: what every scan of a block took; a block is scanned again for paths that are added
+-- purpose: cost of every scan of a block; added paths scan a block again
 -- grain: one row per study and commit of scored units
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_block_costs AS

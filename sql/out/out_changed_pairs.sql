@@ -1,4 +1,5 @@
--- purpose: pairs whose role changed most with a version, with both trajectories, words and pictures
+-- purpose: pairs whose role changed most with a version, with both trajectories, descriptions and
+--   pictures
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
 -- Three pairs of each of the three changes of role that moved most (changed_pairs_of).

@@ -13,7 +13,7 @@ SELECT
         FROM out_models AS model
         WHERE model.study = unit.study AND model.weights_sha256 = made.sha256
     ) AS is_audited,
-    made.outcome -- JSON: what the training gave by then
+    made.outcome -- outcome of the training by then, JSON
 FROM core_run_units AS unit
 JOIN stg_made_files AS made USING (study, unit_key)
 WHERE unit.kind = 'train'

@@ -1,4 +1,4 @@
--- purpose: what scoring each model took, and what sharing states saved
+-- purpose: cost of scoring each model, and savings by shared states
 -- grain: one row per study and model
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_costs AS

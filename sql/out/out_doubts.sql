@@ -1,4 +1,4 @@
--- purpose: what could change a finding: threshold, stages, paths, control, sample; a sentence each
+-- purpose: sentences on what could change a finding: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type, path and doubt
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1
 CREATE OR REPLACE VIEW out_doubts AS

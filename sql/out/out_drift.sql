@@ -1,5 +1,5 @@
--- purpose: how far the versions that a registry has now moved from earlier ones
--- grain: one row per study, entry, version it is compared with, what it is of, and metric
+-- purpose: change of the present versions of a registry from earlier ones
+-- grain: one row per study, entry, version it is compared with, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
 -- As of the re-audit that judged the version, for as long as the entry has it.
 -- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.

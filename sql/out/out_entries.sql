@@ -23,10 +23,10 @@ SELECT
     newest.model_id, -- NULL unless audited
     newest.run_id,
     newest.weights_sha256,
-    verdict.verdict, -- on this content, whenever it was judged; NULL where no gate was asked
+    verdict.verdict, -- on this content, at any re-audit; NULL without a gate
     judging.version AS version_judged, -- under which this content was judged, and when
     judging.resolved_at AS judged_at,
-    verdict.failed_since, -- this content; failing_since is the entry, whatever its versions
+    verdict.failed_since, -- this content; failing_since counts all versions of the entry
     verdict.failing_since,
     verdict.accepted_at, -- NULL unless a failed verdict was accepted
     newest.problem

@@ -33,7 +33,7 @@ SELECT
     evidence, -- the attribution, score units
     contradiction,
     fragility,
-    -- 1 is the feature with the largest E; equal ones share a rank
+    -- 1 is the feature with the largest E; equal entries share a rank
     rank() OVER (PARTITION BY study, model_id, path, image_id ORDER BY evidence DESC) AS rank
 FROM means
 ORDER BY study, model_id, path, image_id, rank, feature;

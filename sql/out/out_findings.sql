@@ -1,4 +1,4 @@
--- purpose: what each model goes by, in one sentence, the worst first
+-- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
 -- The finding of a model is the response (out_responses) of its worst rule, in the order below, on
 -- the path with the larger Abs; the others are named. Controls are no findings.

@@ -1,5 +1,5 @@
 -- purpose: E, C, F and the other columns of every model of a registry over its versions and dates
--- grain: one row per study, re-audit at which an entry was another, what it is measured on, metric
+-- grain: one row per study, re-audit at which an entry changed, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
 -- Of all models and versions at once; of a few of them, history_of is many times faster.
 CREATE OR REPLACE VIEW out_history AS

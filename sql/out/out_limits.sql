@@ -1,4 +1,4 @@
--- purpose: does every response keep the limit that `expect:` sets it
+-- purpose: verdict on every limit that `expect:` sets for a response
 -- grain: one row per study, model and pair type with a limit
 -- A response that should not matter passes where the whole 95 % interval of Abs is within the limit on
 -- every path, and fails where it is beyond the limit on some path. One that should matter passes where

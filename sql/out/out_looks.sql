@@ -1,4 +1,5 @@
--- purpose: what current runs that may stop early knew at each look, and when each rule was decided
+-- purpose: limits at each look of current runs that may stop early, and when each rule was
+--   decided
 -- grain: one row per study, entry or model, rule and look at it
 -- Limits hold at all looks at once, for the value over all sources: nested, and exact at the end.
 CREATE OR REPLACE VIEW out_looks AS

@@ -1,4 +1,4 @@
--- purpose: what each pair type changes, and how many pairs and sources it has
+-- purpose: change made by each pair type, with its numbers of pairs and sources
 -- grain: one row per study, pair type and the two kinds of inputs
 -- paper: section 2; appendix F.3
 CREATE OR REPLACE VIEW out_pair_types AS

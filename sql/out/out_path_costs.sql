@@ -1,4 +1,4 @@
--- purpose: how many scores each path needed of a model, and its share of them
+-- purpose: number of scores that each path needed of a model, and its share of them
 -- grain: one row per study, model and path
 -- paper: appendix C.2 (query complexity)
 -- Paths share states, so that rows and seconds belong to all of them: only what each path stores can

@@ -1,5 +1,5 @@
 -- purpose: intervals of the path ratios, resampling models and resampling sources, 500 replicates
--- grain: one row per study, pair type, two paths, metric, what is resampled and level (90 and 95 %)
+-- grain: one row per study, pair type, two paths, metric, resampled unit and level (90 and 95 %)
 -- paper: section 6.3 (response composition); appendix D.8
 CREATE OR REPLACE VIEW out_path_ratio_intervals AS
 WITH ratios AS MATERIALIZED (FROM path_ratio_replicates(500, 91702)),

@@ -1,4 +1,4 @@
--- purpose: how much larger a metric is on one path than on another
+-- purpose: ratio of a metric on one path to that on another
 -- grain: one row per study, pair type, two paths and metric
 -- paper: section 6.3 (response composition)
 CREATE OR REPLACE VIEW out_path_ratios AS

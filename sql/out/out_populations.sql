@@ -1,4 +1,5 @@
--- purpose: mean components of each branch of the gate, which the unconditional means factor into
+-- purpose: mean components of active and of inactive pairs, the factors of the unconditional
+--   means
 -- grain: one row per study, model, pair type and path
 -- paper: equation 1; appendix B.5
 -- evidence = active_frac * active_evidence, fragility = (1 - active_frac) * null_fragility.
@@ -13,7 +14,7 @@ SELECT
     weighted_mean(evidence, weight) AS evidence, -- over all trajectories, score units, as all that follow
     weighted_mean(contradiction, weight) AS contradiction,
     weighted_mean(fragility, weight) AS fragility,
-    -- A branch without trajectories has no mean: NULL.
+    -- NULL for a group without trajectories
     weighted_mean(CASE WHEN is_endpoint_active THEN evidence END, weight) AS active_evidence,
     weighted_mean(CASE WHEN is_endpoint_active THEN contradiction END, weight)
         AS active_contradiction,

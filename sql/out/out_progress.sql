@@ -1,4 +1,4 @@
--- purpose: how far the current runs have come, model by model
+-- purpose: progress of the current runs, model by model
 -- grain: one row per study and planned model
 CREATE OR REPLACE VIEW out_progress AS
 WITH blocks AS (

@@ -1,4 +1,4 @@
--- purpose: whether models rank alike under two reveal paths
+-- purpose: rank correlation of models between two reveal paths
 -- grain: one row per study, pair type, metric and two paths
 -- paper: section 6.3 (rank transfer)
 CREATE OR REPLACE VIEW out_rank_transfer AS

@@ -1,13 +1,13 @@
--- purpose: how every model responds to each pair type and path, and the rule that names it
+-- purpose: response of every model to each pair type and path, and the rule that names it
 -- grain: one row per study, model, pair type and path
 -- paper: section 6
--- "Moves the score by" is Abs everywhere: the mean over the reveal, not the final difference. A
+-- "Moves the score by" is Abs everywhere: the mean over the reveal, not the endpoint difference. A
 -- response counts from smallest on (smallest_response).
 -- The first rule that holds is named; "surely" is about the 95 % interval of Abs:
 --   ignores      Abs surely below smallest, and the pair type should matter
 --   no_response  Abs below smallest
 --   unstable     fragility is the largest share: it moves on the way, and both ends agree
---   contradicts  contradiction is the largest share: most of it opposes the final difference
+--   contradicts  contradiction is the largest share: most of it opposes the endpoint difference
 --   decides_by   Abs surely from smallest on, should not matter, at least as large as all that should
 --   leans_on     Abs surely from smallest on, and the pair type should not matter
 --   reacts_to    any other

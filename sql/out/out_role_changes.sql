@@ -1,4 +1,4 @@
--- purpose: pairs whose role changed with the version that a registry has now
+-- purpose: pairs whose role changed with the present version of a registry
 -- grain: one row per study, entry, version it is compared with, pair type, path and roles
 -- paper: section 6.2
 -- A trajectory without any response has the role 'none'; against is that of out_drift.

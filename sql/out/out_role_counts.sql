@@ -1,4 +1,4 @@
--- purpose: how often each role is a trajectory's largest component
+-- purpose: number of trajectories by the role with the largest component
 -- grain: one row per study, model, pair type, path and role ('none': no response at all)
 -- paper: section 6.2
 CREATE OR REPLACE VIEW out_role_counts AS

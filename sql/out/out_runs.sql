@@ -1,4 +1,4 @@
--- purpose: runs of every study with their gate and score, the newest first
+-- purpose: runs of every study with their epsilon and score, newest first
 -- grain: one row per study and run
 CREATE OR REPLACE VIEW out_runs AS
 SELECT
@@ -8,7 +8,7 @@ SELECT
     run.started_at,
     outcome.finished_at, -- NULL while the run is not finished
     outcome.finished_at IS NOT NULL AS is_finished,
-    -- Models that stopped early, since enough was known of them.
+    -- models whose scoring stopped early
     (SELECT count(*) FROM stg_run_stops AS s WHERE (s.study, s.run_id) = (run.study, run.run_id))
         AS stopped_count,
     run.epsilon, -- score units

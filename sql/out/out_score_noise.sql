@@ -1,4 +1,5 @@
--- purpose: noise of stochastic models: pairs near epsilon, and the share of Abs that it can make
+-- purpose: noise of stochastic models: pairs near epsilon, and the share of Abs that noise can
+--   cause
 -- grain: one row per study, model, pair type and path of a stochastic model
 -- paper: appendix C.3 (repeated queries)
 CREATE OR REPLACE VIEW out_score_noise AS

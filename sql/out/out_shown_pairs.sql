@@ -1,4 +1,4 @@
--- purpose: strongest pairs that a report shows, with trajectory, words and pictures
+-- purpose: strongest pairs that a report shows, with trajectory, description and pictures
 -- grain: one row per study, pair type, model, component and rank
 -- paper: section 3, equation 1
 -- Words and pictures are stored when a run ends, unless `report: {inputs: false}` is set.

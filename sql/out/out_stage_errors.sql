@@ -1,4 +1,4 @@
--- purpose: how far the mean components still move with the number of stages
+-- purpose: change of the mean components when every second stage is left out
 -- grain: one row per study, model, pair type, path and metric, of paths with an odd number of stages
 -- paper: section 3; appendix C.1; appendix D.8 (statistical summaries)
 -- change is the mean over all stages less that over every second one, with its interval; mean_size

@@ -1,7 +1,7 @@
 -- purpose: mean components on every evenly thinned part of the stored stages
 -- grain: one row per study, model, pair type, path and number of stages
 -- paper: section 3; appendix C.1
--- The gate stays what it is: d is the contrast at the last stage.
+-- The threshold is the same on every part: d is the response at the last stage.
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT

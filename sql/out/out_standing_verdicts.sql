@@ -1,4 +1,4 @@
--- purpose: failed gates of the versions that a registry has now: since when, and who accepted them
+-- purpose: failed gates of the present versions of a registry, since when, and who accepted them
 -- grain: one row per study and entry of its newest re-audit whose version failed a gate
 CREATE OR REPLACE VIEW out_standing_verdicts AS
 SELECT
@@ -7,7 +7,7 @@ SELECT
     entry.version,
     entry.is_followed, -- false of a version that was asked for by its number
     entry.failed_gates,
-    entry.failed_since, -- this content; failing_since is the entry, whatever its versions
+    entry.failed_since, -- this content; failing_since counts all versions of the entry
     entry.failing_since, -- NULL once the verdict is accepted
     passed.version_before AS version_passed, -- the last that passed, or was accepted
     entry.accepted_at, -- NULL while the verdict stands, as who accepted it and why

@@ -1,4 +1,4 @@
--- purpose: models of the current runs that were not scored to the end, since enough was known
+-- purpose: models of the current runs whose scoring stopped early
 -- grain: one row per study and model that stopped early
 CREATE OR REPLACE VIEW out_stops AS
 SELECT
@@ -6,7 +6,7 @@ SELECT
     model_id,
     block_count,
     planned_block_count,
-    source_count, -- what all figures of the model are of
+    source_count, -- sources behind all figures of the model
     planned_source_count,
     source_count / planned_source_count AS source_share,
     is_decided -- false where scoring ended before everything was known that was asked

@@ -1,4 +1,4 @@
--- purpose: mean components at half, once and twice the threshold, and whether the role stays
+-- purpose: mean components at half, one and two times the threshold, and whether the role stays
 -- grain: one row per study, model, pair type and path
 -- paper: appendix B.8 (threshold stability); appendix G
 -- A pair is near the threshold where epsilon / 2 <= |d| < 2 epsilon. A group is firm where its role

@@ -19,7 +19,7 @@ largest AS (
     FROM counted
     GROUP BY ALL
 ),
--- Pairs below the third source are not sorted; all are where the largest are of one or two sources.
+-- Pairs below the third source are not sorted, unless the largest pairs have one or two sources.
 third AS (
     SELECT
         * EXCLUDE (values, sources),

@@ -1,4 +1,4 @@
--- purpose: how the models that a study trains itself were trained, epoch by epoch
+-- purpose: training history of the models that a study trains, epoch by epoch
 -- grain: one row per study, trained model and epoch; one without an epoch where none are recorded
 -- paper: appendix F (fine-tuned models)
 CREATE OR REPLACE VIEW out_training AS

@@ -1,4 +1,4 @@
--- purpose: how far what is said of each response holds: threshold, stages, paths, control, sample
+-- purpose: robustness of each response: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type and path
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1; appendix D.8
 -- Two paths agree where both have one role and the smaller Abs is at least half of the larger one. A

@@ -1,4 +1,4 @@
--- purpose: how well every method tells every behaviour among units of about equal Abs
+-- purpose: separation of every behaviour by every method among units of about equal Abs
 -- grain: one row per study, bin of Abs, method and label
 -- paper: section 6.2 (figure 3c); appendix F
 -- Another number of bins: quantile_bins and label_discrimination over core_unit_scores.
@@ -10,7 +10,7 @@ WITH units AS MATERIALIZED (
     FROM core_unit_scores
     WHERE is_complete AND bin IS NOT NULL
 ),
--- Whether a bin is common support depends on labels alone, not on which scores are missing.
+-- Common support of a bin depends only on labels, not on missing scores.
 cells AS MATERIALIZED (
     SELECT
         g,

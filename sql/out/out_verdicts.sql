@@ -1,4 +1,4 @@
--- purpose: what every gate says of the versions that a registry has now, the worst first
+-- purpose: verdict of every gate on the present versions of a registry, the worst first
 -- grain: one row per study, entry, rule of a gate and row of the drift
 CREATE OR REPLACE VIEW out_verdicts AS
 SELECT
@@ -16,7 +16,7 @@ SELECT
     verdict.lower_limit,
     verdict.upper_limit,
     verdict.level,
-    -- How far the whole interval lies beyond the limit; NULL unless it failed.
+    -- Distance of the whole interval beyond the limit; NULL unless it failed
     CASE WHEN verdict.verdict = 'fail' THEN CASE
         WHEN verdict.rule IN ('increase', 'at_most')
             THEN verdict.lower_limit - verdict.gate_limit

@@ -1,4 +1,4 @@
--- purpose: what a reader of the results should know before trusting them
+-- purpose: warnings for readers of the results
 -- grain: one row per study, model, warning and detail
 -- paper: appendix B.8 (threshold stability)
 -- affected_count stands before detail: '2 trajectories …'; it is NULL where detail counts itself.

@@ -1,4 +1,4 @@
--- purpose: files of commits that are on disk and can be read
+-- purpose: committed files that are on disk and readable
 -- grain: one row per file
 CREATE OR REPLACE VIEW stg_files AS
 SELECT

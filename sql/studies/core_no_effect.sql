@@ -1,4 +1,4 @@
--- purpose: values of the paper that it reads as no effect, so that they lie on no side of one
+-- purpose: values that the paper reads as no effect, and that therefore have no direction
 -- grain: one row per study of the paper, unit, method, part and statistic; the unit may be any
 -- They are typed in sql/studies/<study>/no_effect.csv.
 CREATE OR REPLACE TABLE core_no_effect AS

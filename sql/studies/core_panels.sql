@@ -1,4 +1,4 @@
--- purpose: panels of the figures of the paper, and which of our pictures shows the same
+-- purpose: panels of the figures of the paper, and the pictures of decaf that show the same
 -- grain: one row per panel
 -- paper: all figures
 -- They are typed in sql/studies/<study>/panels.csv.

@@ -1,4 +1,4 @@
--- purpose: values that the paper gives, to stand beside those of a study
+-- purpose: values of the paper, for comparison with those of a study
 -- grain: one row per study of the paper, unit, method, part and statistic
 -- paper: all tables; figures where the text or the authors' results give numbers
 -- They are typed in sql/studies/<study>/published.csv. A cell that the paper prints twice counts

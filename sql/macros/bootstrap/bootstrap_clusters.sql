@@ -1,4 +1,4 @@
--- purpose: what the bootstrap of any relation draws: clusters in a fixed order, with their sums
+-- purpose: clusters of any relation that the bootstrap draws, in a fixed order, with their sums
 -- grain: one row per group g and cluster
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group.

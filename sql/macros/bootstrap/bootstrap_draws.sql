@@ -1,4 +1,4 @@
--- purpose: which clusters of a layout every bootstrap replicate draws
+-- purpose: clusters of a layout that every bootstrap replicate draws
 -- grain: one row per layout and replicate
 -- paper: appendix D.8 (statistical summaries)
 -- layouts names a relation with columns layout, position (from 0) and stratum: one row per cluster.

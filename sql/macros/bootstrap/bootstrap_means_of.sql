@@ -12,7 +12,7 @@ WITH gathered AS (
         study, model_id, pair_type, path,
         source_count AS cluster_count,
         list(position::INTEGER) AS positions,
-        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
         [
             list(weight), list(weight * endpoint_magnitude), list(weight * evidence),
             list(weight * contradiction), list(weight * fragility), list(weight * abs_response),

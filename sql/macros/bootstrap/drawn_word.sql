@@ -1,4 +1,4 @@
--- purpose: the word that decides which cluster a place of a bootstrap replicate draws
+-- purpose: hash that decides which cluster a place of a bootstrap replicate draws
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
 -- A hash of text: hash() of several numbers is not random enough, its bits correlate between

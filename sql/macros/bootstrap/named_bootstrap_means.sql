@@ -1,4 +1,4 @@
--- purpose: mean of x in every bootstrap replicate, from draws that a name and a seed fix
+-- purpose: mean of x in every bootstrap replicate, with draws fixed by a name and a seed
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
 -- paper: appendix H (paired image-cluster bootstrap)
 -- rel names a relation with columns g (group, any type), name, cluster (unique in its group) and x.
@@ -13,7 +13,7 @@ WITH gathered AS (
     FROM query_table(rel)
     GROUP BY g, name
 ),
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+-- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
 named AS (
     SELECT name, list(known) AS groups, list(xs) AS columns FROM gathered GROUP BY name, len(xs)
 ),
@@ -24,6 +24,6 @@ means AS (
 SELECT
     known.g AS g,
     nullif(generate_subscripts(means, 1), 1) - 2 AS replicate,
-    unnest(means) AS value, -- NULL where nothing but missing numbers is drawn
+    unnest(means) AS value, -- NULL if all drawn numbers are missing
     known.cluster_count AS cluster_count -- those with a number
 FROM means;

@@ -1,4 +1,4 @@
--- purpose: replicates in order, the sample that stands before them left out; NULL unless it is one
+-- purpose: replicates in ascending order, without the sample before them; NULL without a sample
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
 -- An undefined replicate has no place.

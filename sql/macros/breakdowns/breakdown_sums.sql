@@ -1,5 +1,5 @@
--- purpose: of members of groupings: sums over the sources that every bootstrap replicate drew, and
---   quantiles over trajectories
+-- purpose: sums over the drawn sources of each replicate, and quantiles over trajectories, by
+--   member of a grouping
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with these columns, place, pair_place, weight and eight metrics. A place of the
@@ -8,7 +8,7 @@ CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
         study, model_id, pair_type, path, grouping, member,
-        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
         dense_ranks(list(place)) AS positions,
         [
             list(weight), list(weight * evidence), list(weight * contradiction),

@@ -47,7 +47,7 @@ SELECT
     mean.quantiles[2] AS p50,
     mean.quantiles[3] AS p90,
     CASE
-        WHEN source_count = 1 THEN 'a single cluster'
+        WHEN source_count = 1 THEN 'a single source'
         WHEN len(mean.replicates) < 2 THEN 'fewer than two defined replicates'
     END AS reason
 FROM means

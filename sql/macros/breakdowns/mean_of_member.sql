@@ -1,4 +1,4 @@
--- purpose: one metric of a member of a grouping: its mean, and those of the replicates in order
+-- purpose: one metric of a member of a grouping: its mean, and the sorted means of the replicates
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
 -- Sums are of the sample first, then of the replicates; so are the weights. The mean of no weight is NULL.

@@ -1,4 +1,4 @@
--- purpose: groups of pairs by what is said of each: class, split, kind of either input, own groups
+-- purpose: groups of pairs by class, split, kind of either input, and groups of the data
 -- grain: one row per study, pair and grouping that divides the pairs of its type
 -- A class has the name that the data give it, else its number. place is that of the source, by its
 -- name. pair_place tells pairs of a study apart: numbers are counted many times faster than names.

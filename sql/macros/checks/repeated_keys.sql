@@ -1,4 +1,4 @@
--- purpose: keys that several rows share, as a check reports them
+-- purpose: keys that several rows share, in the form of a check
 -- grain: one row per table, study, model and key of rel that occurs more than once
 -- rel names a relation with columns table_name, study, model_id and key (a list of texts), one row
 -- per row of the table.

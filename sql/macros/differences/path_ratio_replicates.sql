@@ -1,5 +1,5 @@
 -- purpose: ratio of the means over models between two paths in every replicate
--- grain: one row per study, pair type, two paths, metric, what is resampled and replicate
+-- grain: one row per study, pair type, two paths, metric, resampled unit and replicate
 -- paper: section 6.3 (response composition); appendix D.8
 -- Replicate NULL is the sample itself, and clusters are models or sources.
 -- FROM path_ratio_replicates(500, 91702)

@@ -1,4 +1,4 @@
--- purpose: over how many magnitude bins every mean of bin_summaries goes, and how many DECAF wins
+-- purpose: number of magnitude bins in every mean of bin_summaries, and number that DECAF wins
 -- grain: one row per study, method, part (all bins, valid bins, common support) and statistic
 -- paper: section 6.2 (figure 3c); appendix F
 -- rel names a relation as for bin_summaries. A bin is of common support where DECAF's AUROC is

@@ -1,4 +1,5 @@
--- purpose: estimates of every method and what DECAF has more, with intervals of shared replicates
+-- purpose: estimates of every method, and DECAF's estimate minus it, with intervals of shared
+--   replicates
 -- grain: one row per study, method, part and statistic
 -- paper: section 6.1; appendix F (statistical reporting)
 -- rel names a relation with columns study, method, part (such as a label), statistic, replicate

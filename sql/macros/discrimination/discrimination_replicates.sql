@@ -24,7 +24,7 @@ draws AS (
     FROM bootstrap_draws('places', replicates, seed)
     GROUP BY layout
 ),
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+-- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
 groups AS (
     SELECT
         layout, g, list(position::INTEGER) AS positions, list(label) AS labels, list(score) AS scores

@@ -1,4 +1,4 @@
--- purpose: fixed semantics: how well each method's score tells each label, over all units
+-- purpose: fixed semantics: how well each method's score separates each label, over all units
 -- grain: one row per study, method, part (a label, or macro), statistic and replicate
 -- paper: section 6.1 (figure 3a); appendix I (fixed columns)
 -- rel names a relation with the columns of core_unit_scores. The macro is the mean over the three

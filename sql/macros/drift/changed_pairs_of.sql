@@ -1,4 +1,5 @@
--- purpose: pairs whose role changed most with a version: three of each of three changes of role
+-- purpose: pairs whose role changed most with a version: three pairs of each of three changes of
+--   role
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
 -- rel names a relation with the columns of core_entry_versions. An entry has one comparison: with an

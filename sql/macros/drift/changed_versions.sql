@@ -1,5 +1,6 @@
--- purpose: versions that a registry has now and that are another content than what they are compared with
--- grain: one row per row of rel that is such
+-- purpose: versions of a registry now whose content differs from that of the version they are
+--   compared with
+-- grain: one row per such row of rel
 -- rel names a relation with the columns of core_entry_versions.
 -- FROM changed_versions('core_entry_versions')
 CREATE OR REPLACE MACRO changed_versions(rel) AS TABLE

@@ -1,4 +1,4 @@
--- purpose: what two versions of an entry predict on the same clean images, side by side
+-- purpose: predictions of two versions of an entry on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
 -- paper: appendix F.2
 -- rel is as for drift_pairs. Images without a predicted or a true class are not there.

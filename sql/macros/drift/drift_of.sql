@@ -1,5 +1,5 @@
--- purpose: how far versions of entries moved, with intervals, p-values and false discovery control
--- grain: one row per entry of rel, what it is measured on, metric and level
+-- purpose: change of versions of entries, with intervals, p-values and false discovery control
+-- grain: one row per entry of rel, measured subject, metric and level
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. What stopped early has its limits in out_looks, none here. p_value is that of a two-sided percentile bootstrap: twice the smaller
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of
@@ -9,7 +9,7 @@
 CREATE OR REPLACE MACRO drift_of(rel, replicates, seed, levels) AS TABLE
 WITH replicated AS (
     FROM drift_replicates(rel, replicates, seed)
-    -- A single source is no sample, nor is what a look at it has ended.
+    -- A single source has no interval, nor has a model whose scoring stopped early.
     SELECT *, source_count > 1 AND (g.study, g.reaudit_id, g.entry) NOT IN (
         SELECT (study, reaudit_id, entry)
         FROM query_table(rel) SEMI JOIN stg_run_stops USING (study, run_id, model_id)
@@ -26,7 +26,7 @@ resampled AS MATERIALIZED (
 tested AS (
     SELECT
         g,
-        -- Sums in another order differ in their last digits: that is no change.
+        -- Sums in another order differ in their last digits, which does not count as a change.
         least(1, 2 * (1 + least(
             len(list_filter(changes, lambda step: round(step, 12) <= 0)),
             len(list_filter(changes, lambda step: round(step, 12) >= 0))

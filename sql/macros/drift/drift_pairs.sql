@@ -1,4 +1,4 @@
--- purpose: what two versions of an entry found on the same trajectories, side by side
+-- purpose: profiles of two versions of an entry on the same trajectories, side by side
 -- grain: one row per row of rel, pair, path and repetition
 -- paper: section 6.2
 -- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where

@@ -1,5 +1,5 @@
 -- purpose: every column of the drift in the sample and in every bootstrap replicate
--- grain: one row per entry of rel, what it is measured on, and metric
+-- grain: one row per entry of rel, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
 -- share their draws, and so do both versions. A list begins with the sample; the replicates follow.
@@ -22,7 +22,7 @@ ratios AS (
             list_zip(sums[found.ratio[1]], sums[found.ratio[2]]),
             lambda sides: sides[1] / nullif(sides[2], 0)
         ) AS value,
-        -- What the sample lacks every replicate lacks.
+        -- A replicate is NULL where the sample is NULL.
         CASE
             WHEN sums[found.ratio_before[1]][1] IS NOT NULL THEN list_transform(
                 list_zip(sums[found.ratio_before[1]], sums[found.ratio_before[2]]),
@@ -34,7 +34,7 @@ ratios AS (
 SELECT
     g,
     source_count,
-    value, -- NULL where there is no response at all
+    value, -- NULL without any response
     value_before, -- NULL without a comparison as well
     CASE
         WHEN value_before IS NOT NULL THEN

@@ -1,4 +1,4 @@
--- purpose: models of the runs that a drift compares, those of now and those before
+-- purpose: models of the runs that a drift compares, of the present and the earlier versions
 -- grain: one row per study, run and model
 -- rel is as for drift_pairs. What is large is filtered by these rows, not joined with rel: DuckDB
 -- knows nothing of the size of rel, and would hash all profiles of the warehouse.

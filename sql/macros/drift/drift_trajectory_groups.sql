@@ -1,5 +1,5 @@
 -- purpose: responses of the drift, as groups to resample
--- grain: one row per entry of rel and what it is measured on
+-- grain: one row per entry of rel and measured subject
 -- paper: section 6.3 (ratios of means)
 -- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
@@ -20,7 +20,7 @@ WITH trajectories AS (
 gathered AS (
     SELECT
         g,
-        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
         dense_ranks(list(place)) AS positions,
         [
             list(weight),

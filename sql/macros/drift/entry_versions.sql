@@ -1,5 +1,5 @@
--- purpose: audited entries of a registry, each with the versions of it that it is compared with
--- grain: one row per study, re-audit, audited entry and what it is compared with
+-- purpose: audited entries of a registry, each with the versions that it is compared with
+-- grain: one row per study, re-audit, audited entry and version that it is compared with
 -- rel has the rows of stg_registry_entries, or those and the rows of a re-audit that is under way.
 -- FROM entry_versions('stg_registry_entries')
 CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE

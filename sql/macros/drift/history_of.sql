@@ -1,5 +1,5 @@
 -- purpose: E, C, F and the other columns of models of a registry over their versions and dates
--- grain: one row per re-audit and entry of rel, what it is measured on, and metric
+-- grain: one row per re-audit and entry of rel, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_entry_versions, one row for each point in time.
 -- 500 replicates, level 0.95; sources are drawn, the same ones for every version.

@@ -1,4 +1,5 @@
--- purpose: what a version of an entry predicts on clean images, beside the version before it
+-- purpose: predictions of a version of an entry on clean images, next to those of the version
+--   before it
 -- grain: one row per entry of rel and clean image of the version
 -- paper: appendix F.2
 -- rel is as for drift_pairs. Images without a predicted or a true class are not there.

@@ -1,4 +1,4 @@
--- purpose: what a version of an entry found, beside what the one before it found there
+-- purpose: profiles of a version of an entry, next to those of the version before it
 -- grain: one row per row of rel, pair, path and repetition of the version
 -- paper: section 6.2
 -- rel is as for drift_pairs. The columns of the version before are NULL where it has nothing of a

@@ -1,4 +1,4 @@
--- purpose: what every source of pairs says of a version of an entry, and of the version before it
+-- purpose: sums of every source of pairs for a version of an entry, and for the version before it
 -- grain: one row per row of rel, pair type and path or kind of clean image, and source
 -- paper: section 6.2
 -- rel is as for drift_pairs. Columns are weighted sums over the trajectories of the source, or

@@ -1,6 +1,6 @@
--- purpose: the smallest response that counts, of a score definition: less is called nothing
+-- purpose: smallest response that counts, for a score definition
 -- grain: scalar macro
 
--- 0.01 of a probability, half of the gate of any other score.
+-- It is 0.01 for a probability, and half of epsilon for any other score.
 CREATE OR REPLACE MACRO smallest_response(score, epsilon) AS
     if(ends_with(score ->> '$.kind', 'probability'), 0.01, epsilon / 2);

@@ -1,4 +1,4 @@
--- purpose: write scores and shares in words of a finding
+-- purpose: format scores and shares for the words of a finding
 -- grain: scalar macros
 
 -- A score with three decimals; 0 where it is 0, a bound where it would be written as 0.

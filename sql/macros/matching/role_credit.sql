@@ -1,4 +1,5 @@
--- purpose: how well scores name the behaviours that a unit shows, or that two units differ in
+-- purpose: credit of scores for naming the behaviours of a unit, or the differences between two
+--   units
 -- grain: scalar macros
 -- paper: appendix F (magnitude-matched pairs)
 -- labels is a list of 0 or 1, one per behaviour.

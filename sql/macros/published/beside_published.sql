@@ -1,4 +1,4 @@
--- purpose: numbers of a study with the paper's beside them
+-- purpose: numbers of a study next to those of the paper
 -- grain: one row per row of rel
 -- rel names a relation with columns statistic and estimate, which may have unit, method, part and
 -- reason; its other columns are kept. paper is the folder of decaf/studies whose published values

@@ -1,4 +1,4 @@
--- purpose: numbers of all studies that have a value of the paper beside them, by its cell
+-- purpose: numbers of all studies for which the paper has a value, by its cell
 -- grain: one row per study and cell: paper, unit, method, part and statistic
 -- paper: all tables; figures where the text or the authors' results give numbers
 -- Every study of the paper fills its own in sql/studies/<study>/core_<study>_comparisons.sql. It is

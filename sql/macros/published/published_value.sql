@@ -1,4 +1,4 @@
--- purpose: one value that the paper gives
+-- purpose: one value of the paper
 -- grain: scalar macro
 -- It is NULL where the paper has none. paper is a folder of decaf/studies. A column that is given for
 -- the unit needs its table before it: core_published has one of that name.

@@ -1,6 +1,6 @@
--- purpose: how one number of a study stands to a value of the paper, in a word
+-- purpose: verdict on one number of a study, compared with a value of the paper
 -- grain: scalar macro
--- It looks at numbers alone: whether they are of the paper's data is another question.
+-- It compares only numbers; it does not test whether they come from the paper's data.
 --   reproduced         it lies in the paper's interval; without one, the paper's value lies in ours,
 --                      or both are equal to half of the last printed digit
 --   same direction     both lie, with any intervals, on the same side of neutral, which is what the

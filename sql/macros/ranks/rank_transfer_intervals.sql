@@ -19,7 +19,7 @@ ranks AS MATERIALIZED (
     FROM spearman_replicates('sample', replicates, seed)
     WHERE replicate IS NOT NULL
     UNION ALL
-    -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+    -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
     SELECT {of_sample: g, resampled: 'sources'}, rank_correlation(list(x), list(y))
     FROM paired
     WHERE replicate IS NOT NULL

@@ -7,7 +7,7 @@ CREATE OR REPLACE MACRO spearman_by_group(rel) AS TABLE
 SELECT
     g,
     count(*) FILTER (NOT isnan(x::DOUBLE) AND NOT isnan(y::DOUBLE)) AS entry_count,
-    -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+    -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
     rank_correlation(list(x::DOUBLE), list(y::DOUBLE)) AS spearman,
     CASE
         WHEN entry_count < 2 THEN 'fewer than two entries'

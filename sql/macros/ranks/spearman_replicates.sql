@@ -29,7 +29,7 @@ entries AS (
     SELECT g, replicate, x, y
     FROM sizes JOIN drawn USING (layout) JOIN placed USING (g, position)
 )
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+-- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
 SELECT
     g,
     replicate,

@@ -1,4 +1,4 @@
--- purpose: a threshold that the kernel would take
+-- purpose: epsilon, or an error if the routing kernel would refuse it
 -- grain: scalar macro
 -- paper: section 3
 CREATE OR REPLACE MACRO checked_epsilon(epsilon) AS

@@ -1,4 +1,4 @@
--- purpose: mean components at any thresholds, gated anew from the stored profiles
+-- purpose: mean components at any thresholds, computed from the stored profiles
 -- grain: one row per study, model, pair type, path and epsilon
 -- paper: appendix B.8 (threshold stability); appendix G
 -- Abs and the mass that opposes d are the same at every threshold.

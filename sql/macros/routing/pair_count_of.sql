@@ -1,4 +1,4 @@
--- purpose: how many pairs the rows of one path are of
+-- purpose: number of pairs in the rows of one path
 -- grain: scalar macro, an aggregate
 -- paper: section 2
 -- A path of one repetition has a row for every pair. To count names takes as long as all else of a

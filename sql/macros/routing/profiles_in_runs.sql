@@ -1,4 +1,4 @@
--- purpose: profiles of some runs, with what their pair is
+-- purpose: profiles of some runs, with properties of the pair
 -- grain: one row per study, run, model, pair, path and repetition
 -- paper: section 3, equation 1
 -- runs names a relation with columns study, run_id and pairs_digest. Runs share units: one stored

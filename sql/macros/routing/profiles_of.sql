@@ -1,4 +1,4 @@
--- purpose: profiles of responses under any stage weights and gate
+-- purpose: profiles of responses under any stage weights and threshold
 -- grain: one row per row of rel
 -- paper: section 3, equation 1; appendix C.1
 -- rel names a relation with columns endpoint_delta, response and weights (lists of one length); its

@@ -1,4 +1,4 @@
--- purpose: which component of a profile is its largest
+-- purpose: role with the largest component of a profile
 -- grain: scalar macro
 -- paper: section 6.2
 -- NULL without any response; evidence where it ties contradiction.

@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO sign_measure_of(response, weights, side) AS
         weights
     );
 
--- Gate: equality is active. The cast keeps a literal from being compared as DECIMAL.
+-- Equality is active. The cast keeps a literal from being compared as DECIMAL.
 CREATE OR REPLACE MACRO is_active_at(d, epsilon) AS abs(d) >= epsilon::DOUBLE;
 
 -- Components at an epsilon from d and the two masses. Those of one stage are the components of
@@ -42,11 +42,11 @@ CREATE OR REPLACE MACRO contradiction_at(d, rising, falling, epsilon) AS
 CREATE OR REPLACE MACRO fragility_at(d, rising, falling, epsilon) AS
     CASE WHEN is_active_at(d, epsilon) THEN 0 ELSE rising + falling END;
 
--- Mass against the sign of d, whether or not the gate is open; 0 where d = 0.
+-- Mass opposite to the sign of d, for active and inactive pairs; 0 where d = 0.
 CREATE OR REPLACE MACRO opposed_mass_at(d, rising, falling) AS
     CASE WHEN d > 0 THEN falling WHEN d < 0 THEN rising ELSE 0 END;
 
--- Whether two numbers differ by more than 1e-12, relative above 1; NULL equals nothing but NULL.
+-- True if two numbers differ by more than 1e-12, relative above 1; NULL equals only NULL.
 CREATE OR REPLACE MACRO differs(stored, recomputed) AS
     stored IS DISTINCT FROM recomputed
     AND NOT coalesce(abs(stored - recomputed) <= 1e-12 * greatest(1, abs(recomputed)), false);

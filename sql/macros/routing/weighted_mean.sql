@@ -1,4 +1,4 @@
--- purpose: mean over rows that count as much as the weight of their pair
+-- purpose: mean over rows, weighted by their pairs
 -- grain: scalar macro, an aggregate
 -- paper: section 3, equation 1
 -- Rows whose number is NULL are left out. Where all weights are 1 it is avg(x), bit by bit.

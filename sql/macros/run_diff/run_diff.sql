@@ -1,4 +1,4 @@
--- purpose: how far the means moved from one run to another, paired over the same trajectories
+-- purpose: change of the means from one run to another, paired over the same trajectories
 -- grain: one row per model, pair type, path, metric and level
 -- paper: appendix D.8 (statistical summaries)
 -- Sources are drawn; models and paths of the same sources share draws. Runs are named as in

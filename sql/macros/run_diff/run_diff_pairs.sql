@@ -1,4 +1,4 @@
--- purpose: what two runs found on the trajectories that both have, side by side
+-- purpose: profiles of two runs on the trajectories that both have, side by side
 -- grain: one row per model, pair, path and repetition of both runs
 -- Runs are named as in compared_runs. A model that a registry has is known by its entry, so that
 -- versions of it are compared. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.

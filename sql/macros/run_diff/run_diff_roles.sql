@@ -1,4 +1,4 @@
--- purpose: how many trajectories went from each role to each other between two runs
+-- purpose: number of trajectories that went from each role to each other between two runs
 -- grain: one row per model, pair type, path and two roles that occur ('none': no response at all)
 -- paper: section 6.2
 -- Evidence and contradiction are endpoint-active, fragility and none are endpoint-null. Runs are

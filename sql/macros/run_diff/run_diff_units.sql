@@ -1,4 +1,4 @@
--- purpose: which units of work two runs share, and which only one of them planned
+-- purpose: units of work that two runs share, and those that only one of them planned
 -- grain: one row per unit of either run
 -- At another epsilon trajectories (score) are shared, and their profiles (route) gone and new. Runs
 -- are named as in compared_runs; run_diff can only compare what both have routed.

@@ -1,4 +1,4 @@
--- purpose: what each model of a run goes by, the worst first, by entry of a registry where it is one
+-- purpose: main finding of each model or registry entry of a run, the worst first
 SELECT coalesce(entry.entry, found.model_id) AS model_id, sentence
 FROM out_findings AS found
 JOIN core_current_runs AS run USING (study)

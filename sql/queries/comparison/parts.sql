@@ -1,4 +1,4 @@
--- purpose: parts of the units' keys that are others in the second run, with the models they concern
+-- purpose: parts of the units' keys that differ in the second run, with the models they concern
 WITH entries AS (SELECT DISTINCT study, run_id, model_id, entry FROM stg_registry_entries),
 found AS (
     SELECT side, kind, part, coalesce(entry, model_id, 'all models') AS model_id,

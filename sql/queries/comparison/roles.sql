@@ -1,4 +1,4 @@
--- purpose: trajectories whose role is another in the second run
+-- purpose: trajectories whose role differs in the second run
 SELECT model_id, pair_type, path, role_a, role_b, trajectory_count, frac
 FROM run_diff_roles($run_a, $run_b)
 WHERE is_changed

@@ -1,4 +1,5 @@
--- purpose: runs that a study can be compared with, the newest first, and versions that they audited
+-- purpose: runs that a study can be compared with, newest first, with the versions that they
+--   audited
 SELECT run.run_id, list(DISTINCT entry.version) FILTER (entry.state = 'audited') AS versions
 FROM stg_runs AS run
 LEFT JOIN stg_registry_entries AS entry USING (study, run_id)

@@ -1,4 +1,4 @@
--- purpose: what a run found: means with intervals, score units, of models or entries of a registry
+-- purpose: means of a run with intervals, score units, by model or registry entry
 SELECT coalesce(entry.entry, found.model_id) AS model_id, found.pair_type, path, metric,
        estimate, lower_95, upper_95
 FROM out_model_intervals AS found

@@ -1,4 +1,4 @@
--- purpose: what the last look at every rule said of the entries that a re-audit judges
+-- purpose: result of the last look at every rule for the entries that a re-audit judges
 SELECT entry, metric, rule, pair_type, path, variant, gate_limit, level, found,
     lower_limit, upper_limit, verdict, reason
 FROM stg_looks

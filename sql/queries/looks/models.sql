@@ -1,4 +1,4 @@
--- purpose: what every source says so far of the models of a run that has nothing to compare with
+-- purpose: sums of every source so far for the models of a run without a version to compare with
 WITH asked AS (
     SELECT
         study, run_id AS reaudit_id, model_id AS entry, 'nothing' AS against, run_id, model_id,

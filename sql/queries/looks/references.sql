@@ -1,4 +1,5 @@
--- purpose: versions that changed entries are compared with, if more of them may have to be scored
+-- purpose: versions that changed entries are compared with, if more of their pairs may have to be
+--   scored
 -- The relation pending has rows of the re-audit that is under way. Of a study that refines a path
 -- these are all versions; of another one, those whose scoring stopped early.
 WITH asked AS (

@@ -1,4 +1,4 @@
--- purpose: how many blocks of models were scored in their newest finished run, where that stopped
+-- purpose: number of scored blocks of models in their newest finished run, if that stopped early
 WITH newest AS (
     SELECT model_id, block_count
     FROM stg_models

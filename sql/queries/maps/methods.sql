@@ -1,4 +1,5 @@
--- purpose: how well every method does on the supported images of each model, the best one first
+-- purpose: agreement of every method with feature effects on the supported images of each model,
+--   best first
 -- Of a study with two protocols, the first by name is shown.
 SELECT model_id, protocol, method, stage_count, avg(spearman) AS quality
 FROM core_attribution_quality

@@ -1,4 +1,4 @@
--- purpose: what a method, or changing the image, says of every feature of some images
+-- purpose: score of a method, or effect of changing the image, for every feature of some images
 SELECT image_id, method AS name, feature, score, spearman
 FROM core_attribution_scores
 JOIN core_attribution_quality USING (study, model_id, image_id, method)

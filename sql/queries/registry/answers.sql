@@ -1,4 +1,4 @@
--- purpose: the verdict on each judged version that is there now, and who accepted it
+-- purpose: verdict on each present and judged version, and who accepted it
 SELECT entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
     CASE WHEN accepted_at IS NULL THEN 'no' ELSE concat(
         'by ', accepted_by, ' on ',

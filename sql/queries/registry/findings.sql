@@ -1,4 +1,4 @@
--- purpose: what the newest re-audit found of each audited version
+-- purpose: findings of the newest re-audit for each audited version
 WITH asked AS (
     FROM core_entry_versions WHERE study = $study AND is_newest AND against = 'previous'
 ),

@@ -1,4 +1,4 @@
--- purpose: what became of each version of the models of registries
+-- purpose: state of each version of the models of registries
 SELECT entry.study, entry.entry, entry.resolved_at AT TIME ZONE 'UTC', entry.version, entry.change,
     verdict.verdict, entry.state, array_to_string(verdict.failed_gates, ', '),
     concat_ws('; ', CASE

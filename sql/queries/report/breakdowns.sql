@@ -1,5 +1,6 @@
--- purpose: profiles on the first path by class, split and kind of input, the worst first: those that
---   respond most, or least where the pair type should matter; 40 of each, of every model its worst first
+-- purpose: profiles on the first path by class, split and kind of input, the worst first: the
+--   largest responses, or the smallest where the pair type should matter; 40 of each, of every
+--   model its worst first
 WITH ways AS (
     SELECT name AS path FROM core_display_names
     WHERE study = ? AND kind = 'path'

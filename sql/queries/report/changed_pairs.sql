@@ -1,4 +1,4 @@
--- purpose: pairs whose role changed most with the versions that the registry has now
+-- purpose: pairs whose role changed most with the present versions of the registry
 FROM out_changed_pairs
 WHERE study = ?
 ORDER BY entry_place, kind_place, rank

@@ -1,4 +1,4 @@
--- purpose: columns of a view and their types, without binding what it reads
+-- purpose: columns of a view and their types, without binding its inputs
 SELECT column_name, data_type
 FROM duckdb_columns()
 WHERE table_name = ?

@@ -1,3 +1,3 @@
--- purpose: numbers of a study that have a value of the paper beside them
+-- purpose: numbers of a study for which the paper has a value
 FROM comparisons()
 ORDER BY ALL

@@ -1,4 +1,4 @@
--- purpose: what each model goes by, the worst first
+-- purpose: main finding of each model, the worst first
 SELECT model_id, rule, decision, pair_type, pair_type_name, path, sentence
 FROM out_findings
 WHERE study = ?

@@ -1,4 +1,4 @@
--- purpose: what was known of each rule that may stop the scoring, look by look
+-- purpose: limits of each rule that may stop the scoring, look by look
 SELECT entry, metric, rule, pair_type, path, variant, gate_limit, source_count,
        planned_source_count, found, lower_limit, upper_limit, level, verdict, is_last
 FROM out_looks

@@ -1,4 +1,4 @@
--- purpose: names of pair types, paths and models for people, and what is expected of pair types
+-- purpose: display names of pair types, paths and models, and what is expected of pair types
 SELECT kind, name, display_name, expect
 FROM core_display_names
 WHERE study = ?

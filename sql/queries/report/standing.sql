@@ -1,4 +1,4 @@
--- purpose: failed gates of the versions that the registry has now
+-- purpose: failed gates of the present versions of the registry
 SELECT entry, version, is_followed, array_to_string(failed_gates, ', ') AS failed_gates,
        failed_since AT TIME ZONE 'UTC' AS failed_since,
        failing_since AT TIME ZONE 'UTC' AS failing_since, version_passed, alert_count,

@@ -1,4 +1,4 @@
--- purpose: models that were not scored to the end, and how far each was
+-- purpose: models whose scoring stopped early, and their progress
 SELECT model_id, source_count, planned_source_count, block_count, planned_block_count,
        source_share, if(is_decided, 'decided', 'not all is decided') AS outcome
 FROM out_stops

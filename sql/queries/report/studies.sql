@@ -1,4 +1,4 @@
--- purpose: studies that a warehouse has a run of
+-- purpose: studies of a warehouse that have a run
 SELECT study
 FROM out_runs
 WHERE is_current

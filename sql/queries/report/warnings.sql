@@ -1,5 +1,5 @@
--- purpose: what a reader must know before trusting the numbers; affected_count is NULL where
---   detail counts
+-- purpose: warnings for readers of the numbers; affected_count is NULL where detail contains the
+--   number
 SELECT model_id, warning, affected_count, detail
 FROM out_warnings
 WHERE study = ?

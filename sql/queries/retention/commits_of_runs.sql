@@ -1,4 +1,4 @@
--- purpose: commits of each run: of its units, itself, and of the re-audits that it was made for
+-- purpose: commits of each run: of its units, of the run itself, and of its re-audits
 SELECT run_id, list(DISTINCT name) AS names
 FROM (
     SELECT run_id, 'units/' || commit_key AS name

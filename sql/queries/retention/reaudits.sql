@@ -1,4 +1,5 @@
--- purpose: re-audits with the runs of their entries and what they refer to, the newest first
+-- purpose: re-audits with the runs of their entries and of the versions that they refer to,
+--   newest first
 WITH entries AS (FROM stg_registry_entries WHERE study = $study)
 SELECT
     reaudit_id, run_id, resolved_at,

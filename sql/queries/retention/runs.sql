@@ -1,4 +1,4 @@
--- purpose: runs of a study, the newest first, as core_current_runs has it
+-- purpose: runs of a study, newest first, as in core_current_runs
 SELECT run_id, started_at, finished_at
 FROM stg_runs LEFT JOIN stg_run_outcomes USING (study, run_id)
 WHERE study = $study

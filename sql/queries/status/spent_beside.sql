@@ -1,4 +1,4 @@
--- purpose: what units beside the trajectories took; those of one commit have an equal share
+-- purpose: cost of units other than trajectories; units of one commit have equal shares
 WITH beside AS (
     FROM core_run_units
     WHERE kind NOT IN ('predict', 'score', 'route') AND ($study IS NULL OR study = $study)

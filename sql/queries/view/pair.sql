@@ -1,4 +1,5 @@
--- purpose: trajectories of one pair in one model, with the words and pictures that the run stores of it
+-- purpose: trajectories of one pair in one model, with the stored description and pictures of the
+--   run
 SELECT
     profile.run_id, model_id, pair_id, profile.pair_type, profile.path, repetition,
     profile.endpoint_delta, evidence, contradiction, fragility, profile.abs_response,

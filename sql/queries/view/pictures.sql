@@ -1,4 +1,4 @@
--- purpose: words and pictures of pairs that the current run stores, once for each pair
+-- purpose: descriptions and pictures of pairs that the current run stores, once for each pair
 SELECT pair_id, any_value(words) AS words, any_value(factual) AS factual,
     any_value(counterfactual) AS counterfactual
 FROM stg_shown_pairs

@@ -1,4 +1,4 @@
--- purpose: studies with their newest run and what it has
+-- purpose: studies with their newest run and its contents
 SELECT study, run.started_at, run.is_finished, model_count, pair_count, run.epsilon, run.run_id
 FROM out_runs AS run
 LEFT JOIN (

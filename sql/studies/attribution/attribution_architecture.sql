@@ -1,4 +1,4 @@
--- purpose: name under which the paper's attribution tables have the architecture of a model
+-- purpose: name of a model's architecture in the paper's attribution tables
 -- grain: scalar macro
 -- paper: section 7; appendix H
 -- It is the architecture itself where the paper has none of the name.

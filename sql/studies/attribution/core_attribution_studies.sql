@@ -1,8 +1,8 @@
--- purpose: which benchmark of the paper a study of attribution methods is measured against
+-- purpose: benchmark of the paper that a study of attribution methods is compared with
 -- grain: one row per study and protocol
 -- paper: section 7; appendix H
 -- The data set is imagenet for a grid on images of image_features and a score of 1,000 classes, and
--- else the name of the adapter. It and the id of a model are what the draws of the bootstrap are named after.
+-- else the name of the adapter. It and the id of a model name the draws of the bootstrap.
 CREATE OR REPLACE VIEW core_attribution_studies AS
 WITH counted AS (
     SELECT study, run_id, protocol, count(DISTINCT image_id) AS image_count

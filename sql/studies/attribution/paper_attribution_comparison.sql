@@ -1,4 +1,5 @@
--- purpose: how well each method's scores rank features by what changing them does: mean Spearman
+-- purpose: agreement of each method's ranking of features with the effects of changing them: mean
+--   Spearman
 -- grain: one row per study, protocol, method and model; model NULL is the mean over models
 -- paper: section 7, tables 3 and 4; appendix H, tables 6, 7, 9, 10 and 12
 -- Images take part where the model has their class right and all methods are complete; under the

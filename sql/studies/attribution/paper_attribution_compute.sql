@@ -1,4 +1,4 @@
--- purpose: what each attribution method takes of a model, beside how well it does
+-- purpose: cost of each attribution method, next to its quality
 -- grain: one row per study, protocol, method and statistic
 -- paper: section 7, tables 3 and 4; appendix H, table 11
 -- Rows of DECAF are the paper's count: the image, and the image without each feature, at every

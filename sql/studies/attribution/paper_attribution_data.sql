@@ -1,8 +1,8 @@
--- purpose: whether a study of attribution methods has the images and models of the paper
+-- purpose: test whether a study of attribution methods has the images and models of the paper
 -- grain: one row per study that compares attribution methods on images with features
 -- paper: section 7; appendix H (protocol and strict common support)
--- It counts images and models and knows names: which images they are, and what the models were
--- trained on, nobody compares.
+-- It compares only counts and names, not the content of the images and not
+-- the training data of the models.
 CREATE OR REPLACE VIEW paper_attribution_data AS
 WITH counted AS (
     SELECT *,

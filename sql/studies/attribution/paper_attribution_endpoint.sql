@@ -1,4 +1,4 @@
--- purpose: what the trajectory adds to its endpoint, and the endpoint to other methods
+-- purpose: gain of the trajectory over its endpoint, and of the endpoint over other methods
 -- grain: one row per study, protocol, two methods, model (NULL is all) and statistic
 -- paper: section 7, table 5; appendix H, tables 8 and 9
 -- The gain is the mean Spearman of the one method less that of the other on the same images.

@@ -1,4 +1,5 @@
--- purpose: other measures of how well each method's scores agree with what changing features does
+-- purpose: other measures of agreement between each method's scores and the effects of changing
+--   features
 -- grain: one row per study, protocol, method and statistic
 -- paper: appendix H (PartImageNet as a task-aligned boundary case)
 -- Over the images of the comparison, then over models, which count equally. Under the native protocol

@@ -1,4 +1,5 @@
--- purpose: which methods rank the features of an image alike: mean Spearman of their scores
+-- purpose: agreement between methods on the ranking of features of an image: mean Spearman of
+--   their scores
 -- grain: one row per study, protocol and two methods
 -- Over the images of the comparison, with 0 where a method has one score for all features, then
 -- over models.

@@ -1,10 +1,10 @@
--- purpose: what the factor's effect becomes under the alternate context, told from four scores
+-- purpose: change of the factor's effect under the alternate context, computed from four scores
 -- grain: one row per study and model of core_covertype_models with a trajectory
 -- paper: appendix I (setup and operational outcomes)
 -- d is the effect under the endpoint's context, a under the other one. sign(d) a above change is
 -- preserved, below -change inverted, and |a| up to change collapsed; what is left has d = 0. A
 -- prediction changes where the factor takes it across one half, on rows whose own context is the
--- alternate one; null rows are those among them with |d| below the run's gate.
+-- alternate one; null rows are those among them with |d| below the run's epsilon.
 -- FROM context_behaviours(0.02)
 CREATE OR REPLACE MACRO context_behaviours(change) AS TABLE
 WITH given AS MATERIALIZED (

@@ -1,4 +1,5 @@
--- purpose: what DECAF and each baseline took of workers and of the classifiers of Covertype
+-- purpose: cost of DECAF and of each baseline, in seconds of workers and rows of classifiers of
+--   Covertype
 -- grain: one row per study and method with costs
 -- paper: appendix I (measured cost)
 -- Seconds are those of a worker that holds the model: loading it is left out for every method.
@@ -43,7 +44,7 @@ SELECT
     sum(seconds) FILTER (decaf_seconds IS NOT NULL) / nullif(sum(decaf_seconds), 0)
         AS relative_cost_same_models,
     sum(predicted_rows)::DOUBLE AS predicted_rows, -- of all models
-    -- NULL where rows are not what the seconds go to: a model without any, or a fit.
+    -- NULL if rows do not determine the seconds: for a model without rows, or a fit.
     CASE WHEN min(predicted_rows) > 0 AND method <> 'retraining'
         THEN 1e6 * sum(seconds) / sum(predicted_rows) END AS seconds_per_million_rows,
     sum(seconds) / nullif(sum(explained_rows), 0) AS seconds_per_explained_row,

@@ -1,4 +1,4 @@
--- purpose: what every classifier of Covertype was meant to do, how it responds, and what it does
+-- purpose: treatment, responses and behaviours of every classifier of Covertype
 -- grain: one row per study and model of core_covertype_models that has been scored
 -- paper: section 5; appendix I
 -- Means over rows of the table on the study's first context path; behaviours at a change of 0.02.

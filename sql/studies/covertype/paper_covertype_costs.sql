@@ -1,11 +1,11 @@
--- purpose: what every method took of workers and models, beside DECAF
+-- purpose: cost of every method in workers and models, next to DECAF
 -- grain: one row per study, method and statistic
 -- paper: appendix I (measured cost)
 -- Nothing counts the loading of a model. Totals have a difference from the paper's where as many
 -- rows are audited as there; seconds per million predicted rows, or per explained row,
 -- compare at any size. DECAF's trajectories also give M, Abs, Net, OppMass and SignFlip.
 CREATE OR REPLACE VIEW paper_covertype_costs AS
--- Of forests alone: XGBoost's own values are of all features, and all pairs, as the paper's.
+-- Only of forests: XGBoost's own values cover all features and all pairs, as in the paper.
 WITH remarks (method, remark) AS (
     VALUES ('native_shap', 'of forests the value of the factor alone; shap computes all features'),
         ('shap_interaction', 'of forests the one pair that is asked for; shap computes all pairs')

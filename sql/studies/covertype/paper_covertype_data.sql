@@ -1,8 +1,8 @@
--- purpose: whether a study of Covertype has the data and models of the paper, as far as counts say
+-- purpose: test whether a study of Covertype has the data and models of the paper, by counts
 -- grain: one row per study whose current run reads Covertype
 -- paper: section 5; appendix I (setup)
--- It counts rows drawn and audited, and looks how far their positions in the file go. Another table
--- of the official size would pass: nobody's digest of it is here.
+-- It counts drawn and audited rows, and compares the range of their positions in the file. Another table
+-- of the official size would pass: decaf has no digest of the official file.
 CREATE OR REPLACE VIEW paper_covertype_data AS
 WITH given AS (
     SELECT study, current_run.pairs_digest,

@@ -1,4 +1,4 @@
--- purpose: how many classifiers, families, regimes and seeds each module has
+-- purpose: number of classifiers, families, regimes and seeds of each module
 -- grain: one row per study, module (or all) and statistic
 -- paper: appendix I (benchmark design)
 CREATE OR REPLACE VIEW paper_covertype_design AS

@@ -1,4 +1,4 @@
--- purpose: what each family of classifiers makes of each treatment: mean responses and behaviours
+-- purpose: mean responses and behaviours of each family of classifiers by treatment
 -- grain: one row per study, family, mechanism and statistic
 -- paper: appendix I (model-family audit)
 -- Means over strengths and seeds. Models without an endpoint-null row whose own context is the

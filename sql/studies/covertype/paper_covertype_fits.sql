@@ -1,4 +1,4 @@
--- purpose: how many fits ended before they had converged, and after how many iterations fits ended
+-- purpose: number of fits that ended before they converged, and number of iterations of fits
 -- grain: one row per study, classifier and statistic
 -- paper: appendix I (setup)
 -- The protocol limits iterations, so a fit that has not converged is audited like any other. The

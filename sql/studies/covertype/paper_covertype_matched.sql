@@ -1,4 +1,4 @@
--- purpose: models of other mechanisms and about equal Abs, matched one to one: how alike they are
+-- purpose: similarity of models with different mechanisms and about equal Abs, matched one to one
 -- grain: one row per study, method (or all) and statistic
 -- paper: appendix I (matched-pair audit and its limits)
 -- A relative difference is that of two models over the larger of both. Accuracy is how often the

@@ -1,4 +1,4 @@
--- purpose: whether classifiers that respond more on a score show more of a behaviour: Spearman
+-- purpose: correlation of a score with a behaviour over classifiers: Spearman
 -- grain: one row per study, behaviour and method
 -- paper: section 5 (cross-model transfer); appendix I (complete ranks)
 -- Preservation and inversion rank the models of the direction module, null change those of the

@@ -1,9 +1,9 @@
--- purpose: fixed semantics: how well each method's score tells the mechanism of a treatment
+-- purpose: fixed semantics: how well each method's score separates the mechanisms of treatments
 -- grain: one row per study, method, label (or macro) and statistic
 -- paper: appendix I (fixed columns)
 -- One label against the others, over all units. Accuracy is how often the largest of the three
 -- scores is that of the mechanism, ties shared. The three probes are fitted to labels of other
--- families. The sample alone is judged.
+-- families. Only the sample is judged.
 CREATE OR REPLACE VIEW paper_covertype_readout AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),

@@ -1,4 +1,4 @@
--- purpose: whether a component tracks its behaviour among models of one treatment: Spearman
+-- purpose: correlation of a component with its behaviour among models of one treatment: Spearman
 -- grain: one row per study, mechanism, behaviour and family (or all)
 -- paper: appendix I, after (the same treatment, different mechanisms)
 -- A treatment of the direction module is judged by E and preservation and by C and inversion, one

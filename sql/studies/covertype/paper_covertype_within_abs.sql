@@ -1,8 +1,8 @@
--- purpose: how well each method's score tells the mechanism among models of about equal Abs
+-- purpose: separation of mechanisms by each method's score among models of about equal Abs
 -- grain: one row per study, method and statistic
 -- paper: appendix I (within-Abs columns)
 -- Each label is judged in the bins of Abs where it occurs and is absent; the mean over bins, then
--- over labels, is undefined unless every label is. The sample alone is judged. bins_of_<label>
+-- over labels, is undefined unless every label is. Only the sample is judged. bins_of_<label>
 -- counts the bins that the mean of a label goes over.
 CREATE OR REPLACE VIEW paper_covertype_within_abs AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),

@@ -1,4 +1,4 @@
--- purpose: what models of ImageNet-9 do, told from their predictions alone
+-- purpose: behaviours of models of ImageNet-9, computed from their predictions
 -- grain: one row per study, model and source
 -- paper: appendix F
 -- y_evidence: Mixed-Same is right, and before the random background another class is predicted or
@@ -42,7 +42,7 @@ SELECT
     rand.source_id,
     rand.class_id,
     endpoint_delta, -- of the pair with the random background, score units
-    is_active, -- of the pair with the random background, at the gate
+    is_active, -- of the pair with the random background, at the threshold
     y_evidence,
     y_contradiction, -- NULL without a pair with the next class
     CASE WHEN is_active THEN FALSE ELSE corrupted.is_moved END AS y_fragility

@@ -1,4 +1,4 @@
--- purpose: how many trajectories of a model are the same on order A and on another patch order
+-- purpose: number of trajectories of a model that are equal on order A and on another patch order
 -- grain: one row per study, model, pair type and two patch orders on which it was scored
 -- paper: appendix G (patch-order stability)
 -- Identical trajectories have equal scores at every stage, bit for bit.

@@ -1,4 +1,5 @@
--- purpose: how many units of every model take no part in the benchmark of ImageNet-9, and why
+-- purpose: number of units of every model that are left out of the benchmark of ImageNet-9, and
+--   why
 -- grain: one row per study, model and reason
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_imagenet9_left_out_units AS

@@ -1,4 +1,5 @@
--- purpose: model means on the blend beside those on every patch order, and on order A beside others
+-- purpose: model means on the blend next to those on every patch order, and on order A next to
+--   other orders
 -- grain: one row per study, pair type, metric, two paths and model that was scored on both
 -- paper: section 6.3; appendix G
 CREATE OR REPLACE VIEW core_protocol_pairs AS

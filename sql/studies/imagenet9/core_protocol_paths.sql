@@ -1,4 +1,4 @@
--- purpose: which reveal paths are the blend and the patch orders that the paper compares
+-- purpose: reveal paths that are the blend and the patch orders of the paper
 -- grain: one row per study and path of either kind
 -- paper: section 6.3; appendix F
 -- Kind and position in the configuration decide, not names: the first blend is the paper's blend,

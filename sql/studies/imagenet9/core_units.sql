@@ -1,7 +1,8 @@
--- purpose: units of the benchmark of ImageNet-9: what a model does on a source, and how it responds
+-- purpose: units of the benchmark of ImageNet-9: behaviours of a model on a source, and its
+--   responses
 -- grain: one row per study that measures behaviours, planned model and source
 -- paper: section 6.1; appendix F
--- Behaviours are told at the run's epsilon and a change of 0.20. A unit takes part in the benchmark
+-- Behaviours are computed at the run's epsilon and a change of 0.20. A unit takes part in the benchmark
 -- where nothing that was planned for it is missing.
 CREATE OR REPLACE VIEW core_units AS
 WITH models AS (
@@ -11,7 +12,7 @@ WITH models AS (
     HAVING bool_or(kind = 'corruptions')
 ),
 pairs AS (SELECT study, source_id, class_id, pair_id FROM core_pairs WHERE pair_type = 'same_rand'),
--- At an infinite gate every unit is judged by its corruptions.
+-- With an infinite threshold, every unit is judged by its corruptions.
 shown AS (
     SELECT study, model_id, source_id, endpoint_delta, y_evidence, y_contradiction, y_fragility
     FROM behaviours('infinity'::DOUBLE, 0.2)

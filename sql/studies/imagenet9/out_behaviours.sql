@@ -1,9 +1,10 @@
--- purpose: how often each model shows the behaviours of ImageNet-9, at the run's epsilon and a change of 0.20
+-- purpose: frequency of the behaviours of ImageNet-9 for each model, at the run's epsilon and a
+--   change of 0.20
 -- grain: one row per study and model
 -- paper: appendix F
 -- Another threshold: FROM behaviours(0.01, 0.1). Only studies that measure behaviours have rows.
 CREATE OR REPLACE VIEW out_behaviours AS
--- At an infinite gate every source is judged by its corruptions.
+-- With an infinite threshold, every source is judged by its corruptions.
 WITH shown AS (
     SELECT unit.*, abs(endpoint_delta) >= epsilon AS is_at_endpoint
     FROM behaviours('infinity'::DOUBLE, 0.2) AS unit

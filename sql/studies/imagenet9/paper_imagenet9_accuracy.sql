@@ -1,7 +1,7 @@
 -- purpose: clean accuracy by variant, and the background gap: Mixed-Same minus Mixed-Rand
 -- grain: one row per study of ImageNet-9, statistic, variant, and model or all models
 -- paper: section 6 (setup); appendix F
--- A check of data and models before anything else is believed. Intervals are of the mean over
+-- A check of data and models before other results. Intervals are of the mean over
 -- models, which they resample.
 CREATE OR REPLACE VIEW paper_imagenet9_accuracy AS
 WITH tested AS (FROM out_accuracy SEMI JOIN paper_imagenet9_data USING (study)),

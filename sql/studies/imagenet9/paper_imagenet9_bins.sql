@@ -1,4 +1,4 @@
--- purpose: methods against DECAF among units of about equal Abs, in 20 quantile bins
+-- purpose: methods compared with DECAF among units of about equal Abs, in 20 quantile bins
 -- grain: one row per study, method, part (a bin, valid bins, common support) and statistic
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and

@@ -1,4 +1,5 @@
--- purpose: what each method takes of a model: forward and backward rows by image, and gradients
+-- purpose: calls that each method makes of a model: forward and backward rows by image, and
+--   gradients
 -- grain: one row per study, method and statistic
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- published: any data

@@ -1,8 +1,8 @@
--- purpose: whether a study of ImageNet-9 has the data and models of the paper, as far as counts say
+-- purpose: test whether a study of ImageNet-9 has the data and models of the paper, by counts
 -- grain: one row per study whose current run reads ImageNet-9
 -- paper: section 6; appendix F
 -- A study with behaviours is the paper's benchmark of units, any other its scan of models; each is
--- measured against its own counts. It cannot know what the photos show: nobody's digests of the
+-- measured against its own counts. It cannot check the photos: decaf has no digests of the
 -- official files are here. The scan takes a whole split: ours are drawn by hash, and their sizes
 -- vary; those within four standard deviations of the paper's pass.
 CREATE OR REPLACE VIEW paper_imagenet9_data AS

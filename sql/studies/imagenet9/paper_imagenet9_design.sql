@@ -1,4 +1,4 @@
--- purpose: how many foregrounds, models and units a study of ImageNet-9 has
+-- purpose: number of foregrounds, models and units of a study of ImageNet-9
 -- grain: one row per study of ImageNet-9 and statistic
 -- paper: section 6; appendix F (splits, model zoo, magnitude-controlled evaluation)
 -- usable_foregrounds are those of the archive, of which a study has all only without a split and a

@@ -1,9 +1,10 @@
--- purpose: what probes of each representation tell of architecture families that they never saw
+-- purpose: accuracy of probes of each representation on architecture families that they were not
+--   fitted to
 -- grain: one row per study, representation, probe and label (or macro)
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- A label is the mean over the families in which it is defined; the macro is the mean over the
 -- three labels, undefined unless each is defined somewhere, and its folds are theirs together. The
--- paper does not name its estimator: its values stand beside the logistic regression. Intervals
+-- paper does not name its estimator: its values are compared with the logistic regression. Intervals
 -- resample models, whose probes stay: a replicate is the mean over the families that define it.
 CREATE OR REPLACE VIEW paper_imagenet9_families AS
 WITH labels AS (

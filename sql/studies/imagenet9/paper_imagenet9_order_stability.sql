@@ -1,7 +1,7 @@
--- purpose: how much the order of the patches matters: order A beside B, and beside a random order
+-- purpose: effect of the order of the patches: order A next to B, and next to a random order
 -- grain: one row per study of ImageNet-9, pair type, two patch orders, statistic and metric
 -- paper: appendix G, figure 11a (patch-order stability)
--- Differences are of model means, score units. Orders A and B differ in exactly tied patches alone.
+-- Differences are of model means, score units. Orders A and B differ only in exactly tied patches.
 -- Intervals resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_order_stability AS
 WITH pairs AS MATERIALIZED (
@@ -47,7 +47,7 @@ SELECT
     study, pair_type,
     path_a, -- order A
     path_b, statistic,
-    metric, -- NULL where the statistic is of whole trajectories
+    metric, -- NULL for statistics of whole trajectories
     estimate, lower_90, upper_90, lower_95, upper_95,
     NULL::DOUBLE AS published, -- the paper says "almost perfectly"
     reason -- why the estimate, or its interval, is NULL

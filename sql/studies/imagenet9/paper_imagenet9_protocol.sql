@@ -1,4 +1,4 @@
--- purpose: what the patch path does to every response: ratio of means over models, patch to blend
+-- purpose: effect of the patch path on every response: ratio of means over models, patch to blend
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
 -- paper: section 6.3, figure 4a (response composition)
 -- published: scan
@@ -25,7 +25,7 @@ ratios AS (
     WHERE statistic = 'ratio'
 ),
 judged AS (
-    -- The paper's values are of order A.
+    -- The paper's values have order A.
     SELECT *, pair_type AS unit, metric AS part, if(place_b = 1, protocol_b, NULL) AS method
     FROM ratios
 )

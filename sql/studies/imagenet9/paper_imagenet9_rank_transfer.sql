@@ -1,4 +1,4 @@
--- purpose: whether models rank alike on the blend and on each patch order: Spearman correlation
+-- purpose: rank correlation of models between the blend and each patch order: Spearman
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
 -- paper: section 6.3, figure 4b (rank transfer)
 -- published: scan
@@ -19,7 +19,7 @@ WITH paired AS MATERIALIZED (
     WHERE protocol_a = 'blend'
 ),
 judged AS (
-    -- The paper's values are of order A.
+    -- The paper's values have order A.
     SELECT unnest(g), * EXCLUDE (g), 'rank_correlation' AS statistic, g.pair_type AS unit,
         g.metric AS part, if(g.place_b = 1, g.protocol_b, NULL) AS method
     FROM spearman_intervals('paired', 500, 91702)

@@ -1,4 +1,4 @@
--- purpose: how well the largest score of a method names what matched pairs of units show
+-- purpose: accuracy of a method's largest score in naming the behaviours of matched units
 -- grain: one row per study, method and statistic
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
 -- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which

@@ -1,4 +1,4 @@
--- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
+-- purpose: fixed semantics: how well each method's score separates each behaviour, over all units
 -- grain: one row per study, method, label (or macro) and statistic
 -- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models.

@@ -1,4 +1,4 @@
--- purpose: what three endpoint thresholds decide: means, shares of Abs, and ratios patch to blend
+-- purpose: effect of three endpoint thresholds: means, shares of Abs, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
 -- paper: appendix G, figure 11b (threshold sensitivity)
 -- A share is the mean of E, C or F over models, over the mean of Abs: the three make one. Intervals

@@ -1,4 +1,4 @@
--- purpose: how many endpoint pairs of every factor a model of scenes responds to at all
+-- purpose: number of endpoint pairs of every factor to which a model of scenes responds
 -- grain: one row per study, model of scenes and factor
 -- paper: appendix D (clean endpoint pairs)
 -- Over pairs that are revealed and pairs that are scored at both ends alone, of all maps of the

@@ -4,7 +4,7 @@
 -- The endpoint's context is wall bin 1, the swapped one bin 0, on the study's first path of kind
 -- context. There a pair preserves the two different labels that it has at the endpoint, swaps them,
 -- or collapses them into one; other is a pair of two labels that has one at the endpoint. The pairs
--- have no label; the shape, which Gate asks for, is told by the number of the scene.
+-- have no label; the shape, which the task Gate needs, follows from the number of the scene.
 CREATE OR REPLACE VIEW core_scene_answers AS
 WITH contexts AS (
     SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'context' GROUP BY study
@@ -44,7 +44,7 @@ SELECT
     is_endpoint_changed,
     CASE WHEN NOT is_swapped_changed THEN 'collapse' WHEN NOT is_endpoint_changed THEN 'other'
         WHEN is_endpoint_positive = is_swapped_positive THEN 'preserve' ELSE 'swap' END AS behaviour,
-    -- Both labels are what the task asks for.
+    -- Both labels are right for the task.
     is_endpoint_changed AND is_endpoint_positive = is_bin_1 AS is_endpoint_right,
     is_swapped_changed = (task <> 'gate') AND is_swapped_positive = CASE task
         WHEN 'direct' THEN is_bin_1 WHEN 'gate' THEN is_shape_1 ELSE NOT is_bin_1 END

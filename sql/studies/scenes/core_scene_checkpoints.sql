@@ -1,4 +1,5 @@
--- purpose: epochs of trainings with a shortcut: how far they lean on it, and what their responses say
+-- purpose: epochs of trainings with a shortcut: dependence on the shortcut, and margins of their
+--   responses
 -- grain: one row per study of evidence and audited checkpoint
 -- paper: appendix "Evidence validation through training trajectories"
 -- Margins are of the wall less the shape, of means on the study's first Gaussian path.

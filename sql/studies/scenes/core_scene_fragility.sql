@@ -1,4 +1,5 @@
--- purpose: fragility of the fragility models to the floor, and what the floor does to their labels
+-- purpose: fragility of the fragility models to the floor, and the effect of the floor on their
+--   labels
 -- grain: one row per study and model that is trained as a variant
 -- paper: section 5; appendix D (fragility validation)
 -- Fragility is that under floor map 1 with the first half of the noise seeds. Behaviour is held out:

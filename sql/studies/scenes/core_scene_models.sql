@@ -1,4 +1,4 @@
--- purpose: models that the controlled studies train on scenes, with what they were trained for
+-- purpose: models that the controlled studies train on scenes, with their treatments
 -- grain: one row per study and model whose recipe is one of scenes
 -- paper: appendix D
 -- A task is trained on pairs of its own or on contexts, as the data of the study say. A training

@@ -1,4 +1,5 @@
--- purpose: how often the fragility models keep a clean scene's label when its floor is recoloured
+-- purpose: share of clean scenes whose label the fragility models keep when the floor is
+--   recoloured
 -- grain: one row per study and model that is trained as a variant
 -- paper: appendix D (fragility validation, randomized-floor stability)
 -- The paper gives neither a definition nor a number: our reading is the share of clean pairs, under

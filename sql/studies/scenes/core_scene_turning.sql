@@ -1,4 +1,4 @@
--- purpose: the training of a study whose checkpoints turn the most between wall and shape
+-- purpose: training of a study whose checkpoints change the most between wall and shape
 -- grain: one row per study of evidence
 -- paper: section 5, figure 2b (within-model transition)
 -- It has the largest range of the vulnerability; ties go by family, shortcut and seed.

@@ -18,7 +18,7 @@ WITH responses AS (
     JOIN core_scene_paths USING (study, path)
     WHERE information_weights IS NOT NULL
 ),
--- What a path is passes every step, so that a filter on it comes before anything is read.
+-- Properties of a path pass every step, so that a filter on them applies before rows are read.
 sums AS (
     SELECT
         study, model_id, path, pair_type, is_primary, geometry, pixel_share, 'alpha' AS measure,
@@ -52,7 +52,7 @@ means AS (
 )
 SELECT
     means.*, -- score units; is_primary is the study's first path, pixel_share the lambda of a family
-    active_frac -- share of the endpoint pairs, revealed or not, that reach the gate
+    active_frac -- share of the endpoint pairs, revealed or not, that reach the threshold
 FROM means
 SEMI JOIN core_scene_models USING (study, model_id)
 LEFT JOIN core_scene_activity USING (study, model_id, factor);

@@ -1,4 +1,4 @@
--- purpose: what the response of every model to every factor consists of
+-- purpose: composition of the response of every model to every factor
 -- grain: one row per study of the base suite, task, factor, family, seed and statistic
 -- paper: appendix E (complete decomposition atlas), figure 6
 -- A unit is null where less than 1 % of its endpoint pairs are active, supported above 10 %. Shares

@@ -1,4 +1,4 @@
--- purpose: what the response of supported, null and other units consists of, on average
+-- purpose: mean composition of the response of supported, null and other units
 -- grain: one row per study of the base suite, class of units and statistic
 -- paper: appendix E (complete decomposition atlas)
 -- Means over units of the shares of Abs. Intervals resample models among those of a task and a

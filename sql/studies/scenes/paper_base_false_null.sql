@@ -1,4 +1,4 @@
--- purpose: how often a method ranks a null factor of a model above a supported one
+-- purpose: frequency with which a method ranks a null factor of a model above a supported one
 -- grain: one row per study of the base suite and method
 -- paper: appendix E (matched-magnitude response roles), figure 5b
 -- Over pairs of a supported and a null factor of a model first, then over models that have such a

@@ -1,8 +1,9 @@
--- purpose: equal magnitudes, other roles: object shape against floor colour in models of the shape
+-- purpose: equal magnitudes, different roles: object shape and floor colour in models of the
+--   shape
 -- grain: one row per study of the base suite, stage measure, factor and metric
 -- paper: appendix E (matched-magnitude response roles), figure 5a
 -- Means over the models of the task object_shape on the study's first Gaussian path. Whether the
--- paper integrates over alpha or over common information it does not say: its values stand beside
+-- paper integrates over alpha or over common information it does not say: its values are next to
 -- both. Intervals resample models among those of a family.
 CREATE OR REPLACE VIEW paper_base_overview AS
 WITH units AS (

@@ -1,8 +1,8 @@
--- purpose: what becomes of the two labels of a pair in the channel, by task
+-- purpose: change of the two labels of a pair in the channel, by task
 -- grain: one row per study, task, eta and behaviour
 -- paper: section 5; appendix E, figure 9b (label behaviour)
 -- curve: eta
--- Means over models and wall maps. Labels are told from scores alone, neither from E, C nor F.
+-- Means over models and wall maps. Labels come only from scores, not from E, C or F.
 CREATE OR REPLACE VIEW paper_contradiction_behaviours AS
 WITH means AS (
     SELECT study, task, eta,

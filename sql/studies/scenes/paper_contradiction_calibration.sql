@@ -1,4 +1,5 @@
--- purpose: opposed share of the oriented response of the models of Invert: C / (E + C), beside eta
+-- purpose: opposed share of the oriented response of the models of Invert, C / (E + C), next to
+--   eta
 -- grain: one row per study, family, seed, wall map, eta and statistic
 -- paper: section 4 (calibration); appendix E, figure 9d to 9f (calibration and transfer)
 -- curve: eta

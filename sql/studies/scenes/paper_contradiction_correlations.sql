@@ -1,4 +1,4 @@
--- purpose: whether models that contradict more swap more labels in the channel: Spearman
+-- purpose: correlation of contradiction with swapped labels in the channel over models: Spearman
 -- grain: one row per study and metric
 -- paper: section 5, figure 2d (label-level reversal)
 -- Over every model, wall map and eta, with the share of pairs whose labels are swapped. Intervals

@@ -1,4 +1,4 @@
--- purpose: whether a study of contradiction on scenes has the images and sizes of the paper
+-- purpose: test whether a study of contradiction on scenes has the images and sizes of the paper
 -- grain: one row per study of contradiction on scenes
 -- paper: appendix D (contradiction validation)
 CREATE OR REPLACE VIEW paper_contradiction_data AS

@@ -1,4 +1,4 @@
--- purpose: what a channel that swaps the wall context makes of the response, by task and family
+-- purpose: effect of a channel that swaps the wall context on the response, by task and family
 -- grain: one row per study, task, family (or all), eta and statistic
 -- paper: section 5; appendix E, figure 9a (attenuation and inversion), sign changes
 -- curve: eta

@@ -1,7 +1,7 @@
--- purpose: whether every contradiction model has learnt its task, in both wall contexts
+-- purpose: accuracy of every contradiction model in its task, in both wall contexts
 -- grain: one row per study, model (or all) and statistic
 -- paper: appendix D (contradiction validation)
--- Pairs are right where both labels are what the task asks for. All is the least over the models,
+-- Pairs are right where both labels are right for the task. All is the least over the models,
 -- of prediction changes the mean. A map keeps its meaning for a model if, under each object and wall
 -- map, at least 99 % of pairs are right in both contexts.
 CREATE OR REPLACE VIEW paper_contradiction_models AS

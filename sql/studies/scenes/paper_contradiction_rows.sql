@@ -1,4 +1,4 @@
--- purpose: contradiction and magnitude of every model in the channel beside its label swaps
+-- purpose: contradiction and magnitude of every model in the channel, next to its label swaps
 -- grain: one row per study, model, wall map, eta and statistic
 -- paper: section 5, figure 2d (label-level reversal); appendix E, figure 9c
 -- curve: eta

@@ -1,4 +1,4 @@
--- purpose: how far every checkpoint leans on the wall, and five margins of wall over shape
+-- purpose: dependence of every checkpoint on the wall, and five margins of wall over shape
 -- grain: one row per study of evidence, training, epoch and statistic
 -- paper: section 5, figure 2a; appendix E (evidence across training trajectories), figure 7
 -- The paper gives no value of a single checkpoint.

@@ -1,4 +1,4 @@
--- purpose: whether checkpoints that lean more on the wall have larger margins: Spearman
+-- purpose: correlation of dependence on the wall with margins over checkpoints: Spearman
 -- grain: one row per study of evidence, scope, margin and statistic
 -- paper: section 5, figure 2a; appendix E (evidence across training trajectories)
 -- Over all checkpoints, or inside each training whose vulnerability moves by 0.05 or more and then

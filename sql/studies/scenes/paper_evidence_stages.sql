@@ -1,4 +1,4 @@
--- purpose: evidence along the path, at every checkpoint of the training that turns the most
+-- purpose: evidence along the path, at every checkpoint of the training that changes the most
 -- grain: one row per study of evidence, checkpoint of one training, stage and statistic
 -- paper: section 5, figure 2b
 -- The training is that of core_scene_turning. Means over pairs, maps and noise seeds on the study's first Gaussian path.

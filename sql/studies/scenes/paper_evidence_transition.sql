@@ -1,4 +1,4 @@
--- purpose: vulnerability and evidence margin through the training that turns the most
+-- purpose: vulnerability and evidence margin through the training that changes the most
 -- grain: one row per study of evidence, checkpoint of one training and statistic
 -- paper: section 5, figure 2b (within-model transition)
 -- The training is that of core_scene_turning; the paper draws it and gives no numbers.

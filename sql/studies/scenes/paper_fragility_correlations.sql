@@ -1,4 +1,4 @@
--- purpose: whether more fragile models have labels that change more on the way: Spearman
+-- purpose: correlation of fragility with label changes along the path over models: Spearman
 -- grain: one row per study, models that count and behaviour
 -- paper: section 5, figure 2c (endpoint-null sensitivity)
 -- Fragility and behaviour are of other floor maps and noise seeds. Intervals resample models, 500

@@ -1,4 +1,4 @@
--- purpose: whether a study of fragility on scenes has the images and sizes of the paper
+-- purpose: test whether a study of fragility on scenes has the images and sizes of the paper
 -- grain: one row per study of fragility on scenes
 -- paper: appendix D (fragility validation)
 CREATE OR REPLACE VIEW paper_fragility_data AS

@@ -1,4 +1,5 @@
--- purpose: fragility of every fragility model beside what the floor does to its labels on the way
+-- purpose: fragility of every fragility model, next to the label changes that the floor causes
+--   along the path
 -- grain: one row per study, model and statistic
 -- paper: section 5, figure 2c (endpoint-null sensitivity); appendix D (randomized-floor stability)
 -- Models with a clean accuracy below 0.99, or more than 5 % of floor pairs active at the endpoint,

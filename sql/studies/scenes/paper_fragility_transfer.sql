@@ -1,4 +1,5 @@
--- purpose: whether the fragility models rank alike on the first Gaussian path and on each other one
+-- purpose: rank correlation of the fragility models between the first Gaussian path and each
+--   other one
 -- grain: one row per study, Gaussian path and metric
 -- paper: appendix E, figure 8c (cross-geometry rank transfer)
 -- Responses to the floor, over all its maps and noise seeds. Intervals resample models, 500 times

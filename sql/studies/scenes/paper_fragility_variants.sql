@@ -1,4 +1,5 @@
--- purpose: fragility to the floor by variant of the training, with and without models off the gates
+-- purpose: fragility to the floor by variant of the training, with and without models that fail
+--   the paper's conditions
 -- grain: one row per study, models that count, family (or all) and variant
 -- paper: appendix E, figure 8a (intervention separation)
 -- The paper's comparison is among models that pass the gates. Intervals resample models within every

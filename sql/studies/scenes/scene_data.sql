@@ -1,4 +1,4 @@
--- purpose: whether a controlled study has the images and the sizes of the paper
+-- purpose: test whether a controlled study has the images and the sizes of the paper
 -- grain: one row per study of the experiment
 -- paper: appendix D
 -- wanted is an experiment of core_scene_models. A remark of the run says of which file images are.
