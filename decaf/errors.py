@@ -151,7 +151,7 @@ class GatesUndecided(DecafError):
 
 
 class AlertFailed(DecafError):
-    """Somebody should have been told of a re-audit, and was not."""
+    """An alert about a re-audit could not be delivered."""
 
 
 class OrchestrationLost(DecafError):

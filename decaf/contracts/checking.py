@@ -22,7 +22,7 @@ from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, 
 from decaf.errors import BadInput
 from decaf.foundation.place import Placed
 from decaf.foundation.plugins import describe_clash, name_of, providers
-from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
+from decaf.foundation.strangers import load_object, make_entry_point, reference_of, tag_of
 from decaf.plan.places import base_of
 
 MADE = "Its examples make objects, as a section of a configuration does"
@@ -90,7 +90,7 @@ def plans_without_torch(member: type[Placed]) -> Outcome:
 
 def plan_with(reference: str) -> None:
     """Import a class and call what planning calls of it, on its examples."""
-    member = loaded(referenced(reference))
+    member = load_object(make_entry_point(reference))
     method = PLANNING.get(member.place.name)
     if method is not None:
         with suppress(Broken, BadInput):  # which the other contracts tell

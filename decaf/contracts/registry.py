@@ -2,14 +2,14 @@
 
 from decaf.contracts.base import Trial, require, same_twice
 from decaf.models.card import ModelCard
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from decaf.registry.entries import Entry, Fetched
 
 
 def lists_the_same_twice(trial: Trial) -> None:
     """entries() gives the same entries in the same order each time, every name once."""
     entries = same_twice(
-        lambda: listed(trial.member),
+        lambda: list_entries(trial.member),
         "entries() gave others, or another order, when it was called again; sort them, and make "
         "digests from content alone",
     )

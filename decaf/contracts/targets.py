@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from decaf.errors import ConfigError
 from decaf.foundation.callables import import_from
-from decaf.foundation.strangers import GROUP, installed_entry_points, loaded, referenced, tag_of
+from decaf.foundation.strangers import (
+    GROUP,
+    installed_entry_points,
+    load_object,
+    make_entry_point,
+    tag_of,
+)
 from decaf.plan.places import BASES
 
 PROJECT = "pyproject.toml"
@@ -66,7 +72,7 @@ def _of_file(file: Path, class_name: str) -> list[Candidate]:
     while (folder / "__init__.py").is_file():
         folder, parts = folder.parent, [folder.name, *parts]
     import_from([folder])
-    module = loaded(referenced(".".join(parts)))
+    module = load_object(make_entry_point(".".join(parts)))
     if Path(module.__file__) != file.resolve():
         raise ConfigError(
             f"{file} cannot be imported: {'.'.join(parts)} is {module.__file__}; rename the file"
@@ -76,10 +82,10 @@ def _of_file(file: Path, class_name: str) -> list[Candidate]:
 
 def _of_module(name: str, class_name: str) -> list[Candidate]:
     if class_name:
-        return [Candidate(referenced(f"{name}:{class_name}"), None)]
-    module = loaded(referenced(name))
+        return [Candidate(make_entry_point(f"{name}:{class_name}"), None)]
+    module = load_object(make_entry_point(name))
     return [
-        Candidate(referenced(f"{name}:{kind.__name__}"), None)
+        Candidate(make_entry_point(f"{name}:{kind.__name__}"), None)
         for kind in vars(module).values()
         if isinstance(kind, type) and kind.__module__ == name and _may_be_a_member(kind)
     ]

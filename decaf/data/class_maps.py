@@ -38,7 +38,7 @@ class ShippedMap(NamedTuple):
 
 
 @cache
-def shipped() -> dict[str, ShippedMap]:
+def load_shipped_maps() -> dict[str, ShippedMap]:
     """Maps that need no file of the user's, by the name of their study."""
     files = sorted(STUDIES.glob("*/class_map.json"))
     return {file.parent.name: ShippedMap(**json.loads(file.read_text())) for file in files}
@@ -60,11 +60,11 @@ def official_file(name: str, root: Path) -> Path | None:
     The file takes precedence over the shipped map, which is a copy of it. If the folder is that of
     the photos, the file may also lie next to it.
     """
-    if name not in shipped():
+    if name not in load_shipped_maps():
         return None
     root = root.absolute()
-    folders = [root, root.parent] if root.name == shipped()[name].photos else [root]
-    files = [folder / shipped()[name].official_file for folder in folders]
+    folders = [root, root.parent] if root.name == load_shipped_maps()[name].photos else [root]
+    files = [folder / load_shipped_maps()[name].official_file for folder in folders]
     return next((file for file in files if file.is_file()), None)
 
 
@@ -77,9 +77,9 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     each superclass at least once; or when a file has the name of an official one and maps another
     number of outputs.
     """
-    named = shipped().get(str(name_or_file))
+    named = load_shipped_maps().get(str(name_or_file))
     mapping = _read(name_or_file) if named is None else named.mapping
-    for official in shipped().values():
+    for official in load_shipped_maps().values():
         if name_or_file.name == official.official_file and len(mapping) != official.outputs:
             raise DataError(
                 f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is "
@@ -96,7 +96,7 @@ def _read(path: Path) -> tuple[int, ...]:
     except OSError as error:
         raise DataError(
             f"class map {path}: {error.strerror or error}; give a JSON file, or the name of a map "
-            f"that is shipped{suggestion(str(path), shipped())}"
+            f"that is shipped{suggestion(str(path), load_shipped_maps())}"
         ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"class map {path} is not JSON: {error}") from error

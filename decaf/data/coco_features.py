@@ -64,7 +64,7 @@ class CocoMasks(AnnotatedFeatures):
     has_keys: ClassVar[bool] = True
     """True if a study sets the keys above; boxes without segmentation are then refused."""
 
-    def named(self, category: str, supercategory: str) -> str:
+    def feature_name(self, category: str, supercategory: str) -> str:
         """Name of a feature without a group."""
         return category if self.by == "category" else supercategory
 
@@ -75,7 +75,7 @@ class CocoMasks(AnnotatedFeatures):
     def of(self, images: Sequence[Image]) -> Named:
         """Features of the images that the file names by their path or, where it is one, name."""
         coco = read_coco(self.file, skip_invalid=self.skip_invalid)
-        names = {key: self.named(*category) for key, category in coco.categories.items()}
+        names = {key: self.feature_name(*category) for key, category in coco.categories.items()}
         groups = self.groups or {name: (name,) for name in names.values()}
         for member in (member for members in groups.values() for member in members):
             if member not in names.values():

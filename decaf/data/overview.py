@@ -173,7 +173,7 @@ def _count_shared(positions: NDArray[np.int64], input_count: int) -> int:
     return int(np.count_nonzero(uses > 1))
 
 
-def described(shown: ShownPair) -> dict[str, Any]:
+def describe_pair(shown: ShownPair) -> dict[str, Any]:
     """One pair in words and numbers, as JSON has them."""
     pair, factual, counterfactual = shown.pair, *_in_lines(shown)
     return {

@@ -48,7 +48,7 @@ class PairBlock:
         """Pairs of the block."""
         return len(self.pair_ids)
 
-    def removed(self) -> NDArray[np.bool_]:
+    def removed_region(self) -> NDArray[np.bool_]:
         """(n_pairs, …) pixels or columns of the factual input where the removed feature lies."""
         regions = cast("NDArray[np.unsignedinteger]", self.regions)
         words = feature_words(self.feature).reshape(-1, *[1] * (regions.ndim - 1))

@@ -17,7 +17,7 @@ def is_out_of_memory(error: Exception) -> bool:
     )
 
 
-def halved(size: int, error: Exception) -> int:
+def halve_batch_size(size: int, error: Exception) -> int:
     """Halve the size of a batch that did not fit, and empty the GPU's cache.
 
     The result is even where possible. Raises ScoringFailed when even one row does not fit.

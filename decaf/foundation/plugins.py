@@ -52,7 +52,7 @@ def find(base: type[Placed], name: str) -> type[Placed]:
     Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
     """
     if ":" in name:
-        return strangers.load(strangers.referenced(name), base)
+        return strangers.load(strangers.make_entry_point(name), base)
     own_members, foreign_members = _own(base), strangers.entry_points_by_name(base.place.name)
     if problem := clash(base, name):
         raise ConfigError(problem)

@@ -44,7 +44,7 @@ def entry_points_by_name(place: str) -> dict[str, list[EntryPoint]]:
     return by_name
 
 
-def referenced(reference: str) -> EntryPoint:
+def make_entry_point(reference: str) -> EntryPoint:
     """Entry point that a package would have for ``module:Class``."""
     return EntryPoint(name=reference, value=reference, group=GROUP)
 
@@ -68,13 +68,13 @@ def load(entry: EntryPoint, base: type[Placed]) -> type[Placed]:
     method, or carries no name or another name. The message names its provider, the fault and the
     remedy.
     """
-    member = loaded(entry)
+    member = load_object(entry)
     if problem := unfit(member, base, entry):
         raise ConfigError(f"{provider(entry)} is no {base.place.name}: {problem}")
     return member
 
 
-def loaded(entry: EntryPoint) -> Any:
+def load_object(entry: EntryPoint) -> Any:
     """Import the object that an entry point names, of any kind.
 
     Raises ConfigError when it cannot be imported.

@@ -69,7 +69,7 @@ def trajectory_chart(
 
     Above and below zero the area joins the stages' positive and negative responses by straight
     lines, as the trapezoid rule does: its size is E, C or F. With repetitions both are means, and
-    so is the line. The band is the gate, the point at the last stage the final contrast ``d``.
+    so is the line. The band ends at ±``epsilon``; the point at the last stage is ``d``.
 
     The grid is (n_stages,) from 0 to 1, the response (n_repetitions, n_stages), finite, in score
     units; the last stage is the same in all. The title calls the pair by the name.
@@ -183,7 +183,7 @@ def _role_colours() -> alt.Color:
 
 
 def _gate(epsilon: float) -> list[alt.Chart]:
-    """Band of final contrasts that are none, and zero."""
+    """Band of endpoint differences below the threshold, and a line at zero."""
     band = _chart([{"lower": -epsilon, "upper": epsilon}])
     rule = _chart([{}]).mark_rule(color=MUTED, strokeWidth=0.8)
     return [

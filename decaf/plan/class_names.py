@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from decaf.data.class_ids import CLASS_NAMES, GUESSED, names_of
-from decaf.data.class_maps import shipped
+from decaf.data.class_maps import load_shipped_maps
 from decaf.data.pairs import PairSet
 from decaf.errors import (
     MOST_KNOWN,
@@ -127,8 +127,8 @@ def target_number(
         if isinstance(count, int) and len(names) != count:
             raise fault(_wrong_count(len(names), count), "target")
         every = [OutputNames("the data", tuple((name,) for name in names), "score")]
-    elif (name := str(score.get("class_map"))) in shipped():
-        every = [_of_map(name, shipped()[name].classes)]
+    elif (name := str(score.get("class_map"))) in load_shipped_maps():
+        every = [_of_map(name, load_shipped_maps()[name].classes)]
     else:
         every = [naming for naming in _of_models(models) if len(naming.names) == count]
     places = {place for naming in every if (place := naming.place_of(word)) is not None}
@@ -168,7 +168,7 @@ def _output_names(
 ) -> list[OutputNames]:
     """Names of outputs that the score, or else the models, state."""
     if isinstance(score, SuperclassProbability):
-        maps = shipped().items()
+        maps = load_shipped_maps().items()
         # Outputs of models are other classes than those of the map.
         return [
             _of_map(name, class_map.classes)

@@ -49,7 +49,7 @@ class Offered(NamedTuple):
     """Why it cannot be used."""
 
 
-def offered() -> list[Offered]:
+def list_members() -> list[Offered]:
     """All members of all places, decaf's own first; imports every one of them."""
     return [*_own(), *map(_foreign, strangers.installed_entry_points())]
 
@@ -70,7 +70,7 @@ def load_anywhere(entry: EntryPoint, place: str | None = None) -> type[Placed]:
             f"{strangers.provider(entry)} is for a place {place!r}, which there is not; "
             f"begin its name with one of: {', '.join(PLACES)}"
         )
-    member = strangers.loaded(entry)
+    member = strangers.load_object(entry)
     fitting = [base for base in bases if isinstance(member, type) and issubclass(member, base)]
     if not fitting and place is None:
         names = ", ".join(base.__name__ for base in bases)

@@ -52,12 +52,12 @@ class Resolved:
         """Name of the model in the study; entries of equal content and name share it."""
         return None if self.card is None else self.card.id
 
-    def failed(self, problem: str) -> "Resolved":
+    def without_model(self, problem: str) -> "Resolved":
         """The same entry without its model."""
         return replace(self, card=None, problem=problem)
 
 
-def listed(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
+def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     """List the entries of a registry, each once, in its order.
 
     ``only`` adds versions that are not followed, as ``name@version``. Raises RegistryError if the
@@ -101,14 +101,14 @@ def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
     The card's ``id`` ends in the first digits of a digest of weights and preprocessing: a version
     that was uploaded twice, or has two aliases, is one model, and is scored once.
     """
-    resolved = [_resolved(study, entry) for entry in entries]
+    resolved = [_resolve_entry(study, entry) for entry in entries]
     names = {card.id.casefold(): card.id for card in study.models}
     for position, entry in enumerate(resolved):
         if entry.card is not None:
             first_id = names.setdefault(entry.card.id.casefold(), entry.card.id)
             if first_id != entry.card.id:
                 problem = f"its name differs from {first_id} in capitals alone; give it another"
-                resolved[position] = entry.failed(problem)
+                resolved[position] = entry.without_model(problem)
     return resolved
 
 
@@ -139,7 +139,7 @@ def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
     return card
 
 
-def _trusted(study: Study) -> tuple[str, ...]:
+def _list_trusted_names(study: Study) -> tuple[str, ...]:
     return study.registry.trust if isinstance(study.registry, CardRegistry) else ()
 
 
@@ -161,12 +161,12 @@ def _printable(entry: Entry) -> Entry:
     return entry
 
 
-def _resolved(study: Study, entry: Entry) -> Resolved:
+def _resolve_entry(study: Study, entry: Entry) -> Resolved:
     if entry.problem:
         return Resolved(entry, problem=entry.problem)
     try:
         card = _card(entry, cast("Registry", study.registry).fetch(entry, study.workspace))
-        if getattr(card, "unpickle", False) and entry.name not in _trusted(study):
+        if getattr(card, "unpickle", False) and entry.name not in _list_trusted_names(study):
             raise ModelError(
                 f"{entry.label} is a pickle, which can run anything when it is opened, with all "
                 f"rights that you have here: if you trust whoever registered it, add 'trust: "

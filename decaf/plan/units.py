@@ -1,4 +1,4 @@
-"""A unit of work: what is computed once, committed once, and known by what determines it."""
+"""Units of work: pieces of a study that are computed and committed once, by key."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from typing import cast
 from decaf.foundation.digests import json_text, short, text_sha256
 
 PAIRS = "pairs"
-"""The part that the units of a block have of their own: a digest of its pairs."""
+"""Name of the part that differs between blocks: the digest of a block's pairs."""
 
 
 class SharedParts(Mapping[str, str]):
-    """Parts that units of all blocks share, held and written as JSON once for all of them."""
+    """Parts that the units of all blocks share, stored and encoded as JSON once."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
@@ -27,8 +27,8 @@ class SharedParts(Mapping[str, str]):
         return len(self._values)
 
     @cached_property
-    def _around(self) -> tuple[str, str]:
-        """The JSON of the parts of any block, before and after the digest of its pairs."""
+    def _json_around_pairs(self) -> tuple[str, str]:
+        """JSON of the parts before and after the digest of a block's pairs."""
         texts = {name: f"{json_text(name)}:{json_text(text)}" for name, text in self.items()}
         before = [texts[name] for name in sorted(texts) if name < PAIRS]
         after = [texts[name] for name in sorted(texts) if name > PAIRS]
@@ -36,7 +36,7 @@ class SharedParts(Mapping[str, str]):
 
     def json(self, pairs: str) -> str:
         """JSON of the parts of a unit of one block, sorted by name."""
-        before, after = self._around
+        before, after = self._json_around_pairs
         return before + json_text(pairs) + after
 
 
@@ -44,30 +44,29 @@ class SharedParts(Mapping[str, str]):
 class Unit:
     """One piece of work of a study.
 
-    Its key is a digest of its kind, its parts and the keys of what it needs: a unit whose parts are
-    equal has equal results, so it is never computed twice. Everything that changes a result is a
-    part; nothing else is. A file that another unit makes counts by its content: made again, and
-    equal, it changes no key.
+    Its key is a digest of its kind, its parts and the keys of the units that it needs. Units with
+    equal parts have equal results, so none is computed twice. Exactly the inputs that change a
+    result are parts. A file of another unit counts by its content: an equal file changes no key.
     """
 
     kind: str
-    """Which file of ``tasks/units/`` plans and computes it."""
+    """Name of the file of ``tasks/units/`` that plans and computes it."""
     name: str
-    """Path, method or analysis; empty where a kind has one unit of a model and block."""
+    """Path, method or analysis; empty if its kind has one unit for each model and block."""
     model_id: str | None
-    """None where it is of all models together."""
+    """Model; None for a unit of all models."""
     block: int | None
-    """Position of its block of pairs; None where it is of all pairs together."""
+    """Position of its block of pairs; None for a unit of all pairs."""
     shared: Mapping[str, str]
-    """What determines the result, by name, but for its ``pairs``."""
+    """Inputs that determine the result, by name, except ``pairs``."""
     needs: "tuple[Unit, ...]" = ()
     """Units whose results it reads."""
     made_by: "Mapping[str, Unit]" = field(default_factory=lambda: NONE)
-    """Units that make a file which it reads, by the part that says what is in that file."""
+    """Units that write a file that it reads, by the part that identifies the file's content."""
     row_count: int | None = None
-    """Rows that its result has; None where that depends on what comes out."""
+    """Number of rows of its result; None if it depends on the result."""
     pairs: str | None = None
-    """Digest of the pairs of its block, where that is a part; the others are SharedParts then.
+    """Digest of the pairs of its block, if that is a part; ``shared`` is then a SharedParts.
 
     A study may have millions of units: a mapping for each would take more memory than a key.
     """
@@ -75,7 +74,7 @@ class Unit:
 
     @property
     def key(self) -> str:
-        """Digest of kind, parts and needs, taken once."""
+        """Digest of kind, parts and needs, computed once."""
         if not self._key:
             text = json_text(dict(self.shared)) if self.pairs is None else self._json_of_block()
             needs = ",".join(json_text(key) for key in sorted(unit.key for unit in self.needs))
@@ -104,4 +103,4 @@ class Unit:
 
 
 NONE: Mapping[str, Unit] = {}
-"""One for all units: an empty mapping of its own for each would take more memory than a key."""
+"""Empty mapping that all units share: one for each would take more memory than a key."""

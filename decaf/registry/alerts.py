@@ -70,7 +70,7 @@ class Webhook(Settings):
     )
 
     @property
-    def shown(self) -> str:
+    def short_address(self) -> str:
         """Shortened address for messages: anybody with the whole address may write there."""
         parts = urlsplit(self.url)
         whole = self.format == "decaf"
@@ -178,8 +178,8 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
     except NoAnswer as error:
         attempts, reason = error.attempts, str(error)
     raise AlertFailed(
-        f"alert to {webhook.shown} failed after {number_of(attempts, 'attempt')}; last error: "
-        f"{reason}; {AGAIN}"
+        f"alert to {webhook.short_address} failed after {number_of(attempts, 'attempt')}; last "
+        f"error: {reason}; {AGAIN}"
     )
 
 
@@ -234,7 +234,7 @@ def faults(alerts: Alerts) -> Iterator[str]:
         except ConfigError as error:
             yield str(error)
         except NoAnswer as error:
-            yield f"{webhook.shown} does not answer: {error}"
+            yield f"{webhook.short_address} does not answer: {error}"
     if alerts.file is not None:
         nearest = next(path for path in (alerts.file, *alerts.file.parents) if path.exists())
         if not os.access(nearest, os.W_OK) or nearest.is_dir() == (nearest == alerts.file):

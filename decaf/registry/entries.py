@@ -161,7 +161,7 @@ class CardRegistry(Registry, ABC):
         """
         raise RegistryError(f"a registry of this kind has no versions to ask for, as {version!r}")
 
-    def described(self, entry: Entry, workspace: Path) -> Described:
+    def describe_entry(self, entry: Entry, workspace: Path) -> Described:
         """Description of an entry from which a card can be proposed.
 
         Raises RegistryError when the entry cannot be read.

@@ -51,15 +51,17 @@ def accepting(config: str, entry: str) -> str:
     return f"decaf accept {shlex.quote(config)} {shlex.quote(entry)} --why TEXT"
 
 
-def judged(verdict: str | None, state: str) -> str:
+def verdict_text(verdict: str | None, state: str) -> str:
     """The verdict on an entry, or why there is none; empty where no gate was asked."""
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
-def returned(entry: str, version: str, version_judged: str, moment: str, verdict: str) -> str:
+def explain_unchanged_content(
+    entry: str, version: str, version_judged: str, moment: str, verdict: str
+) -> str:
     """Explain that a version is not judged again, since its content was judged before.
 
-    >>> returned("net", "4", "2", "2026-03-01T08:00:59", "pass")
+    >>> explain_unchanged_content("net", "4", "2", "2026-03-01T08:00:59", "pass")
     'net 4 has the content of version 2, which passed on 2026-03-01 08:00 UTC: its verdict stands'
     """
     how = "passed" if verdict == "pass" else "was judged, and later accepted,"

@@ -34,7 +34,7 @@ class Population(NamedTuple):
     abs_response: float
     net_response: float
     active_rate: float
-    """Share of pairs whose final contrast reaches the threshold, in [0, 1]."""
+    """Share of pairs whose endpoint difference reaches the threshold, in [0, 1]."""
     active_evidence: float
     active_contradiction: float
     null_fragility: float

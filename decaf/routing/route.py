@@ -1,8 +1,8 @@
 """Semantic routing: every stage response becomes evidence, contradiction or fragility.
 
-The final contrast ``d`` supplies a gate ``a = 1{|d| >= epsilon}`` and an orientation
-``s = sign(d)``; a stage response ``r`` is routed as ``e = a (s r)+``, ``c = a (s r)-`` and
-``f = (1 - a) |r|`` (paper, section 3). The triple is unique and conserves ``|r|`` exactly.
+The endpoint difference ``d`` decides whether a pair is active, ``a = 1{|d| >= epsilon}``, and its
+orientation ``s = sign(d)``. A stage response ``r`` is routed as ``e = a (s r)+``, ``c = a (s r)-``
+and ``f = (1 - a) |r|`` (paper, section 3). The triple is unique and conserves ``|r|`` exactly.
 """
 
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ def check_epsilon(epsilon: float) -> float:
 
 
 def is_active(endpoint: ArrayLike, epsilon: float = DEFAULT_EPSILON) -> NDArray[np.bool_]:
-    """Gate: whether the final contrast is meaningful. Equality at ``epsilon`` is active."""
+    """True where the endpoint difference reaches ``epsilon``; equality is active."""
     return np.abs(as_scores(endpoint, "endpoint")) >= check_epsilon(epsilon)
 
 
@@ -117,7 +117,7 @@ def route(
     *,
     stage_axis: int = -1,
 ) -> Components:
-    """Route stage responses by their relation to the final contrast (paper, section 3).
+    """Route stage responses by their relation to the endpoint difference (paper, section 3).
 
     Parameters
     ----------

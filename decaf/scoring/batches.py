@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.foundation.memory import halved
+from decaf.foundation.memory import halve_batch_size
 
 LEAST_ROWS, MOST_ROWS = 64, 16_384
 HOST_BYTES, GPU_BYTES = 8 * 2**20, 2**29
@@ -107,7 +107,7 @@ class GrowingLimit:
 
         Raises ScoringFailed when even one row does not fit.
         """
-        self.rows = self._most = halved(rows, error)
+        self.rows = self._most = halve_batch_size(rows, error)
         warnings.warn(
             f"a batch of {rows} rows does not fit the memory; later ones have {self.rows} at most",
             BatchWarning,

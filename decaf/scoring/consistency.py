@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import UnstableScore
-from decaf.foundation.memory import halved, is_out_of_memory
+from decaf.foundation.memory import halve_batch_size, is_out_of_memory
 
 PROBES = 4
 """Distinct inputs of a small batch."""
@@ -95,7 +95,7 @@ def score_full(
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            batch_size = halved(full.size, error)
+            batch_size = halve_batch_size(full.size, error)
             small = small[:batch_size]
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.model_inputs import model_inputs
-from decaf.data.overview import counts, described, some_pairs
+from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import BadInput, listed, number_of
 from decaf.foundation.readiness import carry_out
 from decaf.plan.study import load_study
@@ -34,7 +34,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         data_counts = counts(pairs, words)
         remarks = [*pairs.remarks, *check_features_show(pairs, words)]
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
-    rows = [described(example) for example in shown]
+    rows = [describe_pair(example) for example in shown]
     checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
     try:
         remarks, problem = [*remarks, *carry_out(checks)], None

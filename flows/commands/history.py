@@ -7,7 +7,7 @@ from rich.text import Text
 
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
-from decaf.registry.messages import judged
+from decaf.registry.messages import verdict_text
 from flows.commands.display import table_of
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
@@ -40,7 +40,7 @@ def print_history(console: Console, store: Storage, model: str | None, study: st
         names = ("UTC", "version", "change", "verdict", "failed gates", "note")
         table = table_of(f"{study_name}: versions of {entry}", names, len(names))
         for _, _, moment, version, change, verdict, state, failed, note in of_entry:
-            cells = (version, change, judged(verdict, state), failed or "", note or "")
+            cells = (version, change, verdict_text(verdict, state), failed or "", note or "")
             table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
         console.print(table)
         if (study_name, entry) not in means_of:

@@ -8,7 +8,7 @@ from decaf.contracts.checking import Outcome, check, has_a_free_name, plans_with
 from decaf.contracts.targets import Candidate, candidates
 from decaf.errors import ChecksFailed, ConfigError
 from decaf.foundation.strangers import provider, tag_of
-from decaf.plan.places import load_anywhere, offered
+from decaf.plan.places import list_members, load_anywhere
 from flows.commands.terminal import say
 
 USABLE = "It can be loaded"
@@ -19,7 +19,7 @@ def list_plugins(console: Console) -> None:
 
     Raises ChecksFailed, which lists the reasons, if a member cannot be loaded.
     """
-    members = offered()
+    members = list_members()
     table = Table()
     for name in ("place", "name", "from", "class"):
         table.add_column(name, no_wrap=name != "class")

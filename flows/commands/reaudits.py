@@ -24,18 +24,18 @@ from decaf.foundation.names import printable
 from decaf.foundation.number_text import score_text, signed_text
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import (
     describe_open_verdict,
+    explain_unchanged_content,
     finding,
-    judged,
     place_of,
-    returned,
     standing,
+    verdict_text,
 )
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import (
@@ -89,14 +89,14 @@ def card(console: Console, config: Path, label: str) -> None:
     name, _, alias = label.rpartition("@")
     follow = dict.fromkeys((*study.registry.follow, *([alias] if name else [])))
     registry = study.registry.model_copy(update={"follow": tuple(follow)})
-    every = listed(registry, [label])
+    every = list_entries(registry, [label])
     entries = {entry.name: entry for entry in every} | {entry.label: entry for entry in every}
     if label not in entries:
         raise UnknownName.among("entry of the registry", label, entries)
     entry = entries[label]
     if entry.problem:
         raise RegistryError(f"{label}: {entry.problem}")
-    proposal = proposal_of(registry.described(entry, study.workspace))
+    proposal = proposal_of(registry.describe_entry(entry, study.workspace))
     say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
     for remark in proposal.remarks:
         say(console, f"# {printable(remark)}")
@@ -250,7 +250,7 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> list[Entry]
 
 
 def _list_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
-    entries = listed(registry, only)
+    entries = list_entries(registry, only)
     for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
     return entries
@@ -313,7 +313,12 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
     console.print(table)
     for resolved in diff.resolved:
         if passed := diff.passed.get(resolved.entry.label):
-            say(console, returned(resolved.entry.label, resolved.entry.version, *passed[1:]))
+            say(
+                console,
+                explain_unchanged_content(
+                    resolved.entry.label, resolved.entry.version, *passed[1:]
+                ),
+            )
 
 
 def _say_reasons(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -323,7 +328,7 @@ def _say_reasons(console: Console, entries: Sequence[Mapping[str, Any]]) -> None
     for entry in entries:
         if entry["change"] == RETURNED:
             judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
-            say(console, returned(entry["entry"], entry["version"], *judging))
+            say(console, explain_unchanged_content(entry["entry"], entry["version"], *judging))
         elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
             version = f"version {entry['version_compared']} of {entry['compared_entry']}"
             say(console, f"{entry['entry']} {entry['version']} is compared with {version}")
@@ -333,7 +338,7 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
     names = ("entry", "version", "before", "passed", "change", "verdict")
     table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
     for entry in summary["entries"]:
-        verdict = judged(entry["verdict"], entry["state"])
+        verdict = verdict_text(entry["verdict"], entry["state"])
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)

@@ -17,9 +17,9 @@ from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.strangers import (
     code_version,
     is_stranger,
-    loaded,
+    load_object,
+    make_entry_point,
     reference_of,
-    referenced,
 )
 from decaf.plan.study import Study
 
@@ -79,7 +79,7 @@ def versions_of(references: tuple[str, ...]) -> dict[str, str]:
     versions = {}
     for reference in references:
         try:
-            versions[reference] = code_version(loaded(referenced(reference)))
+            versions[reference] = code_version(load_object(make_entry_point(reference)))
         except ConfigError as error:
             versions[reference] = str(error)
     return versions

@@ -11,7 +11,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import UnknownEntry
 from decaf.foundation.digests import json_sha256, short
 from decaf.models.card import ModelCard
-from decaf.plan.resolution import Resolved, listed, models_of, resolve
+from decaf.plan.resolution import Resolved, list_entries, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
 from tasks.make_task import software
@@ -93,7 +93,7 @@ class RegistryDiff:
     def mark_failed(self, problems: Mapping[str, str]) -> "RegistryDiff":
         """Copy in which the entries of some models failed; ``problems`` has reasons by model."""
         entries = (
-            entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
+            entry.without_model(problems[entry.model_id]) if entry.model_id in problems else entry
             for entry in self.resolved
         )
         references = tuple(card for card in self.references if card.id not in problems)
@@ -176,7 +176,7 @@ def discover(
     """
     resolved_at = next_moment(store, REAUDITS, study.study)
     previous = newest(store, study.study)
-    entries, held_back = listed(study.registry, only), ()
+    entries, held_back = list_entries(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
         entries, held_back = _restrict(entries, previous.rows, only)
     elif only:
@@ -347,7 +347,7 @@ def _references(diff: RegistryDiff) -> set[str]:
 
 def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:
     """Problems of entries whose content changed during the re-audit; the next one audits it."""
-    now = {entry.label: entry for entry in listed(diff.study.registry)}
+    now = {entry.label: entry for entry in list_entries(diff.study.registry)}
     return {
         entry.label: f"moved to version {now[entry.label].version} while version "
         f"{entry.version} was being audited; the next re-audit takes it"

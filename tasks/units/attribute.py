@@ -90,7 +90,7 @@ class Attribute(Kind):
         if block.regions is None:
             region = difference_region(images[block.plus], images[block.minus])
         else:
-            region = torch.from_numpy(block.removed()).to(images.device)
+            region = torch.from_numpy(block.removed_region()).to(images.device)
         if isinstance(attributions, Played):
             inside = attributions.scores[:, of_pair, block.feature - 1]
             bench.cost.naive_rows = attributions.asked_rows

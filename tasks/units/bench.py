@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first, inputs_at
 from decaf.data.pairs import PairBlock, PairSet
 from decaf.foundation.arrays import Tensor, page_locked
-from decaf.foundation.memory import halved, is_out_of_memory
+from decaf.foundation.memory import halve_batch_size, is_out_of_memory
 from decaf.models.card import Model
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
@@ -226,7 +226,7 @@ class Bench:
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                batch_size = halved(batch_size, error)
+                batch_size = halve_batch_size(batch_size, error)
                 self.note_smaller_batch(batch_size)
             else:
                 self.cost.batch_size = batch_size

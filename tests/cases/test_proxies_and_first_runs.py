@@ -11,7 +11,7 @@ from registry_folder import put_small_cnn
 from small_studies import of_scenes
 from warehouse_answers import fetched
 
-from decaf.plan.resolution import listed, resolve
+from decaf.plan.resolution import list_entries, resolve
 from decaf.plan.study import load_study
 
 NO_EXCEPTIONS = {"NO_PROXY": "", "no_proxy": ""}
@@ -87,7 +87,7 @@ def move_and_link(path, target):
 
 def problems_of(config):
     study = load_study(config)
-    return {one.entry.label: one.problem for one in resolve(study, listed(study.registry))}
+    return {one.entry.label: one.problem for one in resolve(study, list_entries(study.registry))}
 
 
 def test_weights_that_are_links_fail_with_the_link_its_target_and_a_cure_that_works(

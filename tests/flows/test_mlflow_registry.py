@@ -14,7 +14,7 @@ from registry_folder import put_small_cnn
 from small_studies import of_scenes
 from warehouse_answers import fetched
 
-from decaf.plan.resolution import listed, resolve
+from decaf.plan.resolution import list_entries, resolve
 from decaf.plan.study import load_study
 
 pytestmark = [
@@ -139,16 +139,20 @@ def test_every_way_to_score_a_model_gives_the_same(registered, registry, write, 
     registry |= {"names": ["forest", "pickled"]}
     config = write(of_scenes(tmp_path, registry=registry))
     study = load_study(config)
-    (problem,) = [one.problem for one in resolve(study, listed(study.registry)) if one.problem]
+    (problem,) = [
+        one.problem for one in resolve(study, list_entries(study.registry)) if one.problem
+    ]
     assert "pickled is a pickle" in problem
     assert "'trust: [pickled]'" in problem
 
     registry |= {"trust": ["pickled"]}
     study = load_study(write(of_scenes(tmp_path, registry=registry)))
-    here = {one.entry.name: one.card for one in resolve(study, listed(study.registry))}
+    here = {one.entry.name: one.card for one in resolve(study, list_entries(study.registry))}
     cards["pickled"] = SERVED | {"python": registered.python}
     study = load_study(write(of_scenes(tmp_path, registry=registry)))
-    served = {one.entry.name: one.card for one in resolve(study, listed(study.registry))}["pickled"]
+    served = {one.entry.name: one.card for one in resolve(study, list_entries(study.registry))}[
+        "pickled"
+    ]
     images = torch.rand(300, 3, 32, 32, generator=torch.Generator().manual_seed(1))
     expected = here["forest"].load("cpu").outputs(images)
     assert torch.equal(here["pickled"].load("cpu").outputs(images), expected)
@@ -165,7 +169,7 @@ def test_columns_go_by_name_and_keep_their_digits(registered, registry, write, t
     registry |= {"names": ["line"]}
     registry["cards"] = {"line": SERVED | {"python": registered.python, "output": "value"}}
     study = load_study(write(of_scenes(tmp_path, registry=registry)))
-    (one,) = resolve(study, listed(study.registry))
+    (one,) = resolve(study, list_entries(study.registry))
     assert one.problem is None
     rows = torch.from_numpy(np.load(registered.folder / "frame.npy"))
     found = one.card.load("cpu").outputs(rows)
@@ -184,7 +188,7 @@ def test_a_model_that_no_server_can_serve(registered, registry, write, tmp_path)
     ):
         registry["cards"] = {"line": SERVED | {"python": python}}
         study = load_study(write(of_scenes(tmp_path, registry=registry)))
-        (one,) = resolve(study, listed(study.registry))
+        (one,) = resolve(study, list_entries(study.registry))
         with pytest.raises(Exception, match=words):
             one.card.load("cpu")
     assert scoring_processes() == []

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from small_studies import of_scenes
 
 from decaf.errors import DecafError
-from decaf.plan.resolution import listed, resolve
+from decaf.plan.resolution import list_entries, resolve
 from decaf.plan.study import Study
 
 SECRET = "s3cret of this machine"
@@ -239,7 +239,7 @@ def problems(tmp_path_factory):
     put_small_cnn(zoo / "numbered" / "²", seed=2)
     registry = {"kind": "folder", "root": str(zoo), "follow": ["latest", "champion"]}
     study = Study(**of_scenes(folder, registry=registry))
-    resolved = resolve(study, listed(study.registry))
+    resolved = resolve(study, list_entries(study.registry))
     return {one.entry.label: problem_of(one) for one in resolved}
 
 

@@ -5,7 +5,7 @@ import pytest
 from registry_folder import NETWORKS
 from small_studies import of_scenes
 
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
 from tasks.reaudit.judge import VERDICTS
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
@@ -38,7 +38,7 @@ def opened(config):
 
 
 def unchanged(study, store):
-    return is_unchanged(study, store, listed(study.registry), study.pair_set())
+    return is_unchanged(study, store, list_entries(study.registry), study.pair_set())
 
 
 def recorded(study, store, verdict=None):

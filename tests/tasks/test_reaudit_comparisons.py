@@ -8,7 +8,7 @@ from registry_rounds import recorded, unchanged
 from warehouse_answers import fetched
 
 from decaf.errors import ConfigError, UnknownEntry, UnknownName
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest
 from tasks.reaudit.standing import accept, rows_of, select_followed
@@ -135,7 +135,7 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
         recorded(study, store, "fail" if version == 3 else "pass")
     last = newest(store, study.study)
     asked, pairs = ["net@2"], study.pair_set()
-    entries = listed(study.registry, asked)
+    entries = list_entries(study.registry, asked)
     assert [entry.label for entry in entries] == ["net", "net@2"]
     assert not is_unchanged(study, store, entries, pairs, asked)
     found = discover(study, store, pairs, asked)

@@ -9,7 +9,7 @@ from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
 from decaf.errors import AlertFailed, UnknownEntry
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
 from decaf.registry.entries import Answer, Finding
 from decaf.registry.kinds import mlflow
@@ -88,7 +88,9 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         commit_reaudit(tuesday, "tuesday")
 
         # What failed is tried again; without it, nothing would be left to do.
-        assert not is_unchanged(opened, store, listed(opened.registry), opened.data.pair_set())
+        assert not is_unchanged(
+            opened, store, list_entries(opened.registry), opened.data.pair_set()
+        )
         assert not discover(opened, store, opened.pair_set()).is_changed
 
         check_what_is_written_back(opened, store, registered, monkeypatch)
@@ -125,10 +127,10 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     found = [Finding("worse", "2", Answer("fail", "no"), values)]
     found.append(Finding("moved", "2", Answer(), {}))
     monkeypatch.setattr("tasks.reaudit.write_back.findings", lambda *_: found)
-    before = listed(opened.registry)
+    before = list_entries(opened.registry)
     write_findings(store, opened, "r1")
     write_findings(store, opened, "r1")
-    assert listed(opened.registry) == before
+    assert list_entries(opened.registry) == before
 
     def tags_of(name):
         asked = f"model-versions/get?name={name}&version=2"

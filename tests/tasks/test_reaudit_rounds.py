@@ -20,7 +20,7 @@ from decaf.errors import (
     RegistryError,
     UnknownEntry,
 )
-from decaf.plan.resolution import listed
+from decaf.plan.resolution import list_entries
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
 from tasks.cluster.worker import loaded_model
@@ -252,8 +252,8 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
         "gone": ("1", "none", "run"),
     }
     assert not discover(study, store, pairs, ["asked"]).is_changed
-    assert is_unchanged(study, store, listed(study.registry), pairs, ["asked"])
-    assert not is_unchanged(study, store, listed(study.registry), pairs, ["moved"])
+    assert is_unchanged(study, store, list_entries(study.registry), pairs, ["asked"])
+    assert not is_unchanged(study, store, list_entries(study.registry), pairs, ["moved"])
     changes = discover(study, store, pairs, ["asked", "unfollowed"]).changes()
     assert set(changes) == {"asked", "same"}
     with pytest.raises(UnknownEntry, match="did you mean 'asked'"):

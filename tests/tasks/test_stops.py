@@ -7,7 +7,7 @@ from registry_folder import put
 from small_studies import LINEAR, of_scenes, untrained
 
 from decaf.errors import BadInput
-from decaf.plan.resolution import listed, recorded_card, resolve
+from decaf.plan.resolution import list_entries, recorded_card, resolve
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.plan import plan_audit
@@ -45,7 +45,7 @@ def test_blocks_before_the_stop_are_scored(model, block, is_it):
 def test_a_version_is_what_the_run_has_recorded_of_it(opened, tmp_path):
     folder = put(tmp_path / "zoo" / "net" / "1", seed=0)
     study, _ = opened()
-    (found,) = resolve(study, listed(study.registry))
+    (found,) = resolve(study, list_entries(study.registry))
     text = found.card.model_dump_json()
     assert recorded_card(study, text, found.weights) == found.card
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from decaf.data.adapters.image_features import ImageFeatures
 from decaf.data.adapters.table_pairs import TablePairs
-from decaf.data.overview import described, some_pairs
+from decaf.data.overview import describe_pair, some_pairs
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from warehouse.report.data_sheet import write_data_sheet
@@ -71,7 +71,7 @@ def rows(tmp_path):
 
 def test_rows_are_shown_by_their_columns_as_models_get_them(rows, tmp_path):
     shown = some_pairs(rows.pair_set(), rows.read_input, rows.read_mask)
-    said = [(d["pair_id"], d["factual"], d["counterfactual"]) for d in map(described, shown)]
+    said = [(d["pair_id"], d["factual"], d["counterfactual"]) for d in map(describe_pair, shown)]
     assert said == [
         ("a__without job", "job cook", "job removed"),
         ("b__without job", "job missing", "job removed"),
@@ -95,7 +95,7 @@ def test_a_removed_feature_is_veiled_and_one_that_lies_nowhere_is_said(tmp_path)
     data = {"adapter": "image_features", "images": str(tmp_path / "photos"), "features": features}
     birds = ImageFeatures.model_validate(data)
     shown = some_pairs(birds.pair_set(), birds.read_input, birds.read_mask, 12)
-    said = {one.pair.pair_id: (described(one)["counterfactual"], one) for one in shown}
+    said = {one.pair.pair_id: (describe_pair(one)["counterfactual"], one) for one in shown}
     assert said["0/bird-2.png__wing"][0] == "without wing: nowhere in it"
     line, head = said["0/bird-0.png__head"]
     assert line == "without head: 11.7 % of it"  # 10 x 12 of 32 x 32 px

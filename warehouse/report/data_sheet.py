@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from decaf.data.array_images import picture_of
-from decaf.data.overview import Cell, ShownPair, described, share_of
+from decaf.data.overview import Cell, ShownPair, describe_pair, share_of
 from warehouse.report.templates import render, write
 
 THUMBNAIL, SMALLEST = 192, 96
@@ -55,7 +55,7 @@ def write_data_sheet(
 
 def _card(shown: ShownPair) -> Card:
     plus, minus = shown.plus, shown.minus
-    facts, differs = described(shown), plus != minus
+    facts, differs = describe_pair(shown), plus != minus
     pictures, curves, cells = [], [], []
     note = f"{np.count_nonzero(differs):,} of {differs.size:,} values differ"
     if shown.has_names:

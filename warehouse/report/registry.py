@@ -3,7 +3,7 @@
 import altair as alt
 
 from decaf.foundation.number_text import MISSING, signed_text
-from decaf.registry.messages import judged, place_of
+from decaf.registry.messages import place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
 from warehouse.report.cells import Cell, Table, with_interval
@@ -25,7 +25,7 @@ def registry_tables(facts: Facts) -> list[Table]:
     """Tables of the newest re-audit that have rows, what stands first."""
 
     def verdict(row: Row) -> Cell:
-        return Cell(judged(row.verdict, row.state) or MISSING)
+        return Cell(verdict_text(row.verdict, row.state) or MISSING)
 
     def of(row: Row) -> Cell:
         return Cell(place_of(row._asdict()))

@@ -137,27 +137,29 @@ class TablePairs(Adapter):
 
     def pair_set(self) -> PairSet:
         """One pair for every counterfactual that differs from its row."""
-        return self._built.pairs
+        return self._contents.pairs
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: all rows have the columns of one table."""
 
     def read_input(self, image: Input) -> NDArray[np.floating]:
         """(width,) one row as values."""
-        return self._built.rows.read(np.array([int(image.location)]))[0]
+        return self._contents.rows.read(np.array([int(image.location)]))[0]
 
     def read_inputs(self, inputs: InputColumns) -> NDArray[np.floating]:
         """(n, width) rows as values."""
-        return self._built.rows.read(Texts(inputs.locations).to_numbers())
+        return self._contents.rows.read(Texts(inputs.locations).to_numbers())
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # Workers read rows from the store.
-        kept_state = {name: value for name, value in state["__dict__"].items() if name != "_built"}
+        kept_state = {
+            name: value for name, value in state["__dict__"].items() if name != "_contents"
+        }
         return state | {"__dict__": kept_state}
 
     @cached_property
-    def _built(self) -> Built:
+    def _contents(self) -> Built:
         declarations = self._declarations()
         table = read_frame(self.table, self.dtypes, self.categories, declarations)
         frame = table.frame

@@ -74,12 +74,12 @@ def weights(architecture: str, file: Path | None, tag: str | None, folder: Path 
     if file is not None:
         return Weights(file)
     source, name = _split(architecture)
-    if not hasattr(source, "pretrained"):
+    if not hasattr(source, "find_pretrained_weights"):
         raise ModelError(
             f"architecture {architecture} has no published weights; 'pretrained:' works with "
             "torchvision and timm, for your own network give 'weights:'"
         )
-    return source.pretrained(name, tag, folder)
+    return source.find_pretrained_weights(name, tag, folder)
 
 
 def first_file(candidates: list[Path], what: str, called: str) -> Path:

@@ -33,7 +33,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
+def find_pretrained_weights(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by timm's tag, such as ``a1_in1k`` of ``resnet50.a1_in1k``.
 
     In a ``folder`` the file is called as the model: ``resnet50.a1_in1k.safetensors`` (or

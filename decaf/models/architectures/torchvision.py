@@ -26,7 +26,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
+def find_pretrained_weights(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by the name of their entry in torchvision's enum, such as ``IMAGENET1K_V2``."""
     import torch
 

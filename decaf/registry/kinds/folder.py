@@ -74,7 +74,7 @@ class Folder(CardRegistry):
         digest = folder_sha256(place, RegistryError)
         return Entry(name, version, digest, str(place), version, is_followed=False)
 
-    def described(self, entry: Entry, workspace: Path) -> Described:
+    def describe_entry(self, entry: Entry, workspace: Path) -> Described:
         """Description with the entry's folder; a folder has no tags."""
         return Described(Path(entry.place), {})
 

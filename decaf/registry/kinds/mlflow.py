@@ -103,7 +103,7 @@ class Mlflow(CardRegistry):
             arriving.replace(folder)
         return self.card_in(folder, entry.name)
 
-    def described(self, entry: Entry, workspace: Path) -> Described:
+    def describe_entry(self, entry: Entry, workspace: Path) -> Described:
         """Download the `MLmodel` of an entry, and ask for its tags."""
         folder = (workspace / "registry" / f"{short(entry.digest)}.described").absolute()
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from decaf.data.class_maps import class_map, shipped
+from decaf.data.class_maps import class_map, load_shipped_maps
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
@@ -18,7 +18,7 @@ from decaf.scoring.scores.class_probability import checked_probabilities
 SHIPPED = ", ".join(
     f"`{name}`, which is shipped (`{map_.official_file}` in the `root` of the data, or beside "
     f"`{map_.photos}/`, comes first)"
-    for name, map_ in shipped().items()
+    for name, map_ in load_shipped_maps().items()
 )
 
 
@@ -42,7 +42,7 @@ class SuperclassProbability(ClassScore):
     @classmethod
     def _file_of_every_process(cls, given: Path) -> Path:
         """Workers may have been started in another folder."""
-        return given if str(given) in shipped() else given.absolute()
+        return given if str(given) in load_shipped_maps() else given.absolute()
 
     @cached_property
     def mapping(self) -> tuple[int, ...]:

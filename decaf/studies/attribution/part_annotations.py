@@ -26,7 +26,7 @@ class PartAnnotations(CocoMasks):
     has_keys: ClassVar[bool] = False
     needed: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
 
-    def named(self, category: str, supercategory: str) -> str:
+    def feature_name(self, category: str, supercategory: str) -> str:
         """``foot`` of the category ``Bird Foot`` in ``Bird``, and of ``Reptile Foot``, too."""
         return (category.removeprefix(supercategory).strip() or category).lower()
 
@@ -52,7 +52,7 @@ class PartAnnotations(CocoMasks):
         """Number of parts of every image of the file, visible or not, by its ``file_name``."""
         coco = read_coco(self.file)
         return {
-            name: len({self.named(*coco.categories[part.category]) for part in image.parts})
+            name: len({self.feature_name(*coco.categories[part.category]) for part in image.parts})
             for name, image in coco.images.items()
         }
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from decaf.data.class_maps import shipped
+from decaf.data.class_maps import load_shipped_maps
 from decaf.errors import DataError
 
-CLASSES = tuple(shipped()["imagenet9"].classes)
+CLASSES = tuple(load_shipped_maps()["imagenet9"].classes)
 """Names of the classes in the order of their numbers."""
 CLASS_FOLDERS = {
     f"{number:02d}_{name}".replace(" ", "_"): number for number, name in enumerate(CLASSES)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from decaf.data.class_maps import class_map, outputs_of, shipped
+from decaf.data.class_maps import class_map, load_shipped_maps, outputs_of
 from decaf.errors import DataError
 from decaf.plan.study import Study
 from decaf.scoring.scores.superclass_probability import SuperclassProbability
 
-IMAGENET9 = shipped()["imagenet9"]
+IMAGENET9 = load_shipped_maps()["imagenet9"]
 
 
 def written(tmp_path, mapping, name="map.json"):
@@ -42,11 +42,11 @@ def test_superclasses_are_numbered_as_the_folders_of_the_challenge():
 def test_the_shipped_map_is_the_official_one(shared_data):
     official = shared_data / "imagenet9_photo" / "in_to_in9.json"
     assert IMAGENET9.mapping == class_map(official, 9)
-    shipped, read = (
+    load_shipped_maps, read = (
         SuperclassProbability(kind="superclass_probability", class_map=given)
         for given in ("imagenet9", official)
     )
-    assert shipped.identity() == read.identity()
+    assert load_shipped_maps.identity() == read.identity()
 
 
 def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):

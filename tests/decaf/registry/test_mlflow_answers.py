@@ -9,7 +9,7 @@ from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
 from decaf.errors import RegistryError
-from decaf.plan.resolution import listed, resolve
+from decaf.plan.resolution import list_entries, resolve
 from decaf.plan.study import load_study
 from decaf.registry.mlflow_client import MlflowServer, Unfit
 
@@ -58,7 +58,9 @@ def problems_of(tmp_path, write, monkeypatch):
         limits = {"timeout_seconds": 0.5, "deadline_seconds": 30}
         settings = {"kind": "mlflow", "uri": url} | limits | registry
         study = load_study(write(of_scenes(tmp_path, registry=settings)))
-        return {one.entry.label: one.problem for one in resolve(study, listed(study.registry))}
+        return {
+            one.entry.label: one.problem for one in resolve(study, list_entries(study.registry))
+        }
 
     return resolved
 

@@ -13,7 +13,7 @@ from registry_folder import put_small_cnn as put
 from sklearn.linear_model import LogisticRegression
 
 from decaf.errors import ConfigError, RegistryError
-from decaf.plan.resolution import listed, models_of, resolve
+from decaf.plan.resolution import list_entries, models_of, resolve
 from decaf.plan.study import load_study
 from decaf.registry.entries import CARD_FILE, Entry, version_order
 
@@ -43,7 +43,7 @@ def folder(tmp_path):
 
 
 def resolved(study):
-    found = resolve(study, listed(study.registry))
+    found = resolve(study, list_entries(study.registry))
     return {one.entry.label: one for one in found}
 
 
@@ -152,7 +152,7 @@ def test_a_version_that_is_being_copied_is_passed_over_with_a_remark(study, fold
     (folder / "net" / "2").mkdir()
     (put(folder / "net" / "3") / "net.safetensors").unlink()
     opened = study({"kind": "folder", "root": str(folder)})
-    (entry,) = listed(opened.registry)
+    (entry,) = list_entries(opened.registry)
     assert (entry.version, resolved(opened)["net"].problem) == ("1", None)
     first, second = sorted(opened.registry.remarks([entry]))
     of = "is passed over, and version 1 is the latest of net: "
@@ -161,7 +161,7 @@ def test_a_version_that_is_being_copied_is_passed_over_with_a_remark(study, fold
     # Where the study has its card, a version is whole once the file that it names is there.
     opened = study({"kind": "folder", "root": str(folder), "cards": {"net": {"file": "a.skops"}}})
     (folder / "net" / "2" / "a.skops").touch()
-    assert listed(opened.registry)[0].version == "2"
+    assert list_entries(opened.registry)[0].version == "2"
     # Of versions that all lack something, the newest fails by its name.
     (folder / "net" / "1" / CARD_FILE).unlink()
     (folder / "net" / "2" / "a.skops").unlink()
@@ -178,7 +178,7 @@ def test_the_configuration_has_cards_for_entries_without_one(study, folder):
     def found(**card):
         registry = {"kind": "folder", "root": str(folder), "cards": {"net": own | card}}
         opened = study(registry)
-        return listed(opened.registry), resolved(opened)
+        return list_entries(opened.registry), resolved(opened)
 
     entries, models = found()
     assert {one.problem for one in models.values()} == {None}
@@ -216,7 +216,7 @@ def test_a_pickle_is_opened_where_it_is_trusted_by_name(study, folder, tmp_path)
 
 def test_a_folder_that_is_not_there(study, folder):
     with pytest.raises(RegistryError, match="No such file"):
-        listed(study({"kind": "folder", "root": str(folder)}).registry)
+        list_entries(study({"kind": "folder", "root": str(folder)}).registry)
 
 
 NAMES = {"kind": "names", "input_size": 224, "mean": [0.5], "std": [0.5]}
@@ -225,10 +225,10 @@ NAMES = {"kind": "names", "input_size": 224, "mean": [0.5], "std": [0.5]}
 def test_names_are_listed_without_their_libraries(study, tmp_path):
     names = ["torchvision:resnet18.IMAGENET1K_V1", "timm:vit_tiny_patch16_224.augreg_in21k_ft_in1k"]
     opened = study(NAMES | {"names": names, "checkpoints": str(tmp_path)})
-    entries = listed(opened.registry)
+    entries = list_entries(opened.registry)
     assert [entry.name for entry in entries] == [name.partition(":")[2] for name in names]
     fed = study(NAMES | {"names": names, "checkpoints": str(tmp_path), "input_size": 192})
-    digests = {entry.digest for entry in [*entries, *listed(fed.registry)]}
+    digests = {entry.digest for entry in [*entries, *list_entries(fed.registry)]}
     assert len(digests) == 4
     for one in resolve(opened, entries):
         assert str(tmp_path) in one.problem
@@ -244,7 +244,7 @@ def test_a_name_that_no_library_has_is_suggested(study):
 def test_two_entries_with_one_name(study):
     names = ["torchvision:resnet50.a1_in1k", "timm:resnet50.a1_in1k"]
     with pytest.raises(RegistryError, match=r"lists 'resnet50.a1_in1k' twice: torchvision:.*timm:"):
-        listed(study(NAMES | {"names": names}).registry)
+        list_entries(study(NAMES | {"names": names}).registry)
 
 
 def endpoint(server, name="remote", **more):
@@ -298,9 +298,9 @@ def test_an_mlflow_server_that_refuses(study, answer, message, monkeypatch):
     with serving(lambda *_: answer) as server:
         opened = study(mlflow(server))
         with pytest.raises(RegistryError, match=message):
-            listed(opened.registry)
+            list_entries(opened.registry)
     with pytest.raises(RegistryError, match="/api.*: ConnectError"):
-        listed(opened.registry)
+        list_entries(opened.registry)
 
 
 def test_models_without_the_alias_that_is_followed_are_counted(study, tmp_path):
@@ -308,7 +308,7 @@ def test_models_without_the_alias_that_is_followed_are_counted(study, tmp_path):
         put(tmp_path / "zoo" / place)
     opened = study({"kind": "folder", "root": str(tmp_path / "zoo"), "follow": ["champion"]})
     with pytest.raises(RegistryError, match="2 models .*'champion'"):
-        listed(opened.registry)
+        list_entries(opened.registry)
 
 
 def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
@@ -326,7 +326,7 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
         assert opened.registry.entries() == []
         monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", TOKEN)
         with pytest.raises(RegistryError):
-            listed(opened.registry)
+            list_entries(opened.registry)
     assert seen == ["Basic bWU6d29yZA=="] * 2 + [f"Bearer {TOKEN}"] * 2
 
 

@@ -10,7 +10,7 @@ from funny_birds import BACKGROUND, PARTS, SIZE, picture, regions
 from pydantic import ValidationError
 
 from decaf.data.empty_masks import read_words
-from decaf.data.overview import counts, described, some_pairs
+from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import DataError
 from decaf.studies.attribution.adapters import FunnyBirds
 from decaf.studies.attribution.operators import dilate_region
@@ -104,8 +104,8 @@ def test_native_pairs_are_renderings_and_hidden_parts_count(root):
         **{"native__eye": 1, "native__foot": 1, "native__tail": 1},
     }
     shown = some_pairs(pairs, data.read_input, data.read_mask, count=len(pairs.pairs))
-    assert "without wing: 9 %" in described(shown[4])["counterfactual"]
-    assert described(shown[-1])["counterfactual"].endswith("body_beak_eye_foot_tail.png")
+    assert "without wing: 9 %" in describe_pair(shown[4])["counterfactual"]
+    assert describe_pair(shown[-1])["counterfactual"].endswith("body_beak_eye_foot_tail.png")
 
 
 def test_some_birds_are_drawn_or_listed(root, tmp_path):

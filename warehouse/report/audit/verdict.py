@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from decaf.foundation.number_text import score_text
-from decaf.registry.messages import judged, place_of
+from decaf.registry.messages import place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.reaudit import Failure, failures_of, headline_of
 from warehouse.report.audit.trust import trust_sentences
@@ -144,7 +144,7 @@ def _changes(facts: Facts) -> Iterator[str]:
         found = f"; {', '.join(moved)}{more}" if moved else still
         if entry.model_id in early:
             found = "; it was scored no further than its gates needed"
-        verdict = judged(entry.verdict, entry.state) or entry.state
+        verdict = verdict_text(entry.verdict, entry.state) or entry.state
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
             f"{verdict}{found if entry.state == 'audited' else ''}"
