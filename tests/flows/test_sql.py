@@ -230,7 +230,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, small_disk):
     with pytest.raises(QueryError):
         write_file(target, half)
     assert target.read_text() == "before"
-    with pytest.raises(WriteFailed, match="untouched"):
+    with pytest.raises(WriteFailed, match="could not be written"):
         write_file(small_disk / "rows.csv", lambda sink: sink.write(bytes(10**6)))
     assert list(small_disk.iterdir()) == []
     with pytest.raises(BadInput, match="is a folder"):
