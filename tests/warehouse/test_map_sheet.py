@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from warehouse.report.map_sheet import CAPTION, GAP, TILE, MapRow, Tile, coloured, write_map_sheet
+from warehouse.report.map_sheet import (
+    CAPTION,
+    GAP,
+    TILE,
+    MapRow,
+    Tile,
+    colour_features,
+    write_map_sheet,
+)
 
 TEAL, RED = np.array([0x0F, 0x7B, 0x80]), np.array([0xB9, 0x3A, 0x2B])
 # Four pixels: of feature 1, of both, of feature 2, of none.
@@ -14,7 +22,7 @@ GREY = np.array([[127.5], [127.5], [157.5], [255]])
 
 
 def test_colours_are_those_of_the_scores_by_the_largest_one():
-    found = coloured(PIXELS, WORDS, {1: 4.0, 2: -2.0})[0].astype(float)
+    found = colour_features(PIXELS, WORDS, {1: 4.0, 2: -2.0})[0].astype(float)
     # In sum 4, 2, -2 and 0, of 4: four fifths of the colour, two fifths, two fifths, none.
     expected = [
         0.2 * GREY[0] + 0.8 * TEAL,
@@ -27,7 +35,9 @@ def test_colours_are_those_of_the_scores_by_the_largest_one():
 
 @pytest.mark.parametrize("scores", [{}, {1: 0.0, 2: 0.0}])
 def test_without_scores_the_image_is_grey(scores):
-    np.testing.assert_allclose(coloured(PIXELS, WORDS, scores)[0], GREY * np.ones(3), atol=0.6)
+    np.testing.assert_allclose(
+        colour_features(PIXELS, WORDS, scores)[0], GREY * np.ones(3), atol=0.6
+    )
 
 
 def test_every_image_has_a_row_and_every_method_a_tile(tmp_path):

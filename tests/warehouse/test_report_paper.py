@@ -44,7 +44,7 @@ def any_view(monkeypatch):
     ],
 )
 def test_whatever_a_row_is_of_can_be_written(value, text):
-    assert paper_tables.written(value) == text
+    assert paper_tables.write_value(value) == text
 
 
 def test_a_study_without_such_rows_has_no_section(stub, report):

@@ -52,7 +52,7 @@ class Table:
 
 
 class Field(NamedTuple):
-    """A column, and what a row has in it."""
+    """A column, and a function that gives the cell of a row."""
 
     column: Column
     cell: Callable[[Any], Cell]
@@ -119,7 +119,7 @@ def fields_of(table: str, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
     """
     writers = WORDS | NUMBERS
     fields = {}
-    for name, line in _declared()[table].items():
+    for name, line in _read_columns()[table].items():
         column = Column(
             line["label"], line["unit"], line["meaning"], line["write"] in NUMBERS, line["colour"]
         )
@@ -129,13 +129,13 @@ def fields_of(table: str, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
 
 
 def _cell(row: Any, *, name: str, write: Callable[[Any], str], note: str) -> Cell:
-    """One field of a row, with another one below it; that one may be NULL."""
+    """One field of a row, with a second field below it, which may be NULL."""
     return Cell(write(getattr(row, name)), (getattr(row, note) or "") if note else "")
 
 
 @cache
-def _declared() -> dict[str, dict[str, dict[str, str]]]:
-    """Lines of ``columns.csv`` by table and field; what is empty is as in the line of no table."""
+def _read_columns() -> dict[str, dict[str, dict[str, str]]]:
+    """Lines of ``columns.csv`` by table and field; the line without a table fills empty cells."""
     lines: dict[str, dict[str, dict[str, str]]] = {}
     with (Path(__file__).parent / "columns.csv").open(newline="", encoding="utf-8") as file:
         for line in csv.DictReader(file):
@@ -148,6 +148,6 @@ def _declared() -> dict[str, dict[str, dict[str, str]]]:
 def table(
     title: str, fields: Iterable[Field], rows: Iterable[Any], sql: str, note: str = ""
 ) -> Table:
-    """Table of what the fields say of each row."""
+    """Table with one line for each row and one column for each field."""
     columns, cells = zip(*fields, strict=True)
     return Table(title, columns, tuple(tuple(c(row) for c in cells) for row in rows), sql, note)

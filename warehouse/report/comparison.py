@@ -1,7 +1,7 @@
 """Two runs of a study on one page: what moved, what each model goes by, what their units differ in.
 
 Runs of one warehouse are compared over the trajectories that both have, with paired intervals; of
-another warehouse, which may have other pairs, both means stand beside each other.
+another warehouse, which may have other pairs, the page shows both means side by side.
 """
 
 from collections import namedtuple
@@ -63,19 +63,19 @@ def run_named(connection: duckdb.DuckDBPyConnection, study: str, name: str) -> s
     Raises UnknownName where there is none but the current run, and ConfigError where several runs
     begin so.
     """
-    known = _rows(connection, "runs", study=study)
-    of_version = [row.run_id for row in known if name in (row.versions or ())]
-    found = of_version[:1] or [row.run_id for row in known if row.run_id.startswith(name)]
-    if not found:
-        versions = {one for row in known for one in row.versions or ()}
-        names = [*sorted(versions), *(row.run_id[:8] for row in known)]
+    runs = _rows(connection, "runs", study=study)
+    of_version = [row.run_id for row in runs if name in (row.versions or ())]
+    run_ids = of_version[:1] or [row.run_id for row in runs if row.run_id.startswith(name)]
+    if not run_ids:
+        versions = {version for row in runs for version in row.versions or ()}
+        names = [*sorted(versions), *(row.run_id[:8] for row in runs)]
         raise UnknownName.among(f"run or version of {study} before its newest run,", name, names)
-    if len(found) > 1:
+    if len(run_ids) > 1:
         raise ConfigError(
-            f"{len(found)} runs of {study} begin with {name!r}: "
-            f"{', '.join(run[:12] for run in found)}; expected one: give more of its id"
+            f"{len(run_ids)} runs of {study} begin with {name!r}: "
+            f"{', '.join(run[:12] for run in run_ids)}; expected one: give more of its id"
         )
-    return found[0]
+    return run_ids[0]
 
 
 def read_side(
@@ -85,7 +85,7 @@ def read_side(
 
     Raises UnknownName when the warehouse has no run of the study.
     """
-    with _shown(connection, run_id):
+    with _showing_run(connection, run_id):
         run = known_run(connection, study)
         findings = _rows(connection, "findings", study=study)
         names = rows_of(connection, "names", study)
@@ -108,7 +108,7 @@ def write_comparison(
     """
     runs = {"run_a": before.run.run_id, "run_b": now.run.run_id}
     moved = _rows(paired, "changes", **runs) if paired else ()
-    lines = _paired(moved) if paired else _beside(before, now)
+    lines = _lines_of_pairs(moved) if paired else _lines_of_means(before, now)
     moved_most = dict.fromkeys(line.model_id for line in lines)
     models = [*moved_most, *sorted({*before.findings, *now.findings} - moved_most.keys())]
     sides = [("before", before.means, before.findings), ("now", now.means, now.findings)]
@@ -135,7 +135,7 @@ def write_comparison(
 
 
 def headline(lines: list[Line], names: dict[str, str]) -> str:
-    """What moved most, in a sentence."""
+    """State the largest move in a sentence."""
     clear = [
         (abs(change.now - change.before), line, metric)
         for line in lines
@@ -146,7 +146,7 @@ def headline(lines: list[Line], names: dict[str, str]) -> str:
         return "The two runs have nothing in common that could be compared"
     if not clear:
         return "Nothing moved by more than chance"
-    _, line, metric = max(clear, key=lambda one: one[0])
+    _, line, metric = max(clear, key=lambda move: move[0])
     change, moved = line.changes[metric], len({line.model_id for _, line, _ in clear})
     what = metric.replace("_", " ").replace("abs response", "the response")
     return (
@@ -156,7 +156,7 @@ def headline(lines: list[Line], names: dict[str, str]) -> str:
     )
 
 
-def _paired(rows: Rows) -> list[Line]:
+def _lines_of_pairs(rows: Rows) -> list[Line]:
     lines: dict[tuple[str, str, str], dict[str, Change]] = {}
     for row in rows:
         if row.metric in METRICS:
@@ -164,26 +164,26 @@ def _paired(rows: Rows) -> list[Line]:
             is_clear = None not in limits and (limits[0] > 0 or limits[1] < 0)
             change = Change(row.mean_a, row.mean_b, limits, is_clear)
             lines.setdefault((row.model_id, row.pair_type, row.path), {})[row.metric] = change
-    return _ordered(lines)
+    return _sort_lines(lines)
 
 
-def _beside(before: Side, now: Side) -> list[Line]:
+def _lines_of_means(before: Side, now: Side) -> list[Line]:
     """Means of models, pair types and paths that both runs have, with the interval of each."""
-    known = {row[:4]: row for row in before.means}
+    rows_before = {row[:4]: row for row in before.means}
     lines: dict[tuple[str, str, str], dict[str, Change]] = {}
     for row in now.means:
-        other = known.get(row[:4])
-        if other is None or row.metric not in METRICS:
+        row_before = rows_before.get(row[:4])
+        if row_before is None or row.metric not in METRICS:
             continue
-        limits = (row.lower_95, row.upper_95, other.lower_95, other.upper_95)
+        limits = (row.lower_95, row.upper_95, row_before.lower_95, row_before.upper_95)
         apart = None not in limits and (limits[0] > limits[3] or limits[1] < limits[2])
-        change = Change(other.estimate, row.estimate, None, apart)
+        change = Change(row_before.estimate, row.estimate, None, apart)
         lines.setdefault(row[:3], {})[row.metric] = change
-    return _ordered(lines)
+    return _sort_lines(lines)
 
 
-def _ordered(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]:
-    """What moved most stands first."""
+def _sort_lines(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]:
+    """Lines of the changes, the largest move first."""
 
     def size(line: Line) -> float:
         return max(abs((c.now or 0) - (c.before or 0)) for c in line.changes.values())
@@ -192,7 +192,7 @@ def _ordered(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]
 
 
 def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) -> Table:
-    def moved(line: Line, metric: str) -> Cell:
+    def change_cell(line: Line, metric: str) -> Cell:
         change = line.changes.get(metric)
         if change is None or change.before is None or change.now is None:
             return Cell(MISSING)
@@ -207,11 +207,13 @@ def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) ->
 
     declared = fields_of("compared")
     fields = [
-        Field(field.column, lambda line, name=name: moved(line, name)) if name in METRICS else field
+        Field(field.column, lambda line, name=name: change_cell(line, name))
+        if name in METRICS
+        else field
         for name, field in declared.items()
     ]
-    asked = _printed("changes", runs) if runs else ""
-    return table("What moved", fields, _named(lines, side.names), asked)
+    sql = _runnable_query("changes", runs) if runs else ""
+    return table("What moved", fields, _with_display_names(lines, side.names), sql)
 
 
 def judge_change(by: float, expect: str) -> str:
@@ -238,11 +240,11 @@ def _plain(
     rows = _rows(paired, part, **runs) if paired else ()
     if not rows:
         return None
-    shown = rows if names is None else _named(rows, names)
-    return table(title, fields_of(columns).values(), shown, _printed(part, runs))
+    shown = rows if names is None else _with_display_names(rows, names)
+    return table(title, fields_of(columns).values(), shown, _runnable_query(part, runs))
 
 
-def _named(rows: Iterable[Any], names: dict[str, str]) -> list[Any]:
+def _with_display_names(rows: Iterable[Any], names: dict[str, str]) -> list[Any]:
     """Rows with the display names of their pair types and paths."""
     return [
         row._replace(
@@ -252,7 +254,7 @@ def _named(rows: Iterable[Any], names: dict[str, str]) -> list[Any]:
     ]
 
 
-def _printed(part: str, runs: dict[str, str]) -> str:
+def _runnable_query(part: str, runs: dict[str, str]) -> str:
     """The query of a part as a reader can run it."""
     text = query(f"comparison/{part}")
     for name, run_id in runs.items():
@@ -267,7 +269,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, part: str, **given: Any) -> Row
 
 
 @contextmanager
-def _shown(connection: duckdb.DuckDBPyConnection, run_id: str | None) -> Iterator[None]:
+def _showing_run(connection: duckdb.DuckDBPyConnection, run_id: str | None) -> Iterator[None]:
     """Have all views speak of another run than the newest of its study."""
     if run_id is None:
         yield

@@ -43,11 +43,11 @@ class Card(NamedTuple):
 def write_data_sheet(
     target: Path, study: str, lines: Sequence[str], shown: Sequence[ShownPair]
 ) -> Path:
-    """Write the page: what is said of the data, then pair by pair.
+    """Write the page: remarks on the data, then pair by pair.
 
     Raises WriteFailed when the disk refuses.
     """
-    cards = [_card(one) for one in shown]
+    cards = [_card(pair) for pair in shown]
     size = {"width": WIDTH, "height": HEIGHT}
     page = render("data_sheet.html.j2", study=study, lines=lines, cards=cards, **size)
     return write(target, "sheet", page)
@@ -63,7 +63,7 @@ def _card(shown: ShownPair) -> Card:
     elif shown.removed is not None:
         note = f"{shown.pair.pair_type}: {share_of(shown.removed)}"
     if plus.dtype == np.uint8:
-        pictures = [_picture(plus), _picture(_veiled(minus, shown.removed))]
+        pictures = [_picture(plus), _picture(_lay_veil(minus, shown.removed))]
     elif plus.ndim == 2:
         curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
     else:
@@ -73,7 +73,7 @@ def _card(shown: ShownPair) -> Card:
     return Card(facts, pictures, curves, cells, note)
 
 
-def _veiled(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+def _lay_veil(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
     """Lay a grey veil over the removed feature; without one the pixels stay as they are."""
     if removed is None:
         return pixels

@@ -23,7 +23,7 @@ LEGEND = "teal: the feature raises the score; red: it lowers it; the fuller, the
 
 
 class Tile(NamedTuple):
-    """What is said of the features of an image."""
+    """Scores of the features of an image by one method."""
 
     lines: tuple[str, str]
     scores: Mapping[int, float]
@@ -31,7 +31,7 @@ class Tile(NamedTuple):
 
 
 class MapRow(NamedTuple):
-    """An image and what is said of it."""
+    """An image with its features and its tiles."""
 
     lines: tuple[str, str]
     pixels: NDArray[np.uint8]
@@ -51,21 +51,23 @@ def write_map_sheet(target: Path, title: str, rows: Sequence[MapRow]) -> Path:
     columns = 1 + max(len(row.tiles) for row in rows)
     sheet = Image.new("RGB", (GAP + columns * pitch, 2 * CAPTION + len(rows) * height), "white")
     pen = ImageDraw.Draw(sheet)
-    _written(pen, (GAP, 4), (title, LEGEND), sheet.width)
+    _write_lines(pen, (GAP, 4), (title, LEGEND), sheet.width)
     for number, row in enumerate(rows):
         top = CAPTION + GAP + number * height
         shown = [(row.lines, row.pixels)]
-        shown += [(tile.lines, coloured(row.pixels, row.words, tile.scores)) for tile in row.tiles]
+        shown += [
+            (tile.lines, colour_features(row.pixels, row.words, tile.scores)) for tile in row.tiles
+        ]
         for column, (lines, pixels) in enumerate(shown):
-            left = GAP + column * pitch
-            _written(pen, (left, top), lines, TILE)
-            sheet.paste(_tile(pixels), (left, top + CAPTION))
+            tile_left = GAP + column * pitch
+            _write_lines(pen, (tile_left, top), lines, TILE)
+            sheet.paste(_tile(pixels), (tile_left, top + CAPTION))
     content = io.BytesIO()
     sheet.save(content, FORMATS[target.suffix.lower()], quality=88, optimize=True)
     return write(target, "picture", content.getvalue())
 
 
-def coloured(
+def colour_features(
     pixels: NDArray[np.uint8], words: NDArray[np.unsignedinteger], scores: Mapping[int, float]
 ) -> NDArray[np.uint8]:
     """(height, width, channels) image → a grey one with features in the colours of their scores.
@@ -95,7 +97,7 @@ def _tile(pixels: NDArray[np.uint8]) -> Image.Image:
     return tile
 
 
-def _written(
+def _write_lines(
     pen: ImageDraw.ImageDraw, place: tuple[int, int], lines: tuple[str, str], room: int
 ) -> None:
     """Two lines of text, cut where they would be wider than the room."""

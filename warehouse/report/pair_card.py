@@ -112,7 +112,7 @@ def frames_of(row: Row) -> Frames:
     return Frames(
         picture(row.states),
         tuple(tick_text(stage) for stage in shown),
-        tuple(round(one, 1) for one in _places(shown, shown).tolist()),
+        tuple(round(place, 1) for place in _places(shown, shown).tolist()),
     )
 
 
@@ -237,4 +237,4 @@ def picture(content: bytes | None) -> Shown | None:
 def picture_characters(row: Row) -> int:
     """Length of all pictures of a row in base64."""
     pictures = (row.factual, row.counterfactual, row.states)
-    return sum(4 * len(one) // 3 for one in pictures if one)
+    return sum(4 * len(content) // 3 for content in pictures if content)

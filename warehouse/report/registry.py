@@ -30,7 +30,7 @@ def registry_tables(facts: Facts) -> list[Table]:
     def of(row: Row) -> Cell:
         return Cell(place_of(row._asdict()))
 
-    def found(row: Row) -> Cell:
+    def found_cell(row: Row) -> Cell:
         return with_interval(row.found, row.lower_limit, row.upper_limit)
 
     def versions(row: Row) -> Cell:
@@ -42,7 +42,7 @@ def registry_tables(facts: Facts) -> list[Table]:
     def value(row: Row) -> Cell:
         return with_interval(row.value, row.lower_limit, row.upper_limit)
 
-    def accepted(row: Row) -> Cell:
+    def acceptance_cell(row: Row) -> Cell:
         if row.accepted_at is None:
             return Cell("no: it stands")
         return Cell(f"{row.accepted_at:%Y-%m-%d %H:%M}, {row.accepted_by}", row.why)
@@ -50,9 +50,9 @@ def registry_tables(facts: Facts) -> list[Table]:
     failed = "All verdicts"
     moved = {"entry": versions, "of": of, "change": change}
     tables = [
-        facts.table("standing", "Failed verdicts, since when", accepted=accepted),
+        facts.table("standing", "Failed verdicts, since when", accepted=acceptance_cell),
         facts.table("entries", "The newest re-audit", verdict=verdict),
-        facts.table("verdicts", failed, of=of, found=found),
+        facts.table("verdicts", failed, of=of, found=found_cell),
         facts.table("drift", "What moved", DRIFT, **moved),
         facts.table("roles", "Pairs whose role changed"),
         facts.metric_table("history", "Versions and dates", HISTORY, value),
@@ -63,18 +63,18 @@ def registry_tables(facts: Facts) -> list[Table]:
 def history_pictures(facts: Facts) -> list[Picture]:
     """E, C and F over dates, one panel per model that had several versions, by pair type.
 
-    Ticks are what the gates allowed of each version.
+    Ticks are the limits of the gates for each version.
     """
     versions: dict[str, set[str]] = {}
     for row in facts.history:
         versions.setdefault(row.entry, set()).add(row.version)
-    several = [entry for entry, own in versions.items() if len(own) > 1]
+    several = [entry for entry, entry_versions in versions.items() if len(entry_versions) > 1]
     shown = sorted(several, key=lambda entry: (-len(versions[entry]), entry))[:MAX_PANELS]
     pictures = []
     for pair_type in sorted({row.pair_type for row in facts.history}):
-        own = [row for row in facts.history if row.pair_type == pair_type]
-        path = own[0].path
-        rows = [row for row in own if row.entry in shown and row.path == path]
+        rows_of_type = [row for row in facts.history if row.pair_type == pair_type]
+        path = rows_of_type[0].path
+        rows = [row for row in rows_of_type if row.entry in shown and row.path == path]
         if rows:
             title = f"{pair_type}, {path}: versions and dates"
             pictures.append(Picture(title, _history_panels(rows, title)))

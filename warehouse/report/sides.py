@@ -23,7 +23,7 @@ Line = dict[str, Row]
 
 
 def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) -> Path:
-    """Write the page: the newest run beside the others, which stand in their order.
+    """Write the page: the newest run next to the others, in their order.
 
     Raises WriteFailed when the disk refuses.
     """
@@ -38,20 +38,24 @@ def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) 
             colours=COLOURS,
             sides=shown,
             headline=headline(lines, now.names),
-            tables=[_table(metric, own, shown) for metric, own in lines.items()],
+            tables=[_table(metric, metric_lines, shown) for metric, metric_lines in lines.items()],
             models=sorted({model for side in shown.values() for model in side.findings}),
         ),
     )
 
 
 def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str]) -> str:
-    """Where the runs lie furthest apart, in a sentence."""
-    firsts = [(spread(own[0]), metric, own[0]) for metric, own in lines.items() if own]
+    """State in a sentence where the runs lie furthest apart."""
+    firsts = [
+        (spread(metric_lines[0]), metric, metric_lines[0])
+        for metric, metric_lines in lines.items()
+        if metric_lines
+    ]
     size, metric, line = max(firsts, key=lambda first: first[0], default=(0.0, "", {}))
     if not size:
         return "The runs have no mean that differs"
     row = next(iter(line.values()))
-    means = [one.estimate for one in line.values()]
+    means = [row.estimate for row in line.values()]
     what = metric.replace("abs_response", "the response")
     return (
         f"Furthest apart is {row.model_id}: {what} on "
@@ -61,7 +65,7 @@ def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str]) -> str:
 
 
 def spread(line: Line) -> float:
-    """How far the means of a line lie apart, score units; 0 where there is only one."""
+    """Range of the means of a line, score units; 0 where there is only one."""
     means = [row.estimate for row in line.values()]
     return max(means) - min(means)
 
@@ -100,6 +104,6 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side]) -> Table:
 
 
 def _is_apart(row: Row, now: Row) -> bool:
-    """Whether the intervals of two means do not meet; False where one has none."""
+    """True if the intervals of two means do not meet; False where one has none."""
     limits = (row.lower_95, row.upper_95, now.lower_95, now.upper_95)
     return None not in limits and (row.lower_95 > now.upper_95 or row.upper_95 < now.lower_95)

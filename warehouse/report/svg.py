@@ -123,8 +123,8 @@ def _trim(element: ElementTree.Element) -> None:
         if name in UNSEEN or name.startswith("aria-") or (name, element.get(name)) in DEFAULTS:
             del element.attrib[name]
         elif name in ("transform", "d", "width", "height", "x2", "y2", "viewBox"):
-            element.set(name, LONG_NUMBER.sub(_rounded, element.get(name, "")))
+            element.set(name, LONG_NUMBER.sub(_round_number, element.get(name, "")))
 
 
-def _rounded(match: re.Match[str]) -> str:
+def _round_number(match: re.Match[str]) -> str:
     return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")

@@ -1,1 +1,1 @@
-"""What a study found: its audit, read from the views and shown."""
+"""Show the results of an audit: read the views of one study, make its tables and pictures."""

@@ -1,4 +1,4 @@
-"""Which pairs changed their role most with a version: pictures, states, and the curves of both."""
+"""Show the pairs whose role a version changed most: pictures, states and both curves."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -61,7 +61,7 @@ class Changes(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """Entries, the scale of all curves, and what is left out."""
+    """Entries, the scale of all curves, and a note on cards that are left out."""
 
     entries: tuple[Changes, ...]
     scale: str
@@ -73,26 +73,30 @@ def changed_pairs(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Changed
 
     Lower ranks, then entries, are left out until they fit; then pictures.
     """
-    rows = kept = facts.changed_pairs
+    rows = kept_rows = facts.changed_pairs
     places = sorted({row.entry_place for row in rows}, reverse=True)
     for entries, ranks in [*product(places[:1], range(MOST_RANKS, 0, -1)), *product(places, [1])]:
-        kept = tuple(row for row in rows if row.entry_place <= entries and row.rank <= ranks)
-        if sum(map(picture_characters, kept)) <= characters:
+        kept_rows = tuple(row for row in rows if row.entry_place <= entries and row.rank <= ranks)
+        if sum(map(picture_characters, kept_rows)) <= characters:
             break
     else:
         none = dict.fromkeys(("factual", "counterfactual", "states"))
-        kept = tuple(row._replace(**none, shown_t=[]) for row in kept)
+        kept_rows = tuple(row._replace(**none, shown_t=[]) for row in kept_rows)
     scale = 1.0
     if not is_of_probability(facts.run.score):
         scale = max(
-            (float(np.abs(_response(row, when)).max()) for row in kept for when in ("_before", "")),
+            (
+                float(np.abs(_response(row, when)).max())
+                for row in kept_rows
+                for when in ("_before", "")
+            ),
             default=1.0,
         )
-    left_out = len(rows) - len(kept)
+    left_out = len(rows) - len(kept_rows)
     return Changed(
         tuple(
-            _of_entry([row for row in kept if row.entry == entry], facts.run, scale)
-            for entry in dict.fromkeys(row.entry for row in kept)
+            _of_entry([row for row in kept_rows if row.entry == entry], facts.run, scale)
+            for entry in dict.fromkeys(row.entry for row in kept_rows)
         ),
         tick_text(scale),
         f"{left_out} cards are left out, so that the page stays small." if left_out else "",

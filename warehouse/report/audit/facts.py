@@ -1,7 +1,7 @@
-"""What the report says, read from the views of one study.
+"""Read the numbers of a report from the views of one study.
 
 Each part is the result of a query in ``sql/queries/report``, in which ``?`` is the study. The page
-prints the same text beside its table, so that a reader can run it.
+prints the same text below its table, so that a reader can run it.
 """
 
 from collections import Counter, namedtuple
@@ -33,7 +33,7 @@ Rows = tuple[Row, ...]
 class Facts(NamedTuple):
     """Everything that the report shows of one audit: aggregates, and the strongest pairs.
 
-    Every part is named as its query; what its rows are is said there.
+    Every part has the name of its query, whose header states the grain of the rows.
     """
 
     study: str
@@ -80,19 +80,19 @@ class Facts(NamedTuple):
         return self._with_results("pair_type")
 
     def _with_results(self, kind: str) -> tuple[str, ...]:
-        found = {getattr(row, kind) for row in self.profiles}
-        known = [row.display_name for row in self.names if row.kind == kind]
-        return tuple(name for name in known if name in found)
+        names_with_results = {getattr(row, kind) for row in self.profiles}
+        ordered_names = [row.display_name for row in self.names if row.kind == kind]
+        return tuple(name for name in ordered_names if name in names_with_results)
 
     def of_models(self, count: int) -> "Facts":
-        """Facts of the first models alone; what is averaged over models stays."""
-        kept = {row.model_id for row in self.models[:count]}
+        """Facts of the first models; averages over models stay."""
+        model_ids = {row.model_id for row in self.models[:count]}
         parts = (
             *("models", "accuracies", "profiles", "intervals", "breakdowns", "stage_means"),
             *("shown_pairs", "costs"),
         )
         cut = {
-            part: tuple(row for row in getattr(self, part) if row.model_id in kept)
+            part: tuple(row for row in getattr(self, part) if row.model_id in model_ids)
             for part in parts
         }
         return self._replace(**cut)
@@ -105,37 +105,41 @@ class Facts(NamedTuple):
             name = f"{row.entry} {row.version}"
             if row.model_id is not None and name not in names.setdefault(row.model_id, []):
                 names[row.model_id].append(name)
-        shown = {
+        display_names = {
             row.display_name: row.name
             for row in self.names
             if row.kind == "model_id" and row.name not in names and row.name != row.display_name
         }
-        return shown | {", ".join(own): model_id for model_id, own in names.items()}
+        return display_names | {
+            ", ".join(registry_names): model_id for model_id, registry_names in names.items()
+        }
 
     def for_people(self) -> "Facts":
         """The same facts under the names that people know, in every part.
 
-        Models have what the registry calls them instead of ids, but for the parts that list both;
+        Models have their names in the registry instead of ids, but for the parts that list both;
         pair types and paths have their display names, followed by their own where several share
         one.
         """
         names, entries = _shown_names(self.names), ("entries", "history")
-        self = self._replace(names=tuple(_renamed(row, names) for row in self.names))
+        self = self._replace(names=tuple(_with_shown_name(row, names) for row in self.names))
         shown = {"model_id": {model_id: name for name, model_id in self.ids.items()}}
         shown |= dict.fromkeys(("path", "path_a", "path_b"), names["path"])
         shown |= {"pair_type": names["pair_type"]}
 
-        def renamed(row: Row, columns: Iterable[str]) -> Row:
-            found = {column: getattr(row, column) for column in columns}
-            return row._replace(**{c: shown[c].get(name, name) for c, name in found.items()})
+        def with_shown_names(row: Row, columns: Iterable[str]) -> Row:
+            values = {column: getattr(row, column) for column in columns}
+            return row._replace(**{c: shown[c].get(name, name) for c, name in values.items()})
 
         parts: dict[str, Any] = {}
         for part, rows in self._asdict().items():
             if part in ("study", "run", "progress", "names") or not rows:
                 continue
-            own = [one for one in shown if one in rows[0]._fields]
-            columns = [one for one in own if not (one == "model_id" and part in entries)]
-            parts[part] = tuple(renamed(row, columns) for row in rows)
+            named_columns = [column for column in shown if column in rows[0]._fields]
+            columns = [
+                column for column in named_columns if not (column == "model_id" and part in entries)
+            ]
+            parts[part] = tuple(with_shown_names(row, columns) for row in rows)
         return self._replace(**parts)
 
     def table(
@@ -186,17 +190,17 @@ class Facts(NamedTuple):
 
 
 def _shown_names(rows: Rows) -> dict[str, dict[str, str]]:
-    """What pair types, paths and models are called, by kind and name: no two alike."""
+    """Unique display names of pair types, paths and models, by kind and name."""
     count = Counter((row.kind, row.display_name) for row in rows)
     names: dict[str, dict[str, str]] = {"pair_type": {}, "path": {}, "model_id": {}}
     for row in rows:
         is_shared = count[row.kind, row.display_name] > 1
-        own = f"{row.display_name} ({row.name})" if is_shared else row.display_name
-        names[row.kind][row.name] = own
+        shown_name = f"{row.display_name} ({row.name})" if is_shared else row.display_name
+        names[row.kind][row.name] = shown_name
     return names
 
 
-def _renamed(row: Row, names: dict[str, dict[str, str]]) -> Row:
+def _with_shown_name(row: Row, names: dict[str, dict[str, str]]) -> Row:
     return row._replace(display_name=names[row.kind][row.name])
 
 
@@ -231,8 +235,8 @@ def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
     """
     runs = rows_of(connection, "run", study)
     if not runs:
-        known = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
-        raise UnknownName.among("study", study, (name for (name,) in known))
+        studies = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
+        raise UnknownName.among("study", study, (name for (name,) in studies))
     return runs[0]
 
 

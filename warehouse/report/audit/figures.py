@@ -56,7 +56,7 @@ def bar_pictures(facts: Facts) -> Iterator[Picture]:
 
 
 def slope_pictures(facts: Facts) -> Iterator[Picture]:
-    """What the path changes, one picture per pair type; none for a study with one path."""
+    """Compare the paths, one picture per pair type; no picture for a study with one path."""
     for pair_type in facts.profiled_types if len(facts.paths) > 1 else ():
         title = f"{pair_type}: the same models on {len(facts.paths)} reveal paths"
         yield Picture(title, _path_slopes(facts, pair_type))

@@ -1,4 +1,4 @@
-"""How far a study that stops early was scored, and how what was known of it closed in."""
+"""Show how far an early-stopped study was scored, and how its bounds narrowed."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ UNDECIDED = "not enough evidence"
 
 
 class Reach(NamedTuple):
-    """How many sources one rule took until it was decided."""
+    """Number of sources that one rule took until it was decided."""
 
     badge: tuple[str, str]
     words: str
@@ -55,8 +55,10 @@ def stops_title(facts: Facts) -> str:
     """State how much was not scored: of one model its sources, of several how many stopped."""
     if len(facts.stops) == 1:
         (stop,) = facts.stops
-        left = count_text(stop.planned_source_count - stop.source_count)
-        return f"{left} of {count_text(stop.planned_source_count)} sources were not scored"
+        unscored_count = count_text(stop.planned_source_count - stop.source_count)
+        return (
+            f"{unscored_count} of {count_text(stop.planned_source_count)} sources were not scored"
+        )
     if facts.stops:
         return f"{len(facts.stops)} of {len(facts.models)} models were not scored to the end"
     return "Every model was scored to the end"
@@ -68,30 +70,30 @@ def stops_lead(facts: Facts) -> str:
     Empty where no look was recorded.
     """
     last = [row for row in facts.looks if row.is_last]
-    known = [row for row in last if row.verdict != UNDECIDED]
-    early = sum(2 * row.source_count <= row.planned_source_count for row in known)
+    known_rows = [row for row in last if row.verdict != UNDECIDED]
+    early = sum(2 * row.source_count <= row.planned_source_count for row in known_rows)
     if not last:
         return ""
     return (
-        f"{len(known)} of {len(last)} answers are known, {early} of them from half of the sources "
-        "or fewer."
+        f"{len(known_rows)} of {len(last)} answers are known, {early} of them from half of the "
+        "sources or fewer."
     )
 
 
 def look_tables(facts: Facts) -> list[Table]:
-    """How far models were scored, and what the last look at every rule knew."""
+    """Tables of the models that were not scored to the end, and of the last look at each rule."""
     last = facts._replace(looks=tuple(row for row in facts.looks if row.is_last))
 
     def of(row: Row) -> Cell:
         return Cell(place_of(row._asdict()))
 
-    def found(row: Row) -> Cell:
+    def found_cell(row: Row) -> Cell:
         shown = with_interval(row.found, row.lower_limit, row.upper_limit)
         return Cell(shown.text, f"{shown.note} at {percent_text(row.level)}")
 
     tables = [
         facts.table("stops", "Models that were not scored to the end"),
-        last.table("looks", "What the last look knew", of=of, found=found),
+        last.table("looks", "What the last look knew", of=of, found=found_cell),
     ]
     return [table for table in tables if table.rows]
 
@@ -103,14 +105,18 @@ def look_pictures(facts: Facts) -> list[Picture]:
         name = row.rule.replace("_", " ")
         of = (row.entry, f"{row.metric.replace('_', ' ')}, {place_of(row._asdict())}")
         rules.setdefault((*of, f"{name} {limit_text(row.gate_limit)}"), []).append(row)
-    several = {name: own for name, own in rules.items() if len(own) > 1}
+    several = {name: rule_rows for name, rule_rows in rules.items() if len(rule_rows) > 1}
     slowest = sorted(several, key=lambda name: (-several[name][-1].source_count, name))
     shown = {name: tuple(several[name]) for name in slowest[:MOST_PANELS]}
     if not shown:
         return []
     title = "Bounds of all sources, while more of them are scored"
-    left = len(several) - len(shown)
-    note = f"The {len(shown)} that took most; {left} more closed sooner or as late." if left else ""
+    hidden_count = len(several) - len(shown)
+    note = (
+        f"The {len(shown)} that took most; {hidden_count} more closed sooner or as late."
+        if hidden_count
+        else ""
+    )
     return [Picture(title, _panels(shown, title), note)]
 
 
@@ -124,8 +130,8 @@ def _panels(rules: dict[tuple[str, ...], Rows], label: str) -> str:
             "upper": row.upper_limit,
             "limit": None if row.rule == WIDTH else limit_of(row),
         }
-        for name, own in rules.items()
-        for row in own
+        for name, rule_rows in rules.items()
+        for row in rule_rows
     ]
     base = alt.Chart().encode(x=alt.X("seen:Q", title="sources", axis=alt.Axis(tickCount=4)))
     value = alt.Y("found:Q", title="score units, or a share")
@@ -142,5 +148,5 @@ def _panels(rules: dict[tuple[str, ...], Rows], label: str) -> str:
 
 
 def limit_of(row: Row) -> float:
-    """Where a gate has its limit: a change has it as a distance, down for one that may not fall."""
+    """Limit of a gate on the axis; a change has a distance, downwards if it may not fall."""
     return -row.gate_limit if row.rule == "decrease" else row.gate_limit

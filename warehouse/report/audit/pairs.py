@@ -40,7 +40,7 @@ class Look(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """The section: pair types, the scale of all curves, and what is left out."""
+    """The section: pair types, the scale of all curves, and a note on cards that are left out."""
 
     looks: tuple[Look, ...]
     scale: str
@@ -88,22 +88,23 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
     """
     rows = facts.shown_pairs
     counts = sorted({row.model_place for row in rows}, reverse=True)
-    kept = rows
+    kept_rows = rows
     for models, ranks in [*product(counts[:1], range(MOST_RANKS, 0, -1)), *product(counts, [1])]:
-        kept = [row for row in rows if row.model_place <= models and row.rank <= ranks]
-        if sum(map(picture_characters, kept)) <= characters:
+        kept_rows = [row for row in rows if row.model_place <= models and row.rank <= ranks]
+        if sum(map(picture_characters, kept_rows)) <= characters:
             break
     else:
         none = dict.fromkeys(("factual", "counterfactual", "states"))
-        kept = [row._replace(**none, shown_t=[]) for row in kept]
-    left_out = len(rows) - len(kept)
+        kept_rows = [row._replace(**none, shown_t=[]) for row in kept_rows]
+    left_out = len(rows) - len(kept_rows)
     is_probability = is_of_probability(facts.run.score)
-    scale = scale_of(facts.run.score, kept)
-    found = {row.pair_type for row in kept}
-    types = [one for one in facts.profiled_types if one in found]
+    scale = scale_of(facts.run.score, kept_rows)
+    shown_types = {row.pair_type for row in kept_rows}
+    types = [pair_type for pair_type in facts.profiled_types if pair_type in shown_types]
     return Looks(
         tuple(
-            _look([row for row in kept if row.pair_type == one], facts.run, scale) for one in types
+            _look([row for row in kept_rows if row.pair_type == pair_type], facts.run, scale)
+            for pair_type in types
         ),
         tick_text(scale),
         "0.010" if is_probability else "half of the threshold",
@@ -118,18 +119,18 @@ def _look(rows: Sequence[Row], run: Row, scale: float) -> Look:
     models = tuple(dict.fromkeys(row.model_id for row in rows))
     ranks = tuple(sorted({row.rank for row in rows}))
     firsts = sorted((row for row in rows if row.rank == 1), key=lambda row: -row.value)
-    order = {one: [row.model_id for row in firsts if row.component == one] for one in COMPONENTS}
+    order = {role: [row.model_id for row in firsts if row.component == role] for role in COMPONENTS}
 
     def shown_at(row: Row) -> list[str]:
-        own = [_at(models.index(row.model_id) + 1, row.rank)]
+        places = [_at(models.index(row.model_id) + 1, row.rank)]
         place = order[row.component].index(row.model_id) + 1
-        return own + [_at(0, place)] * (row.rank == 1 and place in ranks)
+        return places + [_at(0, place)] * (row.rank == 1 and place in ranks)
 
     at = {(row.component, place) for row in rows for place in shown_at(row)}
-    wanted = product(COMPONENTS, enumerate(("", *models)), ranks)
+    cells = product(COMPONENTS, enumerate(("", *models)), ranks)
     blanks = (
         Blank(component, model, _at(number, rank))
-        for component, (number, model), rank in wanted
+        for component, (number, model), rank in cells
         if (component, _at(number, rank)) not in at
     )
     cards = (card_of(row, run.score, run.epsilon, scale, " ".join(shown_at(row))) for row in rows)
@@ -137,5 +138,5 @@ def _look(rows: Sequence[Row], run: Row, scale: float) -> Look:
 
 
 def _at(place: int, rank: int) -> str:
-    """Class of what is shown when a model, or 0 for all of them, and a rank are chosen."""
+    """CSS class of the card that a model (0: all models) and a rank select."""
     return f"at-{place}-{rank}"

@@ -54,7 +54,7 @@ SUMMED = (
 
 
 def glance_table(facts: Facts) -> Table:
-    """How far the models differ on the first path, one row per pair type."""
+    """Spread of the models on the first path, one row per pair type."""
     path = next(iter(facts.paths), "")
     spreads = {share: partial(_spread, facts, path, share) for share in SPREADS}
     fields = fields_of("glance", pair_type=Cell, path=lambda _: Cell(path), **spreads).values()
@@ -64,10 +64,10 @@ def glance_table(facts: Facts) -> Table:
 
 def pair_table(facts: Facts) -> Table:
     """The pairs of every type; below a name for people is the one that queries know."""
-    own = {row.display_name: row.name for row in facts.names if row.kind == "pair_type"}
+    ids = {row.display_name: row.name for row in facts.names if row.kind == "pair_type"}
 
     def pair_type(row: Row) -> Cell:
-        name = own.get(row.pair_type, row.pair_type)
+        name = ids.get(row.pair_type, row.pair_type)
         return Cell(row.pair_type, name if name != row.pair_type else "")
 
     return facts.table("pair_types", "Pairs", pair_type=pair_type)
@@ -117,13 +117,15 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
         return Cell(score_text(row.p50), limits)
 
     tables = []
-    found = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
+    groupings = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
     order = facts.profiled_types
-    for pair_type, grouping in sorted(found, key=lambda one: (*order, one[0]).index(one[0])):
-        own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
+    for pair_type, grouping in sorted(
+        groupings, key=lambda group: (*order, group[0]).index(group[0])
+    ):
+        rows = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
         title = f"{pair_type}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(
-            facts._replace(breakdowns=tuple(own)).metric_table(
+            facts._replace(breakdowns=tuple(rows)).metric_table(
                 "breakdowns", title, ("model_id", "member"), mean, p50=median
             )
         )
@@ -160,7 +162,7 @@ def breakdown_title(facts: Facts) -> str:
 
 
 def ratio_table(facts: Facts) -> Table:
-    """What the path does to the mean over models of every metric."""
+    """Ratio of the means over models on two paths, for every metric."""
 
     def cell(row: Row) -> Cell:
         ratio = MISSING if row.ratio is None else f"× {score_text(row.ratio)}"
@@ -171,7 +173,7 @@ def ratio_table(facts: Facts) -> Table:
 
 
 def rank_table(facts: Facts) -> Table:
-    """Whether one path ranks the models like another."""
+    """Rank correlation of the models between two paths, for every metric."""
 
     def reason(row: Row) -> str:
         few = f"fewer than {FEWEST_RANKED} models"
@@ -191,7 +193,7 @@ def rank_table(facts: Facts) -> Table:
 
 
 def sweep_table(facts: Facts) -> Table:
-    """How the gate moves response between the components, as a mean over models."""
+    """Mean over models of E, C and F at several thresholds."""
 
     def epsilon(row: Row) -> Cell:
         return Cell(
@@ -202,7 +204,7 @@ def sweep_table(facts: Facts) -> Table:
 
 
 def cost_table(facts: Facts, shown: Facts) -> Table:
-    """What scoring took, for every model that is shown and for all models together."""
+    """Cost of scoring for each model that is shown, and for all models together."""
     position = {row.model_id: place for place, row in enumerate(shown.models)}
     rows = sorted(shown.costs, key=lambda row: position[row.model_id])
     fields = fields_of("costs").values()
@@ -227,11 +229,11 @@ def _spread(facts: Facts, path: str, share: str, pair_type: str) -> Cell:
     """Lowest and highest share of a pair type; the note names the model with the highest."""
     rows = at(facts.profiles, pair_type, path)
     shares = ((getattr(row, share), row.model_id) for row in rows)
-    known = sorted((share, model) for share, model in shares if share is not None)
-    if not known:
+    known_shares = sorted((share, model) for share, model in shares if share is not None)
+    if not known_shares:
         return Cell(MISSING)
-    (low, _), (high, model) = known[0], known[-1]
-    if len(known) == 1:
+    (low, _), (high, model) = known_shares[0], known_shares[-1]
+    if len(known_shares) == 1:
         return Cell(percent_text(high))
     return Cell(f"{percent_text(low)} – {percent_text(high)}", f"highest: {model}")
 

@@ -1,4 +1,4 @@
-"""How far the findings of an audit hold: sample, threshold, stages, paths, control, gaps."""
+"""State how far findings hold: sample, threshold, stages, paths, control, gaps."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

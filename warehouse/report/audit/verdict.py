@@ -89,23 +89,25 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
     by_rule: dict[str, list[Row]] = {}
     for row in facts.findings:
         by_rule.setdefault(row.rule, []).append(row)
-    said = []
+    phrases = []
     for rule, rows in by_rule.items():
-        one, several, of = SAID[rule]
+        singular, plural, of = SAID[rule]
         names = {row.pair_type_name for row in rows if row.rule != "no_response"}
         what = names.pop() if len(names) == 1 else of
-        said.append((several if len(rows) > 1 else one).format(what))
+        phrases.append((plural if len(rows) > 1 else singular).format(what))
     count = len(facts.findings)
     if count == 1:
-        return f"{facts.findings[0].model_id} {said[0]}"
-    if len(said) == 1:
-        return f"{'Both' if count == 2 else f'All {count}'} models {said[0]}"
-    counted = (f"{len(rows)} {words}" for rows, words in zip(by_rule.values(), said, strict=True))
+        return f"{facts.findings[0].model_id} {phrases[0]}"
+    if len(phrases) == 1:
+        return f"{'Both' if count == 2 else f'All {count}'} models {phrases[0]}"
+    counted = (
+        f"{len(rows)} {words}" for rows, words in zip(by_rule.values(), phrases, strict=True)
+    )
     return f"Of {count} models, {', '.join(counted)}"
 
 
 def _question(facts: Facts) -> str:
-    """State what was changed in how many inputs, and how the inputs were revealed."""
+    """State the change, the number of its inputs, and how the inputs were revealed."""
     changes = list(dict.fromkeys(row.pair_type for row in facts.pair_types))
     sources = max((row.source_count for row in facts.pair_types), default=0)
     models = f"{len(facts.models):,} models" if len(facts.models) != 1 else "one model"
@@ -128,26 +130,28 @@ def _changes(facts: Facts) -> Iterator[str]:
     for entry in changed[:MOST]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
         what = "" if entry.change == entry.state else f" ({entry.change})"
-        own = [row for row in facts.drift if row.entry == entry.entry]
-        against = "last_passed" if any(row.against == "last_passed" for row in own) else "previous"
-        own = [row for row in own if row.against == against]
+        moves = [row for row in facts.drift if row.entry == entry.entry]
+        against = (
+            "last_passed" if any(row.against == "last_passed" for row in moves) else "previous"
+        )
+        moves = [row for row in moves if row.against == against]
         moved = [
             f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} "
             f"{score_text(row.value_before)} → {score_text(row.value)}"
             # Components say what became of a response; shares only of how much of it.
-            for row in sorted(own, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
+            for row in sorted(moves, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
                 :MOST_BARS
             ]
         ]
-        more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
+        more = f" and {len(moves) - len(moved)} more" if len(moves) > len(moved) else ""
         still = "; nothing moved by more than chance" if entry.version_before else ""
-        found = f"; {', '.join(moved)}{more}" if moved else still
+        outcome = f"; {', '.join(moved)}{more}" if moved else still
         if entry.model_id in early:
-            found = "; it was scored no further than its gates needed"
+            outcome = "; it was scored no further than its gates needed"
         verdict = verdict_text(entry.verdict, entry.state) or entry.state
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
-            f"{verdict}{found if entry.state == 'audited' else ''}"
+            f"{verdict}{outcome if entry.state == 'audited' else ''}"
         )
     if len(changed) > MOST:
         yield f"and {len(changed) - MOST} more"
@@ -158,8 +162,8 @@ def _changes(facts: Facts) -> Iterator[str]:
 def _decision(facts: Facts) -> str:
     """Say whether the models keep the limits of the study."""
     count, decided = len(facts.findings), Counter(row.decision for row in facts.findings)
-    decision, headline, one, several = next(each for each in DECISIONS if decided[each[0]])
+    decision, headline, singular, plural = next(each for each in DECISIONS if decided[each[0]])
     part = decided[decision]
     subject = f"all {count} models" if part == count else f"{part} of {count} models"
     subject = facts.findings[0].model_id if count == 1 else subject
-    return f"{headline}: {subject} {one if part == 1 else several}"
+    return f"{headline}: {subject} {singular if part == 1 else plural}"

@@ -11,7 +11,7 @@ from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
     END,
     INTERVALS,
-    captioned,
+    caption_of,
     display_name,
     drawn_values,
     interval_lines,
@@ -30,8 +30,8 @@ DECAF = "DECAF"
 def benchmark_pictures(paper: Paper) -> list[Picture]:
     """Pictures of the kinds ``methods`` and ``bins`` that can be drawn."""
     makers = {"methods": methods_picture, "bins": bins_picture}
-    found = figures_of(paper, *makers)
-    pictures = [makers[figure.kind](paper, figure, table) for figure, table in found]
+    figures = figures_of(paper, *makers)
+    pictures = [makers[figure.kind](paper, figure, table) for figure, table in figures]
     return [picture for picture in pictures if picture is not None]
 
 
@@ -75,7 +75,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         height=alt.Step(20),
         spacing=16,
     )
-    title = captioned(figure.title, paper, table, figure.figure)
+    title = caption_of(figure.title, paper, table, figure.figure)
     note = with_marks(INTERVALS if table.has_intervals else "", rows)
     return Picture(title, paper_svg(chart, title, paper, table), note)
 
@@ -85,7 +85,7 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
 
     The paper gives no value of a single bin. Where no bin is defined a line says so.
     """
-    title = captioned(figure.title, paper, table, figure.figure)
+    title = caption_of(figure.title, paper, table, figure.figure)
     values = drawn_values(
         (row for row in table.rows if figure.is_drawn(row) and row.of["part"].startswith("bin ")),
         bin=lambda row: int(row.of["part"].removeprefix("bin ")),

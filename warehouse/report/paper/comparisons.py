@@ -78,13 +78,15 @@ def _comparisons(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper
             alone.execute(f"CREATE TABLE {name} ({listed})")
             if name in read:
                 rows = [{"study": study, **row.of, **row._asdict()} for row in read[name]]
-                given = pa.Table.from_pylist([{c: row[c] for c in columns} for row in rows])
+                rows_of_view = pa.Table.from_pylist([{c: row[c] for c in columns} for row in rows])
             elif set(REQUIRED) <= columns.keys():
                 continue  # a table without rows of the study
             else:
-                asked = connection.sql(f"FROM {name} WHERE study = $study", params={"study": study})
-                given = asked.to_arrow_table()
-            alone.register("given", given)
+                stored_rows = connection.sql(
+                    f"FROM {name} WHERE study = $study", params={"study": study}
+                )
+                rows_of_view = stored_rows.to_arrow_table()
+            alone.register("given", rows_of_view)
             alone.execute(f"INSERT INTO {name} BY NAME FROM given")
         create_views(alone, [view for name, view in scripts.items() if name in whole | parts])
         return alone.execute(query("report/comparisons")).fetchall()

@@ -9,7 +9,7 @@ from decaf.library.plots import COLOURS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
-    captioned,
+    caption_of,
     display_name,
     drawn_values,
     marks,
@@ -72,7 +72,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
         chart = panels(chart, "panel", names, width=width, height=HEIGHT)
     else:
         chart = chart.properties(width=width, height=HEIGHT)
-    caption = captioned(figure.title, paper, table, figure.figure)
+    caption = caption_of(figure.title, paper, table, figure.figure)
     note = with_marks(RESAMPLED if table.has_intervals else "", rows)
     return Picture(caption, paper_svg(chart, caption, paper, table), note)
 

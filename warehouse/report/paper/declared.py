@@ -63,7 +63,7 @@ class Figure(NamedTuple):
         return self.panels[str(row.of[self.panel])] if self.panel else ""
 
     def is_drawn(self, row: PaperRow) -> bool:
-        """Whether a row has the values of ``rows``, and belongs to a panel where there are any."""
+        """True if a row has the values of ``rows`` and belongs to a panel where there are any."""
         return (not self.panel or str(row.of[self.panel]) in self.panels) and all(
             str(row.of[column]) in values.split(",") for column, values in self.rows.items()
         )
@@ -74,12 +74,12 @@ def figures_of(paper: Paper, *kinds: str) -> list[tuple[Figure, PaperTable]]:
     tables = {table.name: table for table in paper.tables}
     return [
         (figure, tables[figure.view])
-        for figure in _declared()
+        for figure in _read_figures()
         if figure.kind in kinds and figure.view in tables
     ]
 
 
-def _declared() -> list[Figure]:
+def _read_figures() -> list[Figure]:
     figures = []
     for path in sorted(SQL_FOLDER.glob("studies/*/figures.csv")):
         with path.open(newline="", encoding="utf-8") as file:

@@ -6,7 +6,7 @@ from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.entry_panels import distinct, in_panels, label
 from warehouse.report.paper.heat_figures import heat_map
-from warehouse.report.paper.marks import captioned, display_name, drawn_values, paper_svg
+from warehouse.report.paper.marks import caption_of, display_name, drawn_values, paper_svg
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.paper.scatter_figures import scatter
 from warehouse.report.svg import INK, Picture, colour_scale
@@ -19,7 +19,7 @@ BAR = 9
 
 def entry_pictures(paper: Paper) -> list[Picture]:
     """Pictures of the kinds ``scatter``, ``heat_map`` and ``stacked`` with anything to draw."""
-    makers = {"scatter": scatter, "heat_map": heat_map, "stacked": _stacked}
+    makers = {"scatter": scatter, "heat_map": heat_map, "stacked": _stacked_bars}
     drawn = [
         (figure, table, makers[figure.kind](figure, table, paper))
         for figure, table in figures_of(paper, *makers)
@@ -27,7 +27,7 @@ def entry_pictures(paper: Paper) -> list[Picture]:
     pictures = []
     for figure, table, chart in drawn:
         if chart is not None:
-            caption = captioned(figure.title, paper, table, figure.figure)
+            caption = caption_of(figure.title, paper, table, figure.figure)
             svg = paper_svg(chart, caption, paper, table)
             pictures.append(Picture(caption, svg, _note(figure, svg)))
     return pictures
@@ -46,13 +46,13 @@ def _note(figure: Figure, svg: str) -> str:
     return " ".join(sentences)
 
 
-def _stacked(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
+def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
     """E, C and F of every entry as one bar; ``x`` is the column that says which a row is of.
 
     The first column of ``method`` names the rows of the picture, the others the bars of a row.
     """
     along = figure.along[0]
-    first, *others = figure.method.split(",")
+    first, *bar_columns = figure.method.split(",")
 
     def part(row: PaperRow) -> str:
         return str(row.of[along]).removesuffix(SHARE)
@@ -63,7 +63,7 @@ def _stacked(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
         part=part,
         place=lambda row: COMPONENTS.index(part(row)),
         y=lambda row: display_name(row.of[first]),
-        bar=lambda row: label(others, row),
+        bar=lambda row: label(bar_columns, row),
     )
     if not values:
         return None

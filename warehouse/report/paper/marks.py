@@ -104,14 +104,14 @@ def drawn_values(
     ]
 
 
-def captioned(title: str, paper: Paper, table: PaperTable, place: str = "") -> str:
+def caption_of(title: str, paper: Paper, table: PaperTable, place: str = "") -> str:
     """Add to a picture's title which figure of the paper it is, and whether of other data.
 
     The place is the table's first one unless it is given.
     """
     figure = FIGURE.search(place or table.paper)
-    known = DATA[paper.is_comparable(table)]
-    return f"{title} (the paper's {figure[0]}{known})" if figure else title
+    data_note = DATA[paper.is_comparable(table)]
+    return f"{title} (the paper's {figure[0]}{data_note})" if figure else title
 
 
 def with_marks(note: str, rows: Iterable[PaperRow]) -> str:

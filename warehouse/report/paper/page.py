@@ -33,7 +33,7 @@ from warehouse.report.paper.tables import (
     shown_levels,
     title,
     whole_difference,
-    written,
+    write_value,
 )
 
 MARKUP = re.compile(r"([\\`<>&\[\]*])")
@@ -124,7 +124,7 @@ def number(value: float | None) -> str:
 
 
 def difference(row: PaperRow) -> str:
-    """Write what a row has more, or less, than the paper.
+    """Write the difference of a row from the paper.
 
     Examples
     --------
@@ -138,8 +138,10 @@ def difference(row: PaperRow) -> str:
 
 
 def _section(table: PaperTable, paper: Paper) -> Section:
-    listed = table.listed
-    rows = [row for _, line in listed for row in line.values()] if table.is_wide else listed
+    first_lines = table.first_lines
+    rows = (
+        [row for _, line in first_lines for row in line.values()] if table.is_wide else first_lines
+    )
     reasons = dict.fromkeys(row.reason for row in rows if row.reason)
     notes = {reason: place for place, reason in enumerate(reasons, 1)}
     if table.is_wide:
@@ -148,8 +150,8 @@ def _section(table: PaperTable, paper: Paper) -> Section:
             *(Column(title(paper, name)) for name in table.statistics),
         ]
         lines = [
-            [*map(name_of, of), *(_beside(line.get(name), notes) for name in table.statistics)]
-            for of, line in listed
+            [*map(name_of, of), *(_compare(line.get(name), notes) for name in table.statistics)]
+            for of, line in first_lines
         ]
     else:
         levels = shown_levels(table)
@@ -158,38 +160,38 @@ def _section(table: PaperTable, paper: Paper) -> Section:
         lines = [
             [
                 *(name_of(row.of[name]) for name in table.columns),
-                _noted(number(row.estimate), row, notes),
+                _with_note(number(row.estimate), row, notes),
                 *(_interval(getattr(row, low), getattr(row, high)) for _, low, high in levels),
-                _published(row),
+                _published_text(row),
                 difference(row),
             ]
-            for row in listed
+            for row in first_lines
         ]
     about = f"Paper: {table.paper}. View: `{table.name}`. {said_of(table)}".rstrip()
     return Section(table.title, about, columns, lines, notes)
 
 
-def _beside(row: PaperRow | None, notes: dict[str, int]) -> str:
+def _compare(row: PaperRow | None, notes: dict[str, int]) -> str:
     if row is None:
         return MISSING
     ours, theirs = number(row.estimate), number(row.published)
     if row.published is None:
-        return _noted(ours, row, notes)
+        return _with_note(ours, row, notes)
     if row.difference is None:
-        return _noted(f"{ours} ({theirs})", row, notes)
+        return _with_note(f"{ours} ({theirs})", row, notes)
     if whole_difference(row):  # 0 and 1 are counts, too, beside a larger one
         ours, theirs = count_text(int(row.estimate)), count_text(int(row.published))
-    return _noted(f"{ours} ({theirs}, {difference(row)})", row, notes)
+    return _with_note(f"{ours} ({theirs}, {difference(row)})", row, notes)
 
 
-def _noted(text: str, row: PaperRow, notes: dict[str, int]) -> str:
-    """Add the number of a row's reason to what is written of it."""
+def _with_note(text: str, row: PaperRow, notes: dict[str, int]) -> str:
+    """Add the number of a row's reason to its text."""
     return f"{text}<sup>{notes[row.reason]}</sup>" if row.reason else text
 
 
 def name_of(value: Any) -> str:
-    """Write what a row is of: a bar would end its cell, and nothing of it is a tag or a link."""
-    text = number(value) if isinstance(value, float) else written(value)
+    """Write a value that identifies a row; escape bars, tags and links."""
+    text = number(value) if isinstance(value, float) else write_value(value)
     return MARKUP.sub(r"\\\1", text.replace("|", "/"))
 
 
@@ -197,7 +199,7 @@ def _interval(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
-def _published(row: PaperRow) -> str:
+def _published_text(row: PaperRow) -> str:
     limits = _interval(row.published_lower_95, row.published_upper_95)
     text = number(row.published)
     return text if limits == MISSING else f"{text} {limits}"

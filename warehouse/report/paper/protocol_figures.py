@@ -10,7 +10,7 @@ from warehouse.report.paper.declared import figures_of
 from warehouse.report.paper.marks import (
     END,
     INTERVALS,
-    captioned,
+    caption_of,
     display_name,
     drawn_values,
     interval_lines,
@@ -38,13 +38,13 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
     for figure, table in figures_of(paper, "bars"):
         rows = [row for row in table.rows if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
-            own = [row for row in rows if row.of["pair_type"] == pair_type]
-            drawn = [row for row in own if row.estimate is not None]
+            rows_of_type = [row for row in rows if row.of["pair_type"] == pair_type]
+            drawn = [row for row in rows_of_type if row.estimate is not None]
             if drawn:
-                chart = metric_bars(own, figure.title, figure.reference)
+                chart = metric_bars(rows_of_type, figure.title, figure.reference)
                 note = with_marks(INTERVALS, drawn)
                 name = f"{display_name(pair_type)}: {figure.title}"
-                caption = captioned(name, paper, table)
+                caption = caption_of(name, paper, table)
                 svg = paper_svg(chart, caption, paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures
@@ -74,7 +74,7 @@ def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
         if values:
             names = display_name(path_a), display_name(path_b)
             title = f"{display_name(pair_type)}: {names[1]} against {names[0]}, {figure.title}"
-            caption = captioned(title, paper, table)
+            caption = caption_of(title, paper, table)
             svg = paper_svg(order_scatter(values, *names), caption, paper, table)
             note = "On the line both orders of the patches give the same mean."
             pictures.append(Picture(caption, svg, note))
@@ -91,16 +91,16 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
             "intervals that resample models.",
         ),
     }
-    found = figures_of(paper, *makers)
+    figures = figures_of(paper, *makers)
     pictures = []
-    for pair_type in _distinct(row.of["pair_type"] for _, table in found for row in table.rows):
-        for figure, table in found:
+    for pair_type in _distinct(row.of["pair_type"] for _, table in figures for row in table.rows):
+        for figure, table in figures:
             draw, note = makers[figure.kind]
-            own = [row for row in table.rows if row.of["pair_type"] == pair_type]
-            chart = draw(own)
+            rows_of_type = [row for row in table.rows if row.of["pair_type"] == pair_type]
+            chart = draw(rows_of_type)
             if chart is not None:
                 name = f"{display_name(pair_type)}: {figure.title}"
-                caption = captioned(name, paper, table)
+                caption = caption_of(name, paper, table)
                 pictures.append(Picture(caption, paper_svg(chart, caption, paper, table), note))
     return pictures
 
@@ -138,12 +138,17 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> alt.ConcatCha
     """Model means on two paths, a panel per component with its own scale, score units."""
     charts = []
     for name in NAMES.values():
-        own = [value for value in values if value["metric"] == name and None not in value.values()]
-        top = max((max(value["x"], value["y"]) for value in own), default=0.0) * 1.05 or 1.0
+        points_of_metric = [
+            value for value in values if value["metric"] == name and None not in value.values()
+        ]
+        top = (
+            max((max(value["x"], value["y"]) for value in points_of_metric), default=0.0) * 1.05
+            or 1.0
+        )
         scale = alt.Scale(domain=[0, top], nice=False)
         axis = alt.Axis(tickCount=3)
         points = (
-            alt.Chart(alt.InlineData(values=own))
+            alt.Chart(alt.InlineData(values=points_of_metric))
             .mark_point(filled=True, size=34, opacity=0.8)
             .encode(
                 x=alt.X("x:Q", title=[path_a, RESPONSE], scale=scale, axis=axis),

@@ -1,6 +1,6 @@
 """Tables of the paper as a study's own numbers: every view of ``sql/studies/`` that has rows of it.
 
-Such a view has the column ``study``, columns that say what a row is of, those of
+Such a view has the column ``study``, columns that identify a row, those of
 :data:`REQUIRED` and any of :data:`NUMBERS`; the report needs to know no more of it. A view with the
 columns of :data:`DataNote` says of every study of its data set whether it has the paper's data.
 """
@@ -32,7 +32,7 @@ COLUMNS_OF = (
 
 
 class PaperRow(NamedTuple):
-    """One row: what it is of, by column, and its numbers."""
+    """One row: its identifying columns and its numbers."""
 
     of: dict[str, Any]
     estimate: float | None
@@ -74,7 +74,7 @@ class PaperTable(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether statistics are shown side by side: each is one number, without an interval."""
+        """True if statistics are shown side by side: each is one number, without an interval."""
         return STATISTIC in self.columns and not self.has_intervals
 
     @property
@@ -84,20 +84,20 @@ class PaperTable(NamedTuple):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Columns that say what a line of a wide table is of."""
+        """Columns that identify a line of a wide table."""
         return tuple(name for name in self.columns if name != STATISTIC)
 
     @property
     def lines(self) -> dict[tuple[Any, ...], dict[str, PaperRow]]:
-        """Rows of a wide table by what a line is of and by statistic, in the order of its rows."""
-        found: dict[tuple[Any, ...], dict[str, PaperRow]] = {}
+        """Rows of a wide table by the columns of its lines and by statistic, in their order."""
+        lines: dict[tuple[Any, ...], dict[str, PaperRow]] = {}
         for row in self.rows:
-            line = found.setdefault(tuple(row.of[name] for name in self.groups), {})
+            line = lines.setdefault(tuple(row.of[name] for name in self.groups), {})
             line[row.of[STATISTIC]] = row
-        return found
+        return lines
 
     @property
-    def listed(self) -> list[Any]:
+    def first_lines(self) -> list[Any]:
         """Its first lines as they are listed: the items of ``lines``, or rows of a long table.
 
         Of curves these are the lines at either end.
@@ -107,8 +107,8 @@ class PaperTable(NamedTuple):
             along = [row.of[self.curve] for row in rows]
             ends = min(along), max(along)
             rows = tuple(row for row in rows if row.of[self.curve] in ends)
-        kept = self._replace(rows=rows)
-        return list(kept.lines.items() if self.is_wide else rows)[:LONGEST]
+        shown_table = self._replace(rows=rows)
+        return list(shown_table.lines.items() if self.is_wide else rows)[:LONGEST]
 
     @property
     def length(self) -> int:
@@ -122,7 +122,7 @@ class PaperTable(NamedTuple):
 
 
 class Statistic(NamedTuple):
-    """What a statistic is called, its unit, which way is better, and what it is."""
+    """Title of a statistic, its unit, which way is better, and its definition."""
 
     title: str
     unit: str
@@ -139,7 +139,7 @@ class Statistic(NamedTuple):
 
 
 class DataNote(NamedTuple):
-    """Whether the study's data are those of the published values, and why it is said.
+    """True if the study's data are those of the published values, with the reason.
 
     A view has the fields without a default, and any of the others.
     """
@@ -166,7 +166,7 @@ class Paper(NamedTuple):
         return next((table.rows for table in self.tables if table.name == name), ())
 
     def is_comparable(self, table: PaperTable) -> bool | None:
-        """Whether the paper's values of a table are of such data; None if nothing is known."""
+        """True if the paper's values of a table are of such data; None if nothing is known."""
         if table.published == ANY_DATA:
             return True
         if self.data is None:
@@ -214,12 +214,12 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     """
     columns = dict(connection.execute(COLUMNS_OF, [f"{KIND}_"]).fetchall())
     notes: dict[str, DataNote | None] = {}
-    for name, found in columns.items():
-        if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(found):
-            known = [field for field in DataNote._fields if field in found]
-            said = f"SELECT {', '.join(known)} FROM {name} WHERE study = ?"
-            row = connection.execute(said, [study]).fetchone()
-            note = None if row is None else DataNote(**dict(zip(known, row, strict=True)))
+    for name, column_names in columns.items():
+        if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(column_names):
+            fields = [field for field in DataNote._fields if field in column_names]
+            note_query = f"SELECT {', '.join(fields)} FROM {name} WHERE study = ?"
+            row = connection.execute(note_query, [study]).fetchone()
+            note = None if row is None else DataNote(**dict(zip(fields, row, strict=True)))
             notes[name.removesuffix("data")] = note
     foreign = tuple(prefix for prefix, note in notes.items() if note is None)
     tables = []
@@ -238,8 +238,8 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             view.published,
             view.curve,
         )
-        found = connection.execute(table.query, [study]).fetchall()
-        rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
+        value_rows = connection.execute(table.query, [study]).fetchall()
+        rows = tuple(_row(dict(zip(names, values, strict=True))) for values in value_rows)
         if rows:
             tables.append(table._replace(rows=rows))
     statistics = {

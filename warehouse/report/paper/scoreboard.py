@@ -83,8 +83,8 @@ class Scoreboard(NamedTuple):
     @property
     def studies(self) -> list[Row]:
         """One row of each study that any number is of."""
-        found = {row.study: row for row in self.rows if row.estimate is not None}
-        return [found[study] for study in sorted(found)]
+        rows_by_study = {row.study: row for row in self.rows if row.estimate is not None}
+        return [rows_by_study[study] for study in sorted(rows_by_study)]
 
 
 def read_scoreboard(folders: Sequence[Path]) -> Scoreboard:
@@ -136,9 +136,9 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         sections=[(paper, list(rows)) for paper, rows in groupby(board.rows, attrgetter("paper"))],
         pages={study: link(page) for study, page in board.pages.items()} if has_pages else {},
         link=link if has_pages else None,
-        embedded=_embedded,
+        embedded=_embed,
         what=what_it_is_of,
-        published=_published,
+        published=_published_text,
         ours=_ours,
         difference=_difference,
         name=name_of,
@@ -147,19 +147,21 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
 
 
 def what_it_is_of(row: Row) -> str:
-    """Write what a number of the paper is of; a value of all is of its statistic alone."""
+    """Write the unit, method and part of a number of the paper; a dash without any."""
     return ", ".join(filter(None, (row.unit, row.method, row.part))) or MISSING
 
 
-def _published(row: Row) -> list[str]:
-    return _written(row, row.published, row.published_lower_95, row.published_upper_95)
+def _published_text(row: Row) -> list[str]:
+    return _write_number(row, row.published, row.published_lower_95, row.published_upper_95)
 
 
 def _ours(row: Row) -> list[str]:
-    return _written(row, row.estimate, row.lower_95, row.upper_95)
+    return _write_number(row, row.estimate, row.lower_95, row.upper_95)
 
 
-def _written(row: Row, value: float | None, low: float | None, high: float | None) -> list[str]:
+def _write_number(
+    row: Row, value: float | None, low: float | None, high: float | None
+) -> list[str]:
     """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
     if is_count(value) or _is_whole(row, value):
         return [count_text(int(value))]
@@ -177,5 +179,5 @@ def _is_whole(row: Row, value: float | None) -> bool:
     return row.kind == "count" and value is not None and value.is_integer()
 
 
-def _embedded(picture: Path) -> str:
+def _embed(picture: Path) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(picture.read_bytes()).decode()}"

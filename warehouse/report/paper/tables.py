@@ -24,12 +24,12 @@ def paper_tables(paper: Paper, study: str) -> list[Table]:
         fields = _wide(table, paper, label) if table.is_wide else _long(table, label)
         note = f"Paper: {table.paper}. View: {table.name}. {said_of(table)}".rstrip()
         query = runnable(table.query, study)
-        tables.append(of_fields(table.title, fields, table.listed, query, note))
+        tables.append(of_fields(table.title, fields, table.first_lines, query, note))
     return tables
 
 
 def data_note(data: DataNote | None) -> str:
-    """What a reader must know before comparing with the paper."""
+    """State whether the data allow a comparison with the paper."""
     if data is None:
         return "Published values are shown without a check of the data: comparability unknown."
     if data.is_official:
@@ -38,35 +38,35 @@ def data_note(data: DataNote | None) -> str:
 
 
 def fingerprints(data: DataNote | None) -> dict[str, str]:
-    """Digests of what was audited and fitted, whole, by what each is of."""
-    known = {} if data is None else {"pairs": data.pairs_digest, "training": data.training_digest}
-    return {name: value for name, value in known.items() if value}
+    """Whole digests of the audited pairs and of the training data, by name."""
+    digests = {} if data is None else {"pairs": data.pairs_digest, "training": data.training_digest}
+    return {name: value for name, value in digests.items() if value}
 
 
 def said_of(table: PaperTable) -> str:
     """Words that its published values need no data of the paper, and that not all is listed."""
     words = ["Its published values hold of any data."] if table.published == ANY_DATA else []
-    if table.length > len(table.listed):
+    if table.length > len(table.first_lines):
         ends = f"lines of the least and the largest {table.curve}" if table.curve else "first lines"
-        words.append(f"The {ends}, {len(table.listed)} of {table.length:,}; its view has all.")
+        words.append(f"The {ends}, {len(table.first_lines)} of {table.length:,}; its view has all.")
     return " ".join(words)
 
 
 def budget_note(paper: Paper) -> str:
     """Methods whose numbers come from another budget than the paper's; empty without any."""
-    shares = [f"{name} {written(share)}" for name, share in paper.other_budgets.items()]
+    shares = [f"{name} {write_value(share)}" for name, share in paper.other_budgets.items()]
     return (
         f"Other budgets than the paper's, as shares of it: {', '.join(shares)}." if shares else ""
     )
 
 
-def written(value: Any) -> str:
-    """Write what a row is of, or a number.
+def write_value(value: Any) -> str:
+    """Write an identifying value of a row, or a number.
 
     Examples
     --------
-    >>> written("blend"), written(None), written(0.0123), written(8289.0), written(True)
-    ('blend', '–', '0.012', '8,289', 'yes')
+    >>> write_value("blend"), write_value(None), write_value(0.0123), write_value(8289.0)
+    ('blend', '–', '0.012', '8,289')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -78,18 +78,18 @@ def written(value: Any) -> str:
 
 
 def is_count(value: Any) -> bool:
-    """Whether an estimate is a count, as far as can be told: a whole number from 2 on."""
+    """True if an estimate looks like a count: a whole number from 2 on."""
     return isinstance(value, float) and value.is_integer() and abs(value) >= WHOLE
 
 
 def is_number(table: PaperTable, name: str) -> bool:
-    """Whether a column that says what a row is of holds numbers alone, where it is not empty."""
+    """True if the filled cells of an identifying column are all numbers."""
     values = [row.of[name] for row in table.rows if row.of[name] is not None]
     return bool(values) and all(type(value) in (int, float) for value in values)  # no truth values
 
 
 def whole_difference(row: PaperRow) -> str | None:
-    """Write what a count has more, or less, than the paper's; None where neither is a count."""
+    """Write the difference of a count from the paper's; None where neither is a count."""
     has_count = is_count(row.estimate) or is_count(row.published)
     return (
         f"{row.difference:+,.0f}".replace("-", MINUS)
@@ -99,7 +99,7 @@ def whole_difference(row: PaperRow) -> str | None:
 
 
 def difference(row: PaperRow) -> str:
-    """Write what a row has more, or less, than the paper.
+    """Write the difference of a row from the paper.
 
     Examples
     --------
@@ -140,60 +140,60 @@ def heading(name: str) -> str:
 
 
 def title(paper: Paper, name: str) -> str:
-    """Write what a statistic is called; one that nobody has described, by its name."""
+    """Write the title of a statistic; one without a description, by its name."""
     described = paper.statistics.get(name)
     return described.title if described else heading(name)
 
 
 def groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
-    """Columns that say what a row is of."""
+    """Columns that identify a row."""
     return [Column(heading(name), is_number=is_number(table, name)) for name in names]
 
 
 def _wide(table: PaperTable, paper: Paper, label: str) -> Iterator[Field]:
     """One column for each statistic: our number, with the paper's and the difference below."""
     for place, column in enumerate(groups(table, table.groups)):
-        yield Field(column, lambda line, place=place: Cell(written(line[0][place])))
+        yield Field(column, lambda line, place=place: Cell(write_value(line[0][place])))
     for name in table.statistics:
         described = paper.statistics.get(name)
         column = Column(title(paper, name), meaning=described.meaning if described else "")
-        yield Field(column, lambda line, name=name: _beside(line[1].get(name), label))
+        yield Field(column, lambda line, name=name: _compare(line[1].get(name), label))
 
 
 def _long(table: PaperTable, label: str) -> Iterator[Field]:
     """One row for each estimate, with its intervals and the paper's value."""
     for name, column in zip(table.columns, groups(table, table.columns), strict=True):
-        yield Field(column, lambda row, name=name: Cell(written(row.of[name])))
-    yield Field(Column("Estimate"), lambda row: Cell(written(row.estimate), row.reason or ""))
+        yield Field(column, lambda row, name=name: Cell(write_value(row.of[name])))
+    yield Field(Column("Estimate"), lambda row: Cell(write_value(row.estimate), row.reason or ""))
     for level, *limits in shown_levels(table):
         column = Column("Interval", f"{level} %", "Percentile bootstrap")
         of_level = attrgetter(*limits)
         yield Field(column, lambda row, of_level=of_level: Cell(interval(*of_level(row))))
     if any(row.published is not None for row in table.rows):
         column = Column("Paper", "published", "The value that the paper gives")
-        yield Field(column, lambda row: _published(row, label))
+        yield Field(column, lambda row: _published_cell(row, label))
     if any(row.difference is not None for row in table.rows):
         column = Column("Difference", "ours - paper's", "The estimate less the paper's value")
         yield Field(column, lambda row: Cell(difference(row)))
 
 
-def _beside(row: PaperRow | None, label: str) -> Cell:
+def _compare(row: PaperRow | None, label: str) -> Cell:
     if row is None:
         return Cell(MISSING)
     notes = []
     if row.published is not None:
-        known = "" if row.difference is None else f", {difference(row)}"
-        notes = [f"paper {written(row.published)}{known} {label}".rstrip()]
+        difference_text = "" if row.difference is None else f", {difference(row)}"
+        notes = [f"paper {write_value(row.published)}{difference_text} {label}".rstrip()]
     if row.estimate is None:
         return Cell(MISSING, *notes, hover=row.reason or "")
     if row.reason:
         notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
-    return Cell(written(row.estimate), "; ".join(notes))
+    return Cell(write_value(row.estimate), "; ".join(notes))
 
 
-def _published(row: PaperRow, label: str) -> Cell:
+def _published_cell(row: PaperRow, label: str) -> Cell:
     if row.published is None:
         return Cell(MISSING)
     limits = interval(row.published_lower_95, row.published_upper_95)
-    text = written(row.published)
+    text = write_value(row.published)
     return Cell(text if limits == MISSING else f"{text} {limits}", label)
