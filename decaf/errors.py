@@ -189,8 +189,8 @@ def number_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def listed(words: Sequence[str], shown: int = 3) -> str:
-    """The first of some words, and how many others there are: ``a, b, c and 2 more``."""
+def abridge(words: Sequence[str], shown: int = 3) -> str:
+    """Join the first words, and count the others: ``a, b, c and 2 more``."""
     more = f" and {len(words) - shown} more" if len(words) > shown else ""
     return ", ".join(words[:shown]) + more
 
@@ -204,4 +204,4 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     spelt = {word.casefold(): word for word in names}
     near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=LEAST_LIKENESS)
     meant = f"; did you mean {spelt[near[0]]!r}?" if near else ""
-    return f"{meant}; known: {listed(names, MOST_KNOWN) or 'none'}"
+    return f"{meant}; known: {abridge(names, MOST_KNOWN) or 'none'}"

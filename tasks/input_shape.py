@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from decaf.data.coded import first_rows
 from decaf.data.input_store import channels_first, input_file, inputs_at, is_stored
 from decaf.data.pairs import InputSet
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.scoring.planner import plan_states
@@ -105,6 +105,7 @@ def _remark_resized(
     first, last = (f"{width} x {height} px" for height, width in (sizes[0], sizes[-1]))
     of = first if len(sizes) == 1 else f"{len(sizes)} sizes, {first} to {last},"
     return tuple(
-        f"images of {of} are resized to {side} x {side} px by the preprocessing of {listed(models)}"
+        f"images of {of} are resized to {side} x {side} px by the preprocessing of "
+        f"{abridge(models)}"
         for side, models in of_side.items()
     )

@@ -7,7 +7,7 @@ import numpy as np
 from decaf.contracts.base import Trial, require, require_type, same_twice
 from decaf.data.input_store import check_kind, check_mask
 from decaf.data.pairs import Input, PairSet
-from decaf.errors import listed
+from decaf.errors import abridge
 
 MOST_IMAGES = 200
 """Inputs that are read at most, evenly spread over the data set."""
@@ -35,14 +35,14 @@ def points_at_its_images(trial: Trial) -> None:
     ]
     require(
         not astray,
-        f"pairs with a position outside of 0 to {count - 1}, or a class below 0: {listed(astray)}",
+        f"pairs with a position outside of 0 to {count - 1}, or a class below 0: {abridge(astray)}",
     )
     removes_nothing = [
         pair.pair_id for pair in pairs.pairs if pair.plus == pair.minus and not pair.feature
     ]
     require(
         not removes_nothing,
-        f"pairs of an image with itself: {listed(removes_nothing)}; give 'feature' from 1 where a "
+        f"pairs of an image with itself: {abridge(removes_nothing)}; give 'feature' from 1 where a "
         "feature is removed, else two images",
     )
 
@@ -51,7 +51,7 @@ def has_digests(trial: Trial) -> None:
     """Each image has a digest of its sources, and images of equal digests are equal."""
     pairs = trial.member.pair_set()
     bare = [image.image_id for image in pairs.inputs if not image.digest]
-    require(not bare, f"images without a digest: {listed(bare)}; use file_sha256 or json_sha256")
+    require(not bare, f"images without a digest: {abridge(bare)}; use file_sha256 or json_sha256")
     require(pairs.geometry, "'geometry' is empty; say how inputs are made, as in 'resized to 64'")
     by_digest: dict[str, Input] = {}
     for image in _some(pairs):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from decaf.data.coded import Coded, code_values
 from decaf.data.json_files import read_json
 from decaf.data.texts import Texts
-from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
-from decaf.foundation.names import shown
+from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath
 
 WHOLE = re.compile(r"(-?\d+)(\.0*)?", re.ASCII)
@@ -77,13 +77,13 @@ def class_ids(
         labels_text = next(filter(None, words))
         raise DataError(
             f"{coded.counts()['']} of {len(coded)} inputs have no label, and others have, as "
-            f"{shown(labels_text)}; expected all, or none"
+            f"{quote(labels_text)}; expected all, or none"
         )
     names = names_of(classes)
     repeated = {name for name, count in Counter(names).items() if count > 1}
     # Files of 1,000 classes call two of them 'crane'; that matters once a label is 'crane'.
     if repeated and not (isinstance(classes, Path) and repeated.isdisjoint(words)):
-        several = listed(sorted(map(shown, repeated)))
+        several = abridge(sorted(map(quote, repeated)))
         raise DataError(f"'classes' has a name twice: {several}; expected each once")
     numbers = [] if names else [WHOLE.fullmatch(word) for word in words]
     if numbers and all(numbers):
@@ -92,15 +92,15 @@ def class_ids(
         )
         if strange:
             raise DataError(
-                f"label {shown(strange)}; expected class numbers from 0, or names in 'classes'"
+                f"label {quote(strange)}; expected class numbers from 0, or names in 'classes'"
             )
         return Classes(check_numbers([int(number[1]) for number in numbers if number]), ())
     places = {name: place for place, name in enumerate(names or sorted(words))}
     strange = next((word for word in words if word not in places), None)
     if strange is not None:
         hint = suggestion(strange, places)
-        raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
-    labels_text = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
+        raise DataError(f"label {quote(strange)} is not among 'classes'{hint}")
+    labels_text = abridge([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
     ids = check_numbers([places[word] for word in words])
     if names:
         return Classes(ids, (), names=tuple(names))

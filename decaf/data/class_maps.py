@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import DataError, abridge, suggestion
 from decaf.foundation.files import open_file
 
 UNMAPPED = -1
@@ -142,4 +142,4 @@ def _check_map(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int,
 
 
 def _list_numbers(numbers: list[int]) -> str:
-    return listed([*map(str, numbers)], 20) or "none"
+    return abridge([*map(str, numbers)], 20) or "none"

@@ -20,8 +20,8 @@ from decaf.data.input_store import unusable
 from decaf.data.photo_files import Header
 from decaf.data.same_names import match_names, remarks_on_matches
 from decaf.data.upright_masks import turned_upright
-from decaf.errors import DataError, listed, number_of, suggestion
-from decaf.foundation.names import shown
+from decaf.errors import DataError, abridge, number_of, suggestion
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName
 
 NOTHING = Annotated((0, 0), [])
@@ -80,7 +80,7 @@ class CocoMasks(AnnotatedFeatures):
         for member in (member for members in groups.values() for member in members):
             if member not in names.values():
                 raise DataError(
-                    f"{self.file} has no {self.by} {shown(member)}"
+                    f"{self.file} has no {self.by} {quote(member)}"
                     f"{suggestion(member, names.values())}"
                 )
         numbers_of = {
@@ -150,7 +150,7 @@ class CocoMasks(AnnotatedFeatures):
         if findings.boxes:
             raise DataError(
                 f"{self.file} has {number_of(len(findings.boxes), 'annotation')} with a box and "
-                f"no segmentation ({listed(findings.boxes)}), and a box is no mask; add "
+                f"no segmentation ({abridge(findings.boxes)}), and a box is no mask; add "
                 "segmentations, or set 'boxes: as_masks' in 'features:' to take rectangles as masks"
             )
         if findings.faults:
@@ -162,6 +162,6 @@ class CocoMasks(AnnotatedFeatures):
         if findings.skipped:
             remarks.append(
                 f"annotations or polygons of {self.file} that cannot be used and are left out: "
-                f"{len(findings.skipped)} ({listed(findings.skipped)})"
+                f"{len(findings.skipped)} ({abridge(findings.skipped)})"
             )
         return (*remarks, *remarks_on_matches(by_stem, self.file))

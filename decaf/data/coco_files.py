@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from decaf.data.json_files import read_json
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 
 EXPECTED = "expected COCO annotations, an object with 'images', 'annotations' and 'categories'"
 
@@ -69,7 +69,7 @@ def _parse(given: Any, skip_invalid: bool) -> Coco:
         named = Category(name, _text(entry, "supercategory", where) if has_parent else name)
         category_id = _id(entry, "id", where)
         if categories.setdefault(category_id, named) != named:
-            raise ValueError(f"two categories have one id, {shown(category_id)}")
+            raise ValueError(f"two categories have one id, {quote(category_id)}")
     images: dict[str, Annotated] = {}
     by_id: dict[str, Annotated] = {}
     for number, entry in enumerate(listed["images"]):
@@ -80,7 +80,7 @@ def _parse(given: Any, skip_invalid: bool) -> Coco:
             raise ValueError(f"{where} has {size[0]} x {size[1]} pixels")
         image_id = _id(entry, "id", where)
         if image_id in by_id or name in images:
-            same = f"id, {shown(image_id)}" if image_id in by_id else f"file_name, {shown(name)}"
+            same = f"id, {quote(image_id)}" if image_id in by_id else f"file_name, {quote(name)}"
             raise ValueError(f"two images have one {same}")
         images[name] = by_id[image_id] = Annotated(size, [])
     skipped: list[str] = []
@@ -136,4 +136,4 @@ def _whole(one: dict[str, Any], key: str, where: str, expected: str = "a whole n
 
 
 def _type_fault(value: Any, key: str, where: str, expected: str) -> ValueError:
-    return ValueError(f"{where} has the {key} {shown(str(value))}; expected {expected}")
+    return ValueError(f"{where} has the {key} {quote(str(value))}; expected {expected}")

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.frames import FrameSchema
-from decaf.errors import MOST_KNOWN, listed
-from decaf.foundation.names import shown
+from decaf.errors import MOST_KNOWN, abridge
+from decaf.foundation.names import quote
 
 MOST_EXPECTED = 50
 """Categories of a column that need no remark."""
@@ -44,7 +44,7 @@ def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
     for column in columns.columns:
         if len(column.categories) > MOST_EXPECTED:
             yield (
-                f"column {shown(column.name)} has {len(column.categories):,} categories, each of "
+                f"column {quote(column.name)} has {len(column.categories):,} categories, each of "
                 f"them one of the {columns.width:,} values of a row; if it is a date, an id or "
                 f"free text, {remedy}, or make it a number or a few groups"
             )
@@ -58,7 +58,7 @@ def number_columns(
         if column.kind in ("number", "whole"):
             values = part[:, 0]
             is_present = np.isfinite(values) if column.missing is None else part[:, 1] > 0
-            yield shown(column.name), values[is_present]
+            yield quote(column.name), values[is_present]
 
 
 def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str
     if not words:
         return ()
     return (
-        f"{MARKS}{listed(words, MOST_KNOWN)}; the file of an XGBoost model does not store such a "
+        f"{MARKS}{abridge(words, MOST_KNOWN)}; the file of an XGBoost model does not store such a "
         "number: state it as 'missing:' on the card. For other models, empty the cells of a table "
         "if they take missing values, since a path also shows the numbers in between",
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from decaf.data.cells import feature_words
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, PairSet, Rows
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 
 ReadMask = Callable[[Input], NDArray[Any]]
 Words = Mapping[Input, int]
@@ -61,9 +61,9 @@ def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
     absent = [name for feature, name in names.items() if without[feature] == of_feature[feature]]
     if absent:
         raise DataError(
-            f"features that lie in no pixel of any image: {listed([counts[n] for n in absent])}; "
+            f"features that lie in no pixel of any image: {abridge([counts[n] for n in absent])}; "
             "expected a mask with pixels in an image at least: correct the masks, or leave the "
             "features out (from 'names:' or the table, by 'ignore:' of a label map, by 'groups:')"
         )
-    remark = f"features that lie in no pixel of some images: {listed([*counts.values()])}"
+    remark = f"features that lie in no pixel of some images: {abridge([*counts.values()])}"
     return (remark,) if counts else ()

@@ -23,9 +23,9 @@ from decaf.data.features import (
 from decaf.data.photo_files import Header, photo_sha256, read_header, read_levels
 from decaf.data.same_names import match_names, other_suffixes, remarks_on_matches
 from decaf.data.table_files import read_table
-from decaf.errors import DataError, listed, number_of
+from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.files import describe_link, is_inside, refusals_as
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 IMAGE, FEATURE = "{image}", "{feature}"
@@ -131,7 +131,7 @@ class Masks(AnnotatedFeatures):
         place = cast("Path", self.table)
         table, folder = read_table(place, typed=False), place.parent
         if lacking := [name for name in ("image", "feature", "mask") if name not in table]:
-            raise DataError(f"table {self.table} has no column {shown(lacking[0])}")
+            raise DataError(f"table {self.table} has no column {quote(lacking[0])}")
         files: dict[str, dict[str, Path]] = {}
         rows = zip(table["image"], table["feature"], table["mask"], strict=True)
         for row, (image, feature, mask) in enumerate(rows, 1):
@@ -140,9 +140,9 @@ class Masks(AnnotatedFeatures):
                 raise DataError(f"{where}: a cell is empty; expected image, feature and mask")
             if not is_inside(folder / mask, folder):
                 remedy = describe_link(folder / mask, folder) or "put it there"
-                raise DataError(f"{where}: {shown(mask)} lies outside of {folder}; {remedy}")
+                raise DataError(f"{where}: {quote(mask)} lies outside of {folder}; {remedy}")
             if feature in files.setdefault(image, {}):
-                raise DataError(f"{where}: {shown(image)} has {shown(feature)} twice")
+                raise DataError(f"{where}: {quote(image)} has {quote(feature)} twice")
             files[image][feature] = (folder / mask).resolve()
         return sorted(set(table["feature"])), files
 
@@ -224,7 +224,7 @@ def _remarks_on_files(
     different = [f.name for f in files if f.suffix != suffix and f.suffix.lower() == suffix.lower()]
     if different:
         count = f"{number_of(len(different), 'file')} of 'files: {pattern}'"
-        remarks.append(f"{count} with a suffix in other capitals: {listed(different)}")
+        remarks.append(f"{count} with a suffix in other capitals: {abridge(different)}")
     of_stem = Counter(Path(image.name).with_suffix("") for image in images)
     shared = [
         shared_image.name
@@ -232,13 +232,13 @@ def _remarks_on_files(
         if of_stem[Path(shared_image.name).with_suffix("")] > 1
     ]
     if shared:
-        remarks.append(f"images that differ in the suffix alone, so share masks: {listed(shared)}")
+        remarks.append(f"images that differ in the suffix alone, so share masks: {abridge(shared)}")
     return tuple(remarks)
 
 
 def _digest(file: Path) -> str:
     names = [near.name for near in other_suffixes(file)] if not file.exists() else []
-    advice = f"there is {listed(names)}; correct 'files', or " if names else ""
+    advice = f"there is {abridge(names)}; correct 'files', or " if names else ""
     remedy = f"{advice}save an empty one for a feature that does not show, or correct 'files'"
     with refusals_as(DataError, f"mask {file} cannot be read", remedy):
         return photo_sha256(file)

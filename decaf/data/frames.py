@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.data.frame_columns import WHOLE, Column, plain_name
 from decaf.data.frame_decoding import DistinctRows, FrameDecoder
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Library
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 from decaf.foundation.arrays import EXACT
 
 MOST_CATEGORIES = 1000
@@ -68,7 +68,7 @@ class FrameSchema:
         names = {library_of(frame) for frame in frames}
         name = names.pop()
         if names or name is None:
-            libraries = listed(sorted({f"{type(frame).__module__}" for frame in frames}))
+            libraries = abridge(sorted({f"{type(frame).__module__}" for frame in frames}))
             raise DataError(f"frames are of {libraries}; expected all of pandas, or all of polars")
         library = LIBRARIES[name]
         titles = _titles(frames[0])
@@ -175,7 +175,7 @@ class FrameSchema:
         if values.ndim != 2 or values.shape[1] != self.width:
             raise DataError(
                 f"values have shape {values.shape}; expected (rows, {self.width}) for the columns "
-                f"{listed([column.name for column in self.columns])}"
+                f"{abridge([column.name for column in self.columns])}"
             )
         return values
 
@@ -202,8 +202,9 @@ def _check_titles(expected: Iterable[str], found: Iterable[str]) -> None:
     lacks, strange = set(expected) - set(found), set(found) - set(expected)
     if lacks or strange:
         raise DataError(
-            f"the frame has other columns than expected: without {listed(sorted(lacks)) or 'none'},"
-            f" and with {listed(sorted(strange)) or 'none'} beside; give every frame the same ones"
+            "the frame has other columns than expected: without "
+            f"{abridge(sorted(lacks)) or 'none'}, and with {abridge(sorted(strange)) or 'none'} "
+            "beside; give every frame the same ones"
         )
 
 
@@ -254,7 +255,7 @@ def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray
             raise _fault(
                 column.name,
                 f"has the value {min(strange, key=str)!r}",
-                f"one of {listed(list(map(str, column.categories)))}",
+                f"one of {abridge(list(map(str, column.categories)))}",
             )
         return np.array([*(places[value] for value in values), MISSING], np.int16)[codes]
     is_missing = library.missing(series)

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from decaf.data.frame_libraries import LIBRARIES, Frame
-from decaf.errors import MOST_KNOWN, listed
-from decaf.foundation.names import shown
+from decaf.errors import MOST_KNOWN, abridge
+from decaf.foundation.names import quote
 
 Values = Mapping[str, Collection[Any]]
 """Values by column."""
@@ -78,12 +78,12 @@ def remark_words(table: ReadTable, used: Collection[str | None]) -> Iterator[str
     """Remark on words of used columns: those read as missing, and those taken as names."""
     if missing := [*_count_words(table.missing, used)]:
         yield (
-            f"words read as missing values: {listed(missing, MOST_KNOWN)}; a word that is a value "
+            f"words read as missing values: {abridge(missing, MOST_KNOWN)}; a word that is a value "
             "belongs under 'categories:'"
         )
     if names := [*_count_words(table.names, used)]:
         yield (
-            f"words taken as names: {listed(names, MOST_KNOWN)}; a missing name is an empty cell"
+            f"words taken as names: {abridge(names, MOST_KNOWN)}; a missing name is an empty cell"
         )
 
 
@@ -91,4 +91,4 @@ def _count_words(words: Words, used: Collection[str | None]) -> Iterator[str]:
     for column, counts in words.items():
         if column in used:
             for word, count in sorted(counts.items()):
-                yield f"{shown(column)} {shown(word)} ({count:,})"
+                yield f"{quote(column)} {quote(word)} ({count:,})"

@@ -27,7 +27,7 @@ from decaf.data.texts import (
 )
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256, json_text
-from decaf.foundation.names import fault_of, shown
+from decaf.foundation.names import fault_of, quote
 
 __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
@@ -122,7 +122,7 @@ class PairSet:
             for name_or_member in (name, *group_members):
                 if problem := fault_of(name_or_member):
                     raise DataError(
-                        f"the name {shown(name_or_member)} of a group of pairs {problem}"
+                        f"the name {quote(name_or_member)} of a group of pairs {problem}"
                     )
             if name in GROUPINGS:
                 raise DataError(

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from decaf.errors import DataError, listed, number_of
-from decaf.foundation.names import shown
+from decaf.errors import DataError, abridge, number_of
+from decaf.foundation.names import quote
 
 PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 """Suffixes of images; a file of another suffix is paired by its whole name alone."""
@@ -57,7 +57,7 @@ def match_names(
             if len(candidates) > 1:
                 raise DataError(
                     f"{where} has {number_of(len(candidates), 'name')} for the image "
-                    f"{shown(same[0])}: {listed(candidates)}; give it the path of the image below "
+                    f"{quote(same[0])}: {abridge(candidates)}; give it the path of the image below "
                     "the folder of images"
                 )
             of_image[same[0]] = candidates[0]
@@ -82,8 +82,8 @@ def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]
         for folder, names in zip(where, (stems[0][stem], stems[1][stem]), strict=True):
             if len(names) > 1:
                 raise DataError(
-                    f"{folder} has {listed(names)}, which differ in the suffix alone; expected one "
-                    "file for each image: leave one of them there"
+                    f"{folder} has {abridge(names)}, which differ in the suffix alone; expected "
+                    "one file for each image: leave one of them there"
                 )
         by_stem[stems[0][stem][0]] = stems[1][stem][0]
     return Matches(of_image | by_stem, by_stem)
@@ -92,7 +92,7 @@ def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]
 def remarks_on_matches(by_stem: Mapping[str, str], where: object) -> tuple[str, ...]:
     """Remark that lists images with another suffix in a file, if there are any."""
     pairs = [f"{image} as {name}" for image, name in by_stem.items()]
-    remark = f"images that {where} names with another suffix: {len(pairs)} ({listed(pairs)})"
+    remark = f"images that {where} names with another suffix: {len(pairs)} ({abridge(pairs)})"
     return (remark,) if pairs else ()
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import DataError, abridge, suggestion
 from decaf.foundation.files import open_file, refusals_as
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 JSON_LINES = (".jsonl", ".ndjson")
@@ -58,8 +58,8 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
 
 def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[str, ...]:
     """The remark that names the columns of a table that nothing is made of, if there are any."""
-    unused = [shown(name) for name in table if name not in used]
-    return (f"columns that are not used: {listed(unused)}",) if unused else ()
+    unused = [quote(name) for name in table if name not in used]
+    return (f"columns that are not used: {abridge(unused)}",) if unused else ()
 
 
 def arrow_column(path: Path, name: str) -> NDArray[Any]:
@@ -176,8 +176,8 @@ def _decode(content: bytes) -> str:
 def _check_names(names: Sequence[str]) -> None:
     if not all(names):
         raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
-    if twice := [shown(name) for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"the header has {listed(twice)} twice")
+    if twice := [quote(name) for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"the header has {abridge(twice)} twice")
 
 
 def check_separator(header: Sequence[str]) -> None:
@@ -187,7 +187,7 @@ def check_separator(header: Sequence[str]) -> None:
     )
     if separator is not None:
         raise ValueError(
-            f"its header is one column, {shown(header[0])}: the file seems to be separated by "
+            f"its header is one column, {quote(header[0])}: the file seems to be separated by "
             f"{separator!r}; expected commas, and points in numbers"
         )
 

@@ -14,7 +14,7 @@ from decaf.data.coded import Coded, code_texts, first_rows, recode, texts_of
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
 from decaf.data.texts import Texts, concat_texts, hex_texts, join_texts, parts_of, sha256_rows
-from decaf.errors import MOST_KNOWN, listed
+from decaf.errors import MOST_KNOWN, abridge
 
 FACTUAL = "factual"
 """Kind of the rows of the table."""
@@ -128,7 +128,7 @@ def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iter
         types = [f"{name} {n:,} of {changed[name]:,}" for name, n in sorted(equal.items())]
         yield (
             "table: counterfactuals that equal their row are left out: "
-            f"{equal.total():,} of {changed.total():,} ({listed(types, MOST_KNOWN)})"
+            f"{equal.total():,} of {changed.total():,} ({abridge(types, MOST_KNOWN)})"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError
 from decaf.foundation.digests import json_text
-from decaf.foundation.names import LONGEST, fault_of, shown
+from decaf.foundation.names import LONGEST, fault_of, quote
 
 AT_ONCE = 65_536
 """Texts that are Python objects, or rows that are JSON, at a time."""
@@ -179,7 +179,7 @@ def check_names(*columns: Iterable[str]) -> None:
     for column in columns:
         for name in column.faulty if isinstance(column, Texts) else column:
             if problem := fault_of(name):
-                raise DataError(f"the name {shown(name)} of the data {problem}")
+                raise DataError(f"the name {quote(name)} of the data {problem}")
 
 
 def parts_of(numbers: NDArray[np.int64], size: int = AT_ONCE) -> Iterator[NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
 from decaf.data.missing_words import NOTHING_DECLARED, Declarations, ReadTable, restore_words
 from decaf.data.table_files import JSON_LINES, check_separator, read_table
-from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
+from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
 CSV, PARQUET = ".csv", ".parquet"
@@ -98,9 +98,9 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
         if strange:
             raise DataError(
                 f"column {name!r} of the counterfactuals has "
-                f"{listed(sorted(map(repr, strange)))}; the table's categories are "
-                f"{listed([*map(repr, dtype.categories)], MOST_KNOWN)}: correct the value, or name "
-                "every value that the model was fitted on under 'categories:', in its order"
+                f"{abridge(sorted(map(repr, strange)))}; the table's categories are "
+                f"{abridge([*map(repr, dtype.categories)], MOST_KNOWN)}: correct the value, or "
+                "name every value that the model was fitted on under 'categories:', in its order"
             )
         return column.astype(dtype)
     contents = {library.content(column), library.content(factual)}
@@ -136,7 +136,7 @@ def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator
         known_values = set(library.present(frame[name]))
         if strange := sorted(set(library.present(other[name])) - known_values, key=str):
             yield (
-                f"column {name!r} has {listed([*map(repr, strange)])}, which no row of the table "
+                f"column {name!r} has {abridge([*map(repr, strange)])}, which no row of the table "
                 f"has{suggestion(str(strange[0]), map(str, known_values))}"
             )
 
@@ -201,13 +201,13 @@ def _as_category(frame: Frame, name: str, levels: tuple[Category, ...], path: Pa
 
     if len(set(levels)) < len(levels):
         raise DataError(
-            f"'categories:' names a value of {name!r} twice: {listed([*map(repr, levels)])}; "
+            f"'categories:' names a value of {name!r} twice: {abridge([*map(repr, levels)])}; "
             "expected each once"
         )
     strange = set(frame[name].dropna().unique()) - set(levels)
     if strange:
         raise DataError(
-            f"column {name!r} of {path} has {listed(sorted(map(repr, strange)))}, which "
+            f"column {name!r} of {path} has {abridge(sorted(map(repr, strange)))}, which "
             "'categories:' lacks; name every value that the model was fitted on, in its order"
         )
     return frame[name].astype(pandas.CategoricalDtype(list(levels)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from decaf.data.features import Lie
 from decaf.data.photo_files import Header, turn_in_words
-from decaf.errors import DataError, listed, number_of
+from decaf.errors import DataError, abridge, number_of
 
 WAYS: dict[Lie, str] = {
     "stored": "as describing the stored pixels, and turned with the photo",
@@ -117,4 +117,4 @@ def _remarks_on_sizes(photos: Sequence[AnnotatedPhoto]) -> Iterator[str]:
 
 
 def _list_names(photos: Sequence[AnnotatedPhoto]) -> str:
-    return listed([photo.name for photo in photos])
+    return abridge([photo.name for photo in photos])

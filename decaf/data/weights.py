@@ -9,7 +9,7 @@ from decaf.data.coded import Coded, code_values
 from decaf.data.table_files import NUMBER
 from decaf.data.texts import Texts
 from decaf.errors import DataError
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 
 UNSAID = "1"
 
@@ -24,5 +24,5 @@ def weights_of(words: Sequence[str] | Coded[Texts], where: str) -> NDArray[np.fl
     for code, word in enumerate(values):
         if not NUMBER.fullmatch(word):
             row = 1 + int(np.flatnonzero(coded.codes == code)[0])
-            raise DataError(f"{where}, row {row}: weight {shown(word)}; expected a number above 0")
+            raise DataError(f"{where}, row {row}: weight {quote(word)}; expected a number above 0")
     return np.array([*map(float, values)])[coded.codes]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import DataError, abridge, suggestion
 from decaf.foundation.extras import optional
 
 CODECS = {
@@ -83,7 +83,7 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
     packed = [described.get(key) for key in ("codecs", "compressor", "filters")]
     if strange := sorted(set(_names(packed)) - CODECS):
         raise DataError(
-            f"array {name!r} of {folder} is packed by {listed(strange)}; expected "
+            f"array {name!r} of {folder} is packed by {abridge(strange)}; expected "
             f"{', '.join(sorted(CODECS))}"
         )
     return ChunkedRows(node, f"array {name!r} of {folder}")

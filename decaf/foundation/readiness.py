@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable
 from typing import Protocol
 
-from decaf.errors import BadInput, listed
+from decaf.errors import BadInput, abridge
 
 
 class Check(Hashable, Protocol):
@@ -31,7 +31,7 @@ def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
         try:
             remarks += check()
         except BadInput as error:
-            problems[f"{listed(names)}: {error}"] = None
+            problems[f"{abridge(names)}: {error}"] = None
     if problems:
         several = f"{len(problems)} things that the study needs are not there, or not as expected:"
         raise BadInput("\n".join([several, *problems] if len(problems) > 1 else problems))

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, DataError, SettingError, suggestion
 from decaf.foundation.files import describe_link, is_inside
-from decaf.foundation.names import fault_of, shown
+from decaf.foundation.names import fault_of, quote
 
 
 def fault(message: str, key: str = "") -> PydanticCustomError:
@@ -54,7 +54,7 @@ def _resolve_path(path: Path, info: ValidationInfo) -> Path:
 
 def _shown_name(name: str) -> str:
     if problem := fault_of(name):
-        raise fault(f"{shown(name)} {problem}")
+        raise fault(f"{quote(name)} {problem}")
     return name
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from decaf.errors import BadInput, ConfigError, SettingError, listed, suggestion
+from decaf.errors import BadInput, ConfigError, SettingError, abridge, suggestion
 from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
 from decaf.foundation.yaml_names import check_names, check_settings
@@ -115,7 +115,7 @@ def plain_mapping(
 
 def faults(path: Path, error: ValidationError, most: int = 5) -> str:
     """First ``most`` problems of a plain file, each with file, line and key."""
-    return listed(_describe_all(_parse_file(path), error), most)
+    return abridge(_describe_all(_parse_file(path), error), most)
 
 
 def _read_node(source: Source, overrides: Overrides) -> yaml.Node:

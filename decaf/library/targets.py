@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed, number_of
+from decaf.errors import MOST_KNOWN, ModelError, ResponseError, abridge, number_of
 from decaf.foundation.arrays import (
     Array,
     Module,
@@ -120,7 +120,7 @@ class NetworkScore:
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:
     """(n_inputs,) columns of the classes that are the targets, and the class in words."""
     labels = np.asarray(classes).tolist()
-    labels_text = listed([repr(label) for label in labels], MOST_KNOWN)
+    labels_text = abridge([repr(label) for label in labels], MOST_KNOWN)
     if target is None:
         raise ResponseError(
             f"the score is a classifier and 'target' does not say of which class; expected one of "

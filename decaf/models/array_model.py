@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, listed
+from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
 from decaf.models.estimators.column_names import Match, match_columns
@@ -74,7 +74,7 @@ class ArrayModel:
         if model_columns is None:
             if self.estimator is not None and len(column_names) > 1:
                 remark = "the file names no columns; it gets those of the table in their order: "
-                self.remarks = (*self.remarks, remark + listed(column_names, SHOWN_COLUMNS))
+                self.remarks = (*self.remarks, remark + abridge(column_names, SHOWN_COLUMNS))
             return None
         try:
             match = match_columns(
@@ -161,6 +161,6 @@ class ArrayModel:
         keys = ", ".join(f"{name}: […]" for name in self._text_columns)
         return (
             f"XGBoost takes numbers and categories, and the table has text in "
-            f"{listed(self._text_columns)}: declare the categories in the order of the fit, "
+            f"{abridge(self._text_columns)}: declare the categories in the order of the fit, "
             f"'data: categories: {{{keys}}}', or leave the columns out with 'drop:'"
         )

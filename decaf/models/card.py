@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 from pydantic import Field, model_validator
 
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, listed
+from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Device, Tensor
 from decaf.foundation.digests import file_sha256, json_sha256
 from decaf.foundation.place import Place
@@ -145,7 +145,7 @@ class ModelCard(Settings, ABC):
         if of_frames is None and columns.non_number_names:
             raise ModelError(
                 f"model {self.id} takes arrays of numbers, and of the table's columns "
-                f"{listed(columns.non_number_names)} are categories or have missing values; give "
+                f"{abridge(columns.non_number_names)} are categories or have missing values; give "
                 "an estimator that was fitted on a pandas DataFrame, a function with 'input: "
                 "frame' or an endpoint with 'encoding: records', or name these columns under "
                 "'drop:'"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, listed
-from decaf.foundation.names import shown
+from decaf.errors import ModelError, abridge
+from decaf.foundation.names import quote
 from decaf.models.mlflow_model import MlflowModel
 
 WITHOUT_MISSING = {
@@ -39,7 +39,7 @@ def refuse_missing(model: MlflowModel, columns: FrameSchema, model_id: str) -> N
     """Raise ModelError if the table has missing values in columns that cannot hold them."""
     types = complete_columns(model)
     faults = [
-        f"column {shown(column.name)} has missing values and is {types[column.name]} in the "
+        f"column {quote(column.name)} has missing values and is {types[column.name]} in the "
         f"signature, where MLflow {WITHOUT_MISSING[types[column.name]]}"
         for column in columns.columns
         if column.missing is not None and column.name in types
@@ -57,7 +57,7 @@ def refuse_missing_values(types: Mapping[str, str], frame: Frame, name: str) -> 
     A category is missing where a path removes it, also if no row of the table lacks it.
     """
     faults = [
-        f"column {shown(column)} is missing on the path and is {types[column]} in the signature, "
+        f"column {quote(column)} is missing on the path and is {types[column]} in the signature, "
         f"where MLflow {WITHOUT_MISSING[types[column]]}"
         for column in frame
         if column in types and frame[column].isna().any()
@@ -75,7 +75,7 @@ def remark_fractions(
     """Remark on columns whose fractions on a path MLflow cuts off, if there are any."""
     numbers = [] if columns is None else [c.name for c in columns.columns if c.kind == "number"]
     names = [
-        f"{shown(column.name)} ({column.type})"
+        f"{quote(column.name)} ({column.type})"
         for column in model.inputs
         if column.name
         and column.type in WITHOUT_FRACTIONS
@@ -84,7 +84,7 @@ def remark_fractions(
     if not names:
         return ()
     return (
-        f"model {model_id}: a path reveals fractions of {listed(names, MOST_SHOWN)}; MLflow cuts "
+        f"model {model_id}: a path reveals fractions of {abridge(names, MOST_SHOWN)}; MLflow cuts "
         "off the fractions of whole numbers, and takes any number but 0 as True: log the model "
         "with double columns, or declare whole numbers and truth values under 'dtypes:'",
     )
@@ -93,7 +93,7 @@ def remark_fractions(
 def remark_unknown_signature(columns: FrameSchema, model_id: str) -> tuple[str, ...]:
     """Remark on missing truth values and whole numbers that are sent to an unknown signature."""
     names = [
-        shown(column.name)
+        quote(column.name)
         for column in columns.columns
         if column.missing is not None
         and (column.kind in ("truth", "whole") or bool in map(type, column.categories))
@@ -101,7 +101,7 @@ def remark_unknown_signature(columns: FrameSchema, model_id: str) -> tuple[str, 
     if not names:
         return ()
     return (
-        f"model {model_id}: {listed(names, MOST_SHOWN)} have missing values; MLflow reads a "
+        f"model {model_id}: {abridge(names, MOST_SHOWN)} have missing values; MLflow reads a "
         "missing value as False in a boolean column and refuses it in an integer or long column: "
         "check the signature of the served model",
     )

@@ -22,10 +22,10 @@ from decaf.errors import (
     DecafError,
     ModelError,
     SettingError,
-    listed,
+    abridge,
     suggestion,
 )
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 from decaf.foundation.settings import fault, setting
 from decaf.models import architectures
 from decaf.models.card import ModelCard
@@ -240,9 +240,9 @@ def _check_order(names: Sequence[str], naming: OutputNames) -> None:
         theirs = naming.place_of(name)
         if theirs == place or (theirs is None and naming.kind != "score"):
             continue
-        their_name = shown(naming.names[place][0])
+        their_name = quote(naming.names[place][0])
         raise DataError(
-            f"class {place} is called {shown(name)} in the data, and {their_name} by {naming.owner}"
+            f"class {place} is called {quote(name)} in the data, and {their_name} by {naming.owner}"
             f"{'' if theirs is None else f', which calls class {theirs} so'}; expected one order "
             "of classes: correct 'classes:'"
         )
@@ -261,7 +261,7 @@ def _places(
         elif naming.kind != "library" or places:
             spellings = [name for names in naming.names for name in names]
             raise DataError(
-                f"label {shown(unknown[0])} is not exactly one of {naming.owner}"
+                f"label {quote(unknown[0])} is not exactly one of {naming.owner}"
                 f"{suggestion(unknown[0], spellings)}; correct the label, or list the names of all "
                 "classes in the order of the outputs as 'classes:' of 'data:'"
             )
@@ -276,7 +276,7 @@ def _places(
         return places, f"{CLASS_NAMES}{_number_words(words, places)}, by {naming.owner}"
     places = list(range(len(words)))
     if len(words) != count:
-        names = listed([*map(shown, words)], MOST_KNOWN)
+        names = abridge([*map(quote, words)], MOST_KNOWN)
         raise DataError(
             f"the labels are {len(words)} names ({names}) and the score has {count} classes; "
             f"nothing states which output each name is. {WAYS.format(count=count)}"
@@ -291,7 +291,7 @@ def _places(
 
 
 def _number_words(words: Sequence[str], places: Sequence[int]) -> str:
-    return listed([f"{n} {word}" for n, word in zip(places, words, strict=True)], MOST_KNOWN)
+    return abridge([f"{n} {word}" for n, word in zip(places, words, strict=True)], MOST_KNOWN)
 
 
 def _renumber(pairs: PairSet, places: Sequence[int], count: int, remark: str) -> PairSet:

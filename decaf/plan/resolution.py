@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.errors import BadInput, DecafError, ModelError, RegistryError, number_of
-from decaf.errors import listed as listed_words
+from decaf.errors import BadInput, DecafError, ModelError, RegistryError, abridge, number_of
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
@@ -208,7 +207,7 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
                 else wording(problem)
                 for problem in error.errors(include_url=False)
             ]
-            raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None
+            raise ModelError(f"{where} cannot be used: {abridge(problems, 5)}") from None
         faults_text = faults(fetched.folder / CARD_FILE, error)
         raise ModelError(f"the card of {entry.label} cannot be used: {faults_text}") from None
     if fetched.folder is not None and fetched.trusted is not None:

@@ -13,7 +13,7 @@ from decaf.data.block_order import drawn_blocks
 from decaf.data.class_ids import CLASS_NAMES
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet, Rows
-from decaf.errors import DataError, ResponseError, SettingError, listed, suggestion
+from decaf.errors import DataError, ResponseError, SettingError, abridge, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
@@ -211,7 +211,7 @@ class Study(Settings):
         plain = [name.casefold() for name in ids]
         twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids occur twice, capitals or not: {listed(sorted(twice))}")
+            raise fault(f"model ids occur twice, capitals or not: {abridge(sorted(twice))}")
         return models
 
     @field_validator("gates", mode="before")

@@ -11,7 +11,7 @@ import typer
 
 from decaf.errors import BadInput, WriteFailed
 from decaf.foundation.files import refusals_as
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 from flows.commands.terminal import console, say
 
 EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
@@ -35,9 +35,9 @@ def init(
     folder = folder or Path(kind)
     if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
         fault = "is not empty" if folder.is_dir() else "is not a folder"
-        raise BadInput(f"{shown(str(folder))} {fault}; expected a new or an empty folder")
+        raise BadInput(f"{quote(str(folder))} {fault}; expected a new or an empty folder")
     name = re.sub(r"[^A-Za-z0-9]+", "-", folder.resolve().name)[:60].strip("-") or kind
-    with refusals_as(WriteFailed, f"{shown(str(folder))} cannot be written", "choose another"):
+    with refusals_as(WriteFailed, f"{quote(str(folder))} cannot be written", "choose another"):
         lines = _copy(EXAMPLES / kind, folder, name)
     say(console, f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     say(console, "For your own, change three places:")

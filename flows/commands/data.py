@@ -11,7 +11,7 @@ from rich.text import Text
 from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, describe_pair, some_pairs
-from decaf.errors import BadInput, listed, number_of
+from decaf.errors import BadInput, abridge, number_of
 from decaf.foundation.readiness import carry_out
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
@@ -83,5 +83,5 @@ def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
     for name in ("pair_types", "splits", "classes", "empty_masks"):
         parts = [f"{value} ({count:,})" for value, count in data_counts[name].items()]
         if parts:
-            lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")
+            lines.append(f"{name.replace('_', ' ')}: {abridge(parts, MOST_NAMES)}")
     return lines

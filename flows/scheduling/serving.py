@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from ipaddress import ip_address
 
-from decaf.errors import DecafError, ServerUnreachable, listed
+from decaf.errors import DecafError, ServerUnreachable, abridge
 from decaf.foundation.proxies import LOOPBACK, bypass_proxies
 from flows.ports import refuse_taken
 from flows.scheduling import listening, processes, service
@@ -138,7 +138,7 @@ def begin_changed(schedules: Schedules, watch: Watch, now: datetime) -> None:
     changed = watch.due(watched, now, {run.deployment_id for run in runs})
     for schedule in watched:
         if schedule.id in changed:
-            announce(f"{schedule.name}: {listed(changed[schedule.id])} changed")
+            announce(f"{schedule.name}: {abridge(changed[schedule.id])} changed")
             schedules.run_now(schedule.id, changed[schedule.id])
 
 

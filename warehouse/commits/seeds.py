@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from decaf.errors import WarehouseError, listed
+from decaf.errors import WarehouseError, abridge
 from warehouse.commits import layout
 from warehouse.storage import Storage
 from warehouse.tables.columns import Table
@@ -84,5 +84,5 @@ def _difference(table: Table, path: Path) -> str | None:
         return None
     missing = [field.name for field in table.schema if field.name not in stored.names]
     if missing:
-        return f"has no {'column' if len(missing) == 1 else 'columns'} {listed(missing)}"
+        return f"has no {'column' if len(missing) == 1 else 'columns'} {abridge(missing)}"
     return "" if stored.equals(table.schema) else "has other columns"

@@ -26,10 +26,10 @@ from decaf.data.photo_files import central_crop_of_mask, upright_size
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.upright_masks import AnnotatedPhoto, Turns, find_turns, unequal_sizes
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import refusals_as
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath
 
 LIST = ".txt"
@@ -106,7 +106,7 @@ class FeaturedImages(ImageFiles, ABC):
         remarks += [*named.remarks, *turns.remarks]
         shown_somewhere = {pair.pair_type for pair in pairs}
         if absent := [name for name in named.names if name not in shown_somewhere]:
-            remarks.append(f"features that no image has: {listed(absent)}")
+            remarks.append(f"features that no image has: {abridge(absent)}")
         return PairSet(
             inputs,
             tuple(pairs),
@@ -125,7 +125,7 @@ class FeaturedImages(ImageFiles, ABC):
             raise DataError(f"none of the {len(rows)} images of {root} has {features.needed}")
         if bare:
             count = f"{len(bare)} of {len(rows)} images"
-            yield f"{count} do not have {features.needed} and are left out: {listed(bare)}"
+            yield f"{count} do not have {features.needed} and are left out: {abridge(bare)}"
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that masks fit their images.
@@ -231,7 +231,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     for number, (values, weight) in enumerate(zip(every, weights, strict=True), 1):
         if values["image"] in rows:
             raise DataError(
-                f"table {table}, row {number}: {shown(values['image'])} is there twice; "
+                f"table {table}, row {number}: {quote(values['image'])} is there twice; "
                 "expected every image once"
             )
         rows[values["image"]] = row_of(**values, weight=weight)

@@ -26,9 +26,9 @@ from decaf.data.photo_files import (
 )
 from decaf.data.same_names import other_suffixes
 from decaf.data.table_files import Columns
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 from decaf.foundation.files import describe_link, refusals_as, start_of
-from decaf.foundation.names import fault_of, shown
+from decaf.foundation.names import fault_of, quote
 from decaf.foundation.settings import require_keys
 
 LARGEST_SIDE = 4096
@@ -157,7 +157,7 @@ class Folder:
         table must not show files elsewhere on this machine.
         """
         if problem := fault_of(name):
-            raise DataError(f"the name {shown(name)} of an image {problem}")
+            raise DataError(f"the name {quote(name)} of an image {problem}")
         place = self.root / name
         file = Path(self._resolved(place.parent), place.name)
         if place.name == ".." or file.is_symlink():
@@ -166,13 +166,13 @@ class Folder:
             link = describe_link(place, self.root)
             remedy = "name a folder that holds all images and what links lead to"
             raise DataError(
-                f"{shown(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
+                f"{quote(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
             )
         try:
             return photo_sha256(file), str(file)
         except OSError as error:
             names = [near.name for near in other_suffixes(place)]
-            near = f" (there is {listed(names)})" if names else ""
+            near = f" (there is {abridge(names)})" if names else ""
             message = f"image {place}: {error.strerror or error}{near}"
             raise DataError(f"{message}; put it there, or correct its name") from error
 
@@ -197,7 +197,7 @@ def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[d
         row = next((row for row, value in enumerate(table[name], 1) if not value), None)
         if row is not None:
             raise DataError(
-                f"table {path}, row {row}: column {shown(name)} is empty; expected a value in "
+                f"table {path}, row {row}: column {quote(name)} is empty; expected a value in "
                 "every row, or no such column"
             )
     columns = zip(*(table[name] for name in column_of_role.values()), strict=True)

@@ -23,9 +23,9 @@ from decaf.data.photo_files import Header, turn_in_words
 from decaf.data.same_names import pair_names
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, SettingError, listed, suggestion
+from decaf.errors import DataError, SettingError, abridge, suggestion
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.names import shown
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 Role = Literal[
@@ -124,8 +124,8 @@ class ImagePairs(ImageFiles):
                 file = getattr(row, role)
                 if (first_label := labels.setdefault((role, file), row.label)) != row.label:
                     raise DataError(
-                        f"{role} image {shown(file)} has the labels {shown(first_label)} and "
-                        f"{shown(row.label)}; expected one label for each image"
+                        f"{role} image {quote(file)} has the labels {quote(first_label)} and "
+                        f"{quote(row.label)}; expected one label for each image"
                     )
         positions = {key: place for place, key in enumerate(labels)}
         pairs = [
@@ -151,7 +151,7 @@ class ImagePairs(ImageFiles):
         equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
         if equal:
             unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
-            remarks = (*remarks, f"{unchanged}, so nothing can respond: {listed(equal)}")
+            remarks = (*remarks, f"{unchanged}, so nothing can respond: {abridge(equal)}")
         remarks = (*remarks, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
         return PairSet(
             inputs,
@@ -231,7 +231,7 @@ class ImagePairs(ImageFiles):
             yield (
                 f"in {len(pair_ids)} of {len(pairs)} pairs EXIF turns one photo otherwise than the "
                 "second, and their sizes do not tell whether one has lost its EXIF orientation: "
-                f"{listed(pair_ids)}"
+                f"{abridge(pair_ids)}"
             )
 
     @property
@@ -245,7 +245,7 @@ class ImagePairs(ImageFiles):
         for role, name in names.items():
             if name not in table and (role in NEEDED or role in self.columns):
                 raise DataError(
-                    f"table {self.pairs} has no column {shown(name)}{suggestion(name, table)}; "
+                    f"table {self.pairs} has no column {quote(name)}{suggestion(name, table)}; "
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
         for name in self.groups:
@@ -268,7 +268,7 @@ class ImagePairs(ImageFiles):
             if (first_number := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
                     f"table {self.pairs}: rows {first_number} and {number} are one pair, "
-                    f"{shown(row.pair_id)}; take one out, or give each a 'pair_id' of its own"
+                    f"{quote(row.pair_id)}; take one out, or give each a 'pair_id' of its own"
                 )
             rows.append(row)
         return rows
@@ -298,11 +298,11 @@ class ImagePairs(ImageFiles):
         remarks = []
         if matches.by_stem:
             pairs = [f"{name} and {changed}" for name, changed in sorted(matches.by_stem.items())]
-            remarks.append(f"pairs of files with two suffixes: {len(pairs)} ({listed(pairs)})")
+            remarks.append(f"pairs of files with two suffixes: {len(pairs)} ({abridge(pairs)})")
         paired = {*matches.of_image, *matches.of_image.values()}
         if alone := sorted({*first, *second} - paired):
             count = len(alone)
-            remarks.append(f"files that one folder lacks are left out: {count} ({listed(alone)})")
+            remarks.append(f"files that one folder lacks are left out: {count} ({abridge(alone)})")
         return rows, tuple(remarks)
 
 

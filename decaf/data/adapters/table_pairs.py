@@ -32,7 +32,7 @@ from decaf.data.table_rows import (
 from decaf.data.texts import Texts, join_texts
 from decaf.data.typed_frames import Dtype, read_frame, strange_values, text_values, typed_as
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, SettingError, listed, suggestion
+from decaf.errors import DataError, SettingError, abridge, suggestion
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
@@ -289,7 +289,7 @@ class TablePairs(Adapter):
         if (place < 0).any():
             strange = sorted({*row_names.take(np.flatnonzero(place < 0))})
             raise DataError(
-                f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "
+                f"{self.counterfactuals} has rows of the {self.id} {abridge(strange)}, which "
                 f"{self.table} lacks; correct the ids, or add the rows"
             )
         types = Texts.repeat(PAIR_TYPE, len(row_names))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from decaf.errors import listed, number_of, suggestion
+from decaf.errors import abridge, number_of, suggestion
 
 GENERIC_NAME = re.compile(r"(column_|feature_?|col_?|[cfvx])?(\d+)", re.IGNORECASE)
 """Name of a column by its number alone."""
@@ -103,13 +103,13 @@ def _by_position(fitted: Sequence[str], table: Sequence[str]) -> Match:
     if len(fitted) != len(table):
         raise ValueError(
             f"was fitted on {number_of(len(fitted), 'column')}, and the table has "
-            f"{len(table)} ({listed(table)}), so '{BY_POSITION}' cannot hold: name the columns "
+            f"{len(table)} ({abridge(table)}), so '{BY_POSITION}' cannot hold: name the columns "
             "that it was not fitted on under 'drop:', or its columns under 'inputs:', in its order"
         )
     moved = [name for name, column in zip(fitted, table, strict=True) if name != column]
     if strays := [name for name in moved if name in table]:
         raise ValueError(
-            f"was fitted on the columns {listed(fitted)}; the table has {listed(strays)} at "
+            f"was fitted on the columns {abridge(fitted)}; the table has {abridge(strays)} at "
             f"another position, which '{BY_POSITION}' contradicts: leave that key out, or put "
             "'inputs:' of the data in the model's order"
         )
@@ -118,12 +118,12 @@ def _by_position(fitted: Sequence[str], table: Sequence[str]) -> Match:
 
 def _remark(fitted: Sequence[str], table: Sequence[str]) -> str:
     pairs = [f"{name} is {column}" for name, column in zip(fitted, table, strict=True)]
-    return f"columns of the table are taken by position: {listed(pairs, 8)}"
+    return f"columns of the table are taken by position: {abridge(pairs, 8)}"
 
 
 def _complaint(fitted: Sequence[str], table: Sequence[str], lacking: list[str]) -> str:
     text = (
-        f"was fitted on the columns {listed(fitted)}; the table lacks {listed(lacking)}"
+        f"was fitted on the columns {abridge(fitted)}; the table lacks {abridge(lacking)}"
         f"{suggestion(lacking[0], table)}"
     )
     if len(fitted) != len(table):

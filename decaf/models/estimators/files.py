@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from decaf.errors import DecafError, ModelError, listed
+from decaf.errors import DecafError, ModelError, abridge
 
 SKOPS_SCHEMA = "schema.json"
 UNPACKED = (zlib.error, lzma.LZMAError)
@@ -107,7 +107,7 @@ def describe_content(content: Any) -> str:
     """Name the type of an object, and the keys of a dict."""
     name = type(content).__name__
     if isinstance(content, dict):
-        return f"{name} with the keys {listed([str(key) for key in content])}"
+        return f"{name} with the keys {abridge([str(key) for key in content])}"
     return name
 
 

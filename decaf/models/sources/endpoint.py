@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, ScoringFailed, listed
+from decaf.errors import ModelError, ScoringFailed, abridge
 from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.calls import Answer, Caller, NoAnswer
@@ -307,7 +307,7 @@ def _rows(predictions: Any) -> list[Any]:
     """
     if isinstance(predictions, dict):
         if len(predictions) != 1:
-            raise ValueError(f"it has the outputs {listed([*predictions])}; expected one")
+            raise ValueError(f"it has the outputs {abridge([*predictions])}; expected one")
         (predictions,) = predictions.values()
     return [
         list(prediction.values())

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from decaf.errors import ConfigError, listed
+from decaf.errors import ConfigError, abridge
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.settings import LONGEST_WAIT
@@ -156,7 +156,7 @@ class Mlflow(CardRegistry):
         if listed_version is None:
             raise Unfit(
                 f"MLflow at {self.uri} has no version {version!r} of {name}; it lists "
-                f"{listed(sorted(versions, key=version_order)) or 'none'}: set the alias again"
+                f"{abridge(sorted(versions, key=version_order)) or 'none'}: set the alias again"
             )
         if listed_version.status != READY:
             raise Unfit(f"version {version} of {name} is {listed_version.status}, not {READY}")

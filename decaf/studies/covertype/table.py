@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import DataError, listed
+from decaf.errors import DataError, abridge
 from decaf.foundation.files import file_status, refusals_as
 from decaf.studies.covertype.joblib_array import read_array
 
@@ -178,7 +178,7 @@ def _check_header(path: Path, line: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     strange = [name[:40] for name in names if name not in expected_names and not FLAG.match(name)]
     name_faults = {"it lacks": missing, "twice": twice, "not known": strange}
-    parts = [f"{what}: {listed(which)}" for what, which in name_faults.items() if which]
+    parts = [f"{what}: {abridge(which)}" for what, which in name_faults.items() if which]
     raise DataError(
         f"{path} has a header of {len(names)} columns ({'; '.join(parts) or 'in another order'}); "
         f"{EXPECTED}: {QUANTITIES[0]}, {QUANTITIES[1]}, …, {FEATURE_COUNT} features in all, then "
