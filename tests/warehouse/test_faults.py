@@ -195,7 +195,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(store, damage
 def test_a_warehouse_that_was_moved_meanwhile_is_not_begun_again(store):
     tables = one_more(store)
     store.folder.rename(store.folder.with_name("moved"))
-    with pytest.raises(WriteFailed, match="the folder of the warehouse is gone; nothing of it"):
+    with pytest.raises(WriteFailed, match="folder of the warehouse"):
         commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
     assert not store.folder.exists()
 
@@ -215,7 +215,7 @@ def test_a_folder_that_turned_read_only_is_said_and_read_on(store, monkeypatch, 
             with pytest.raises(WarehouseError, match="cannot be written: Read-only file system"):
                 open_root(store.folder)
         elif writer == "commit":
-            with pytest.raises(WriteFailed, match="Read-only file system; nothing of it"):
+            with pytest.raises(WriteFailed, match="Read-only file system"):
                 commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
         else:
             with pytest.raises(WriteFailed, match="compactions/s/.*Read-only file system"):

@@ -114,8 +114,8 @@ def verdict_row(
 def bar_of(on_paths: Sequence[Row]) -> Response:
     """Make the bar of one pair type: the path with the larger Abs, the others as marks."""
     row = max(on_paths, key=lambda each: each.abs_response)
-    others = tuple((each.path, each.abs_response) for each in on_paths if each is not row)
-    return Response(row.pair_type, row, row.path if others else "", others, _limit(row))
+    other_paths = tuple((each.path, each.abs_response) for each in on_paths if each is not row)
+    return Response(row.pair_type, row, row.path if other_paths else "", other_paths, _limit(row))
 
 
 def scale_of(score: str, rows: Iterable[Row]) -> float:
