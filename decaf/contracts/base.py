@@ -81,7 +81,7 @@ def is_documented(trial: Trial) -> None:
     require(
         not bare,
         f"settings without a description: {', '.join(bare)}; write Field(description=…), or "
-        "described(default, …) in a path",
+        "path_field(default, …) in a path",
     )
 
 

@@ -78,7 +78,7 @@ class TrainableCard(ModelCard, ABC):
             raise ModelError(f"model {self.id} is not trained yet; decaf run trains it")
         return self._file
 
-    def trained(self, file: Path) -> Self:
+    def with_checkpoint(self, file: Path) -> Self:
         """The card with the file that its training made."""
         card = self.model_copy()
         card._file = file

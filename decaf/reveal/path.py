@@ -91,7 +91,7 @@ OF_NO_STATE = ("stages", "pair_types")
 """Fields that select states and pairs; they do not change any state."""
 
 
-def described(default: Any, description: str, kw_only: bool = False) -> Any:
+def path_field(default: Any, description: str, kw_only: bool = False) -> Any:
     """Field of a path that a configuration can set; the reference page shows the description."""
     return field(default=default, kw_only=kw_only, metadata={"description": description})
 
@@ -117,10 +117,10 @@ class RevealPath(ABC):
     removes_features: ClassVar[bool] = False
     """True if a pair is one input with and without a feature; False if it is two inputs."""
 
-    stages: Stages | None = described(
+    stages: Stages | None = path_field(
         None, "this path's own stages, in the form of the study's `stages:`", kw_only=True
     )
-    pair_types: tuple[str, ...] | None = described(
+    pair_types: tuple[str, ...] | None = path_field(
         None, "types of the pairs that this path scores; all when absent", kw_only=True
     )
 

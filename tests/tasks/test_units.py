@@ -149,7 +149,7 @@ def test_a_model_with_a_recipe_is_untrained_until_it_has_its_file(study, tmp_pat
     assert card.is_untrained
     with pytest.raises(ModelError, match="model one"):
         keys(study.model_copy(update={"models": (card,)}))
-    assert not card.trained(tmp_path / "one.safetensors").is_untrained
+    assert not card.with_checkpoint(tmp_path / "one.safetensors").is_untrained
 
 
 def test_blocks_hold_the_images_that_they_need(study):

@@ -222,9 +222,9 @@ class NetworkCard(StoredTensors, TrainableCard):
         """The card's own rule."""
         return self.epoch_rule
 
-    def trained(self, file: Path) -> Self:
+    def with_checkpoint(self, file: Path) -> Self:
         """The card with the file of its own epoch, given the one that the training ends with."""
-        return super().trained(file if self.epoch is None else epoch_file(file, self.epoch))
+        return super().with_checkpoint(file if self.epoch is None else epoch_file(file, self.epoch))
 
     def at_epoch(self, epoch: int) -> Self:
         """One epoch of the training as a model of its own."""

@@ -13,8 +13,8 @@ from decaf.reveal.path import (
     Revealed,
     RevealPath,
     Words,
-    described,
     no_draw,
+    path_field,
     shown_by_branch,
 )
 from decaf.reveal.start import BlurredMidpoint
@@ -74,7 +74,7 @@ class Blend(RevealPath):
 
     kind: Literal["blend"] = "blend"
     rule: ClassVar[Fade] = Fade()
-    sigma: float = described(
+    sigma: float = path_field(
         8.0, "blur of the midpoint, standard deviation in px; 0 for inputs other than images"
     )
 

@@ -23,7 +23,7 @@ from decaf.reveal.path import (
     Revealed,
     RevealPath,
     Words,
-    described,
+    path_field,
     shown_by_branch,
 )
 from decaf.reveal.paths.blend import Fade, column_of, stage_words
@@ -118,18 +118,18 @@ class GaussianReveal(RevealPath):
     """
 
     kind: Literal["gaussian"] = "gaussian"
-    reference: Path | GaussianReference | None = described(
+    reference: Path | GaussianReference | None = path_field(
         None, "safetensors file of the fitted moments; fitted to the study's inputs when absent"
     )
-    geometry: GeometryName = described(
+    geometry: GeometryName = path_field(
         "cmmr", "covariance of the noise: that of the data, or one with its trace"
     )
-    beta: float | None = described(None, "power of the eigenvalues, for geometry `power`")
-    share: float | None = described(
+    beta: float | None = path_field(None, "power of the eigenvalues, for geometry `power`")
+    share: float | None = path_field(
         None, "lambda from 0 (cmmr) to 1 (pixel), for geometry `linear`"
     )
-    seeds: tuple[int, ...] = described(NOISE_SEEDS, "noise seeds; each one is a repetition")
-    chain: Literal["fixed", "reverse_markov"] = described(
+    seeds: tuple[int, ...] = path_field(NOISE_SEEDS, "noise seeds; each one is a repetition")
+    chain: Literal["fixed", "reverse_markov"] = path_field(
         "fixed", "one draw along the whole path, or fresh noise at every step (own `stages` needed)"
     )
 

@@ -17,8 +17,8 @@ from decaf.reveal.path import (
     Revealed,
     RevealPath,
     Words,
-    described,
     no_draw,
+    path_field,
     shown_by_branch,
 )
 from decaf.reveal.start import BlurredMidpoint
@@ -93,13 +93,13 @@ class Patches(RevealPath):
     """Patches in falling order of the squared difference of the pair (paper, appendix F)."""
 
     kind: Literal["patches"] = "patches"
-    sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")
-    side: int = described(8, "patches along each side of the image, which is a multiple of it")
-    ranking: Literal["energy", "random"] = described(
+    sigma: float = path_field(8.0, "blur of the midpoint, standard deviation in px")
+    side: int = path_field(8, "patches along each side of the image, which is a multiple of it")
+    ranking: Literal["energy", "random"] = path_field(
         "energy", "which patches come first: the most different ones, or (a control) any"
     )
-    order: str = described("A", "label that seeds the order of exactly tied patches, or of all")
-    seed: int = described(7101, "seed of the order of exactly tied patches, or of all")
+    order: str = path_field("A", "label that seeds the order of exactly tied patches, or of all")
+    seed: int = path_field(7101, "seed of the order of exactly tied patches, or of all")
 
     def __post_init__(self) -> None:
         super().__post_init__()

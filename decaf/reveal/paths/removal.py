@@ -11,7 +11,7 @@ from decaf.data.cells import WORD_BITS, cell_map, feature_words
 from decaf.data.pair_block import PairBlock
 from decaf.errors import DataError, ResponseError
 from decaf.foundation.arrays import Array, as_taken, bits_like, like
-from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
+from decaf.reveal.path import Regions, Revealed, RevealPath, Words, no_draw, path_field
 from decaf.reveal.paths.blend import blend, column_of, stage_words, write_blend
 from decaf.reveal.start import BlurredMidpoint, Constant, ModelMean
 
@@ -81,17 +81,19 @@ class Removal(RevealPath):
 
     kind: Literal["removal"] = "removal"
     removes_features: ClassVar[bool] = True
-    side: int | None = described(
+    side: int | None = path_field(
         None, "features are the cells of a grid of this many a side; those of the data when absent"
     )
-    baseline: Literal["constant", "mean", "blur"] = described(
+    baseline: Literal["constant", "mean", "blur"] = path_field(
         "constant",
         "the state of no information: `value`, the model's own mean (zero as a network sees it), "
         "or the blurred input",
     )
-    value: tuple[float, ...] = described((0.0,), "constant baseline, of [0, 1] pixels, per channel")
-    sigma: float = described(12.0, "blurred baseline: standard deviation in px")
-    radius: int = described(15, "blurred baseline: reach of the kernel in px")
+    value: tuple[float, ...] = path_field(
+        (0.0,), "constant baseline, of [0, 1] pixels, per channel"
+    )
+    sigma: float = path_field(12.0, "blurred baseline: standard deviation in px")
+    radius: int = path_field(15, "blurred baseline: reach of the kernel in px")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pair_block import PairBlock
-from decaf.reveal.path import Revealed, RevealPath, described
+from decaf.reveal.path import Revealed, RevealPath, path_field
 from decaf.reveal.paths.blend import Fade, faded_in
 from decaf.reveal.start import BlurredMidpoint
 
@@ -18,8 +18,8 @@ class BlendFromFactual(RevealPath):
 
     kind: Literal["blend_from_factual"] = "blend_from_factual"
     rule: ClassVar[Fade] = Fade()
-    sigma: float = described(12.0, "blur of the factual input, standard deviation in px")
-    radius: int = described(15, "reach of its kernel in px")
+    sigma: float = path_field(12.0, "blur of the factual input, standard deviation in px")
+    radius: int = path_field(15, "reach of its kernel in px")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -100,7 +100,7 @@ def test_a_trained_network_is_a_model_of_its_classes(root, tmp_path):
     for label in range(50):
         outputs = [int(first[part] + own) for part, own in instances_of(label).items()]
         assert members[label].tolist() == outputs
-    model = card(root, **given).trained(file).load("cpu")
+    model = card(root, **given).with_checkpoint(file).load("cpu")
     assert model.outputs(torch.rand(2, 3, SIZE, SIZE)).shape == (2, 50)
 
 

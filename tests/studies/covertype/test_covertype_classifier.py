@@ -89,7 +89,7 @@ def test_a_trained_classifier_is_opened_without_unpickling_and_answers_the_same(
     file = tmp_path / f"one{untrained.trained_suffix}"
     with threadpool_limits(1):
         untrained.train(file, "cpu")
-        made = untrained.trained(file)
+        made = untrained.with_checkpoint(file)
         estimator, outcome = made.training.fit()
         inputs, _ = made.training.rows("test")
         expected = estimator.predict_proba(inputs)
@@ -146,9 +146,12 @@ def test_what_is_trained_is_not_trained_again_and_another_recipe_is(recipe, tmp_
     made = card(recipe)
     path = tmp_path / "checkpoints" / "one.skops"
     made.train(path, "cpu")
-    before, digest = path.stat().st_mtime_ns, made.trained(path).weights_digest()
+    before, digest = path.stat().st_mtime_ns, made.with_checkpoint(path).weights_digest()
     made.train(path, "cpu")
-    assert (path.stat().st_mtime_ns, made.trained(path).weights_digest()) == (before, digest)
+    assert (path.stat().st_mtime_ns, made.with_checkpoint(path).weights_digest()) == (
+        before,
+        digest,
+    )
     assert sorted(file.name for file in path.parent.iterdir()) == [
         path.name,
         f"{path.name}.outcome.json",

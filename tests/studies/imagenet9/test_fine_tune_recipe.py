@@ -129,7 +129,7 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
     card = fine_tuned(archive, training=recipe(archive, keep_epochs=(1,)).model_dump())
     target = archive / "workspace" / "net.safetensors"
     card.train(target, "cpu")
-    made = card.trained(target)
+    made = card.with_checkpoint(target)
     outcome = read_outcome(target)
     accuracies = [epoch["validation_accuracy"] for epoch in outcome["epochs"]]
     assert outcome["best_epoch"] == 1 + int(np.argmax(accuracies))
