@@ -111,7 +111,7 @@ def gpu(setup: Setup) -> Iterable[Finding]:
     is_asked_for = study and (study.device == "cuda" or isinstance(study.cluster, CudaWorkers))
     if NVIDIA_DRIVER.exists():
         state = f"a driver is installed, but torch {torch.__version__} sees no GPU"
-        advice = "install a torch that is built for CUDA, or give this container its devices"
+        advice = "install a torch that is built for CUDA, or give this container its GPUs"
     else:
         state = "none: networks are slow"
         advice = "tables and small networks need none; for others see 'cluster: kind: cuda'"
@@ -151,7 +151,7 @@ def memory(setup: Setup) -> Iterable[Finding]:
         (LEAST_MEMORY, LITTLE_MEMORY),
         "memory",
         "free",
-        "a worker takes about 1 GB, and its models",
+        "a worker needs about 1 GB, plus its models",
     )
 
 
@@ -212,7 +212,7 @@ def warehouse(setup: Setup) -> Iterable[Finding]:
     store.prepare()
     seconds = time.perf_counter() - started
     level = "warning" if seconds > SLOW_STORE_SECONDS else "ok"
-    advice = "" if level == "ok" else "every commit waits so long: use a nearer store"
+    advice = "" if level == "ok" else "every commit takes this long: use a closer store"
     yield Finding(level, "warehouse", f"{store.address} is written in {seconds:.2f} s", advice)
 
 

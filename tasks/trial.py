@@ -163,7 +163,7 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
                 score_full(timed, np.arange(min(len(inputs), size)), size)
         except UnstableScore as error:
             raise UnstableScore(
-                f"{error}; or set 'batch_size: 1' in the study, or, for a model that draws, "
+                f"{error}; or set 'batch_size: 1' in the study, or, for a stochastic model, "
                 "'stochastic: {repeats: 8}' on its card"
             ) from error
         calls.append(timed.largest)

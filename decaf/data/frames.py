@@ -202,9 +202,9 @@ def _check_titles(expected: Iterable[str], found: Iterable[str]) -> None:
     lacks, strange = set(expected) - set(found), set(found) - set(expected)
     if lacks or strange:
         raise DataError(
-            "the frame has other columns than expected: without "
-            f"{abridge(sorted(lacks)) or 'none'}, and with {abridge(sorted(strange)) or 'none'} "
-            "beside; give every frame the same ones"
+            "the columns of the frame differ from the expected ones: missing "
+            f"{abridge(sorted(lacks)) or 'none'}, unexpected {abridge(sorted(strange)) or 'none'}"
+            "; give every frame the same columns"
         )
 
 

@@ -132,7 +132,7 @@ class PairSet:
             if len(group_members) > MOST_MEMBERS:
                 raise DataError(
                     f"the group {name!r} of the pairs has {len(group_members)} values; expected "
-                    f"{MOST_MEMBERS} at most: put values together, such as ages to decades"
+                    f"{MOST_MEMBERS} at most: merge values, for example ages into decades"
                 )
 
     def _check_shapes(self, codes: NDArray[np.int32]) -> None:
@@ -220,7 +220,7 @@ class PairSet:
         yield "]"
 
     def _json_of_contexts(self, contexts: NDArray[np.int64]) -> Piece:
-        """Two more digests, each after a comma, of pairs with a context; nothing of others."""
+        """JSON of two more digests for each pair with a context; empty for other pairs."""
         is_there = contexts[:, 0] != NOWHERE
         positions = np.where(is_there[:, None], contexts, 0)
         first, second = (

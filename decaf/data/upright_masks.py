@@ -102,7 +102,7 @@ def _way_of_others(
         stored, upright = (_list_names(photos) for photos in by_size.values())
         raise DataError(
             f"annotations of {stored} have the size of the stored photo, and those of {upright} "
-            "that of the photo turned by EXIF; sizes do not tell it of "
+            "that of the photo turned by EXIF; sizes do not decide it for "
             f"{_list_names(undecided)}: set 'annotations: stored' or 'annotations: upright'"
         )
     return "upright" if by_size["upright"] else "stored"

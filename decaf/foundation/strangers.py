@@ -95,7 +95,7 @@ def unfit(member: Any, base: type[Placed], entry: EntryPoint) -> str | None:
         what = "a class" if isinstance(member, type) else f"of type {type(member).__name__}"
         return f"it is {what}; expected a class derived from {expected}"
     if lacking := sorted(getattr(member, "__abstractmethods__", ())):
-        return f"it lacks {', '.join(lacking)}; write what {expected} says of each"
+        return f"it lacks {', '.join(lacking)}; implement each as {expected} describes"
     tag, member_tag = base.place.tag, tag_of(member)
     if member_tag is None:
         return f'it carries no name; write `{tag}: Literal["its_name"]` in the class'

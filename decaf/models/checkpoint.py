@@ -30,7 +30,7 @@ UNPICKLING = (
 
 
 def check_header(path: Path) -> None:
-    """Check what can be checked of a weight file without torch: that it is there, and its kind.
+    """Check, without torch, that a weight file exists and is of the kind that its suffix states.
 
     Raises ModelError when the file is missing, or is not what its suffix says.
     """
@@ -61,7 +61,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, "np") as file:
             return file.metadata() or {}
     except SafetensorError as error:
-        # Asked only now: the length that a header starts with may have the byte of a pickle.
+        # Checked only now: a safetensors header may start with the same byte as a pickle.
         if start == ZIP_START or start.startswith(PICKLE_START):
             raise ModelError(
                 f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a "

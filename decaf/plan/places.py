@@ -67,7 +67,7 @@ def load_anywhere(entry: EntryPoint, place: str | None = None) -> type[Placed]:
     bases = [base for base in BASES if place in (None, base.place.name)]
     if not bases:
         raise ConfigError(
-            f"{strangers.provider(entry)} is for a place {place!r}, which there is not; "
+            f"{strangers.provider(entry)} is for the place {place!r}, which does not exist; "
             f"begin its name with one of: {', '.join(PLACES)}"
         )
     member = strangers.load_object(entry)

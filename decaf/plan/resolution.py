@@ -1,4 +1,4 @@
-"""Make models of a study of what a registry lists; an entry that cannot be one stops no other."""
+"""Turn the entries of a registry into models of a study; an unusable entry stops no other."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -106,7 +106,7 @@ def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
         if entry.card is not None:
             first_id = names.setdefault(entry.card.id.casefold(), entry.card.id)
             if first_id != entry.card.id:
-                problem = f"its name differs from {first_id} in capitals alone; give it another"
+                problem = f"its name differs from {first_id} only in letter case; rename it"
                 resolved[position] = entry.without_model(problem)
     return resolved
 
@@ -121,8 +121,8 @@ def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
 def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
     """The card of a version that a registry had, as a run of the study has recorded it.
 
-    ``text`` is its JSON, ``weights`` the digest of then. Raises BadInput where it would run what
-    the registry does not trust (any more), or its files are not there any more, or are others.
+    ``text`` is its JSON, ``weights`` its recorded digest. Raises BadInput if it would run code that
+    the registry no longer trusts, or if its files are missing or have changed.
     """
     try:
         card = TypeAdapter(Card).validate_json(text)
@@ -132,7 +132,7 @@ def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
     trusted = study.registry.trusted if isinstance(study.registry, CardRegistry) else ()
     _refuse_strangers(card, trusted, "its card, of an earlier run,")
     if getattr(card, "unpickle", False):
-        raise ModelError("it is a pickle, which is opened for the version that is there alone")
+        raise ModelError("it is a pickle, and only the current version of a pickle is opened")
     if card.weights_digest() != weights:
         raise ModelError("its files are others now")
     return card
@@ -143,7 +143,7 @@ def _list_trusted_names(study: Study) -> tuple[str, ...]:
 
 
 def _with_card(registry: Registry, entry: Entry) -> Entry:
-    """The entry, which is another one where the configuration has another card of it."""
+    """The entry; if the configuration has a card for it, the card is part of its digest."""
     card = registry.cards.get(entry.name) if isinstance(registry, CardRegistry) else None
     if card is None or entry.problem:
         return entry
@@ -151,7 +151,7 @@ def _with_card(registry: Registry, entry: Entry) -> Entry:
 
 
 def _printable(entry: Entry) -> Entry:
-    """The entry under a name that can be shown; where that is another, it is not audited."""
+    """The entry under a name that can be shown; if its name had to change, it is not audited."""
     texts = {"name": entry.name, "version": entry.version, "alias": entry.alias or "none"}
     for key, text in texts.items():
         if fault := fault_of(text):
@@ -169,7 +169,7 @@ def _resolve_entry(study: Study, entry: Entry) -> Resolved:
             raise ModelError(
                 f"{entry.label} is a pickle, which can run anything when it is opened, with all "
                 f"rights that you have here: if you trust whoever registered it, add 'trust: "
-                f"[{entry.name}]' to the registry; else have it answered by a server of its own, "
+                f"[{entry.name}]' to the registry; otherwise let a separate server score it with "
                 "'source: mlflow_server'"
             )
         weights, preprocessing = card.weights_digest(), card.scoring_digest
@@ -177,8 +177,8 @@ def _resolve_entry(study: Study, entry: Entry) -> Resolved:
         return Resolved(entry, problem=str(error))
     except DecafError:
         raise
-    # Somebody else wrote the card and its files, and several libraries read them; what one of them
-    # stumbles over concerns this entry alone. It is recorded, and told as any failed entry is.
+    # Somebody else wrote the card and its files, and several libraries read them. An error in one
+    # of them concerns only this entry. It is recorded, and reported like any failed entry.
     except Exception as error:  # noqa: BLE001
         return Resolved(
             entry, problem=f"it cannot be read: {type(error).__name__}: {str(error)[:300]}"
@@ -216,7 +216,7 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
 
 
 def _refuse_strangers(card: ModelCard, trusted: Sequence[str], where: str) -> None:
-    """Refuse a card that would run code, or send inputs away, that the configuration trusts not."""
+    """Refuse a card that would run untrusted code, or send inputs to another machine."""
     if getattr(card, "training", None) is not None:
         raise ModelError(f"{where} has 'training:'; an entry of a registry is a finished model")
     for text in texts_in(getattr(card, "arguments", None)):

@@ -84,7 +84,7 @@ class Stop(Settings):
                 raise fault(
                     f"'when: interval' needs '{key}'"
                     if is_interval
-                    else f"'{key}' is of 'when: interval'; gates say themselves what they decide",
+                    else f"'{key}' belongs to 'when: interval'; leave it out for gates",
                     key,
                 )
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
@@ -98,20 +98,20 @@ class Stop(Settings):
     def span(self, block_count: int) -> tuple[int, int]:
         """Blocks that are scored before the first look, and after which scoring ends in any case.
 
-        Raises SettingError, with the keys that lead to it, where a study has fewer blocks than
-        that, or the first is beyond the last.
+        Raises SettingError, with the keys that lead to it, if the study has fewer blocks than the
+        first number, or if the last number is below the first.
         """
         first, last = (_blocks(amount, block_count) for amount in (self.at_least, self.at_most))
         if first > block_count:
             raise SettingError(
                 f"it is {self.at_least!r}, and the study has {number_of(block_count, 'block')}; "
-                "expected no more: say less, or make blocks smaller with 'sources_per_block:'",
+                "expected at most that: lower it, or make blocks smaller with 'sources_per_block:'",
                 *("stop", "at_least"),
             )
         if first > last:
             raise SettingError(
                 f"it is {self.at_most!r}, {number_of(last, 'block')} of {block_count}, and "
-                f"'at_least' is {self.at_least!r}; expected no less than that",
+                f"'at_least' is {self.at_least!r}; expected at least as many blocks",
                 *("stop", "at_most"),
             )
         return first, min(last, block_count)
@@ -128,14 +128,14 @@ def _blocks(amount: str, block_count: int) -> int:
 def check_stop(
     stop: Stop, score: ScoreDefinition, *, has_gates: bool, whole: Sequence[str]
 ) -> None:
-    """Refuse what cannot stop early; ``whole`` are keys of the study that judge all pairs.
+    """Refuse a study that cannot stop early; ``whole`` lists its keys that need all pairs.
 
     Raises a fault, for pydantic, that names the key.
     """
     if stop.when == "gates_decided" and not has_gates:
         raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
     for key in whole:
-        raise fault(f"'{key}' judges all pairs, so scoring cannot stop before", "stop")
+        raise fault(f"'{key}' needs all pairs, so scoring cannot stop early", "stop")
     if stop.bounds is None and score.bounds is None:
         raise fault(
             "'stop' needs 'bounds': the smallest and the largest value that the score "

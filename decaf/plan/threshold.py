@@ -6,7 +6,7 @@ from decaf.plan.study import Study
 def remark_default_epsilon(study: Study) -> list[str]:
     """Remark on a score that is no probability where the study sets no ``epsilon:``.
 
-    The default is meant for probabilities: of logits or prices it calls almost every final
+    The default is meant for probabilities: for logits or prices it calls almost every endpoint
     difference an effect (paper, appendix B.6). Empty otherwise.
     """
     kind = study.score.kind

@@ -159,14 +159,14 @@ class CardRegistry(Registry, ABC):
 
         Raises RegistryError when the registry cannot be asked.
         """
-        raise RegistryError(f"a registry of this kind has no versions to ask for, as {version!r}")
+        raise RegistryError(f"version {version!r} not found: this kind of registry has no versions")
 
     def describe_entry(self, entry: Entry, workspace: Path) -> Described:
         """Description of an entry from which a card can be proposed.
 
         Raises RegistryError when the entry cannot be read.
         """
-        raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
+        raise RegistryError(f"{entry.label} has no description: this kind of registry has none")
 
     def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Remarks on a listing: names under `cards:` and `trust:` that no entry has."""

@@ -79,7 +79,7 @@ def minute(moment: str) -> str:
 
 
 def standing(verdict: Mapping[str, Any], config: str) -> str:
-    """A verdict that stands, in one line; one on a version alone stands for nothing."""
+    """A standing verdict in one line; only a verdict on a followed version can be accepted."""
     entry, version = verdict["entry"], verdict["version"]
     answer = f"; accept with {accepting(config, entry)}"
     if not verdict["is_followed"]:
@@ -138,7 +138,7 @@ def title_of(content: Mapping[str, Any]) -> str:
 
 
 def slack(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Message of an incoming webhook of Slack; names in it are no markup and call nobody."""
+    """Body for a Slack webhook; names in it are neither markup nor mentions."""
     title, texts = title_of(content), _texts(content)
     blocks = [{"type": "header", "text": _plain(title[:TITLE_LETTERS])}]
     blocks += [{"type": "section", "text": _plain(text)} for text in texts]

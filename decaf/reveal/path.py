@@ -68,7 +68,7 @@ class Rule(Protocol):
 
 
 class WritingRule(Rule, Protocol):
-    """A rule that also writes states to where they belong: the same numbers, without copies."""
+    """A rule that can also write its states into a given array, without copies."""
 
     def write(
         self,
@@ -181,7 +181,7 @@ class RevealPath(ABC):
         return None
 
     def grid(self, default: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n_stages,) this path's own stages, or the study's, where a refined path starts."""
+        """(n_stages,) stages of this path, else of the study; refinement starts from them."""
         stages = self.stages.grid if isinstance(self.stages, Refinement) else self.stages
         return default if stages is None else stage_grid(stages)
 

@@ -101,7 +101,7 @@ class Refinement:
 
 
 class RuleOrStages:
-    """Annotation of ``int | tuple[float, ...] | Refinement``: a section can only be a rule."""
+    """Annotation of ``int | tuple[float, ...] | Refinement``: a mapping always means a rule."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         """Choose by the form of a value, so that an error names what that form should be."""
@@ -124,7 +124,7 @@ Stages = Annotated[int | tuple[float, ...] | Refinement, RuleOrStages()]
 
 
 def double_grid(grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put a stage in the middle between all neighbours; (n_stages,) → (2 n_stages - 1,) float64.
+    """Add a stage halfway between neighbouring stages; (n_stages,) → (2 n_stages - 1,) float64.
 
     An evenly spaced grid gives the bits of ``np.linspace``, so a study that sets that number of
     stages has the same units.

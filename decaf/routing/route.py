@@ -83,7 +83,7 @@ def stages_last(response: NDArray[Any], stage_axis: int) -> NDArray[Any]:
 def one_per_trajectory(
     endpoint: ArrayLike, shape: tuple[int, ...], stage_axis: int = -1
 ) -> NDArray[np.float64]:
-    """Final contrasts of a response, one per trajectory: float64, ``shape`` without the stage axis.
+    """Endpoint differences, one per trajectory: float64, ``shape`` without the stage axis.
 
     The endpoint ``d`` is a scalar, or an array of the response's shape without its stages, with a
     stage axis of length one, or with all stages where every stage repeats the same value. Raises

@@ -17,7 +17,7 @@ from decaf.routing.route import DEFAULT_EPSILON, as_scores, check_epsilon
 
 
 class MeasureStream:
-    """Profiles from stages that bring their weight along, in any order.
+    """Profiles from stages that arrive with their weights, in any order.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class PathStream:
             return
         before, weight, held = self._latest
         if not before < stage <= 1 + GRID_TOLERANCE:
-            raise ResponseError(f"stage at {stage} follows {before}; expected above it, up to 1")
+            raise ResponseError(f"stage {stage} follows {before}; expected a larger one, at most 1")
         half = (stage - before) / 2
         self._stages.update(weight + half, held)
         self._latest = stage, half, r.copy()

@@ -145,7 +145,7 @@ class Schedules:
             self._client.delete_deployment(schedule_id)
 
     def run_now(self, schedule_id: UUID, entries: Sequence[str] = ()) -> None:
-        """Have it run as soon as a worker looks, for some entries of its registry or for all."""
+        """Start a run at the next poll of a worker, for some entries of the registry or for all."""
         parameters = {"entries": list(entries)} if entries else {}
         with self._errors():
             self._client.create_flow_run_from_deployment(schedule_id, parameters=parameters)
@@ -164,7 +164,7 @@ class Schedules:
         return runs[0] if runs else None
 
     def under_way(self) -> list[FlowRun]:
-        """Runs of all schedules, those that were removed included, that have begun, not ended."""
+        """Runs in progress of all schedules, including removed schedules."""
         return self._runs(state={"type": {"any_": UNDER_WAY}})
 
     def due(self) -> list[FlowRun]:
@@ -172,7 +172,7 @@ class Schedules:
         return self._runs(state=WAITING, next_scheduled_start_time={"before_": datetime.now(UTC)})
 
     def begin_again(self, runs: Iterable[FlowRun]) -> None:
-        """Have runs begin again whose processes were killed; those that have ended stay ended.
+        """Restart runs whose processes were killed; finished runs stay finished.
 
         This frees their places under the limit, which expire after five minutes otherwise.
         """
@@ -231,7 +231,7 @@ class Schedules:
 
 @contextmanager
 def _retries(count: int) -> Iterator[None]:
-    """Have Prefect's client ask so often again; by default it waits a minute for a server."""
+    """Set how often Prefect's client retries; by default it waits a minute for a server."""
     context = get_settings_context()
     client = context.settings.client.model_copy(update={"max_retries": count})
     settings = context.settings.model_copy(update={"client": client})

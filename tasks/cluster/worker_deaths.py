@@ -50,8 +50,8 @@ def note_work(work: str) -> Iterator[None]:
         try:
             if TIMED_OUT in earlier:
                 raise WorkerEnded(
-                    "loading or one forward pass took longer than its card's 'timeout:'; its "
-                    f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
+                    "loading the model or one forward pass exceeded 'timeout:' of its card; its "
+                    f"worker was stopped{_place(earlier)}: repair the model, or raise 'timeout:'"
                 )
             if FATAL in earlier or deaths >= MOST_DEATHS:
                 ended = "its worker" if deaths == 1 else f"{deaths} workers, the last one"

@@ -3,9 +3,9 @@
 A receipt is a small JSON file that lists the files of the commit with their rows, bytes and
 digests, the units of work that it holds, and the software that computed it. It is written last.
 
-A withdrawal is a receipt, too. Its ``inputs`` are the names of commits with their moments. All
+A withdrawal is also a receipt. Its ``inputs`` map names of commits to their commit times. All
 these commits are withdrawn at once when the withdrawal is written; their own receipts can be
-deleted later. A repeated commit has another moment, so that an older withdrawal does not affect it.
+deleted later. A repeated commit has another time, so an older withdrawal does not affect it.
 """
 
 import json
@@ -243,7 +243,7 @@ def _list_withdrawals(store: Storage, study: str) -> set[tuple[str, str]]:
 
 
 def _identity(receipt: Receipt) -> tuple[str, str]:
-    """Name and moment by which compactions and withdrawals refer to a commit."""
+    """Name and commit time by which compactions and withdrawals refer to a commit."""
     return receipt.name, receipt.committed_at
 
 

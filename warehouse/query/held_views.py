@@ -1,6 +1,6 @@
 """Views of one study whose rows a connection keeps, so that later queries only read them.
 
-DuckDB plans a view anew, with every view below it, wherever a query names it. That takes most of a
+DuckDB plans a view again, and every view below it, when a query names it. That takes most of a
 second for a verdict, longer than the rows of a usual study take.
 """
 

@@ -15,7 +15,7 @@ from warehouse.report.audit.verdict_rows import (
 )
 
 MOST = 8
-"""Models that are drawn, those that moved most first; tables have all."""
+"""Largest number of models drawn, largest changes first; the tables have all models."""
 EXPECTED = ("should_not_matter", "should_matter")
 """Expectations of pair types, in the order of their bars."""
 Bar = namedtuple(

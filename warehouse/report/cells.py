@@ -109,13 +109,13 @@ WORDS: dict[str, Callable[[Any], str]] = {
     "remark": lambda remark: remark or "",
     "words": lambda name: name.replace("_", " "),
 }
-"""How ``columns.csv`` says that a value is written; :data:`NUMBERS` are aligned as such."""
+"""Functions that write a value, by name in ``columns.csv``; :data:`NUMBERS` are right-aligned."""
 
 
 def fields_of(table: str, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
     """Columns of a table of the report by field, as ``columns.csv`` lists them.
 
-    ``cells`` are what stands in columns that are more than a field.
+    ``cells`` has functions for columns whose cells combine several fields.
     """
     writers = WORDS | NUMBERS
     fields = {}

@@ -1,7 +1,7 @@
-"""Two runs of a study on one page: what moved, what each model goes by, what their units differ in.
+"""Compare two runs of a study on one page: changed means, findings, and units that differ.
 
-Runs of one warehouse are compared over the trajectories that both have, with paired intervals; of
-another warehouse, which may have other pairs, the page shows both means side by side.
+Runs of one warehouse are compared over the trajectories that both have, with paired intervals.
+For runs of two warehouses, whose pairs may differ, the page shows both means side by side.
 """
 
 from collections import namedtuple
@@ -37,7 +37,7 @@ class Side(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A mean before and now, score units; ``limits`` are those of its change, where it is paired.
+    """A mean before and now, score units; ``limits`` bound its change, None if runs are not paired.
 
     ``is_clear``: the interval of the change leaves out 0, or the two intervals do not meet.
     """
@@ -58,10 +58,10 @@ class Line(NamedTuple):
 
 
 def run_named(connection: duckdb.DuckDBPyConnection, study: str, name: str) -> str:
-    """Id of the run that a name means: the newest that audited this version, or one that begins so.
+    """Id of the newest run of version ``name``, else of the run whose id starts with ``name``.
 
-    Raises UnknownName where there is none but the current run, and ConfigError where several runs
-    begin so.
+    Raises UnknownName if no run before the newest matches, and ConfigError if several run ids
+    start with the name.
     """
     runs = _rows(connection, "runs", study=study)
     of_version = [row.run_id for row in runs if name in (row.versions or ())]
@@ -217,7 +217,7 @@ def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) ->
 
 
 def judge_change(by: float, expect: str) -> str:
-    """Say whether a change of the response to a pair type is wanted; empty where nobody knows.
+    """Say if a change in the response to a pair type is better or worse; empty if unknown.
 
     >>> judge_change(-0.2, "should_not_matter"), judge_change(-0.2, "should_matter")
     ('better: ', 'worse: ')
@@ -270,7 +270,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, part: str, **given: Any) -> Row
 
 @contextmanager
 def _showing_run(connection: duckdb.DuckDBPyConnection, run_id: str | None) -> Iterator[None]:
-    """Have all views speak of another run than the newest of its study."""
+    """Make all views show this run instead of the newest run of its study."""
     if run_id is None:
         yield
         return

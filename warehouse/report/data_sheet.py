@@ -18,18 +18,18 @@ from decaf.data.overview import Cell, ShownPair, describe_pair, share_of
 from warehouse.report.templates import render, write
 
 THUMBNAIL, SMALLEST = 192, 96
-"""Longer side of a picture at most, and at least, px."""
+"""Largest and smallest length of the longer side of a picture, px."""
 WIDTH, HEIGHT = 400, 80
-"""Of the curve of one channel, px."""
+"""Size of the curve of one channel, px."""
 MOST_CHANNELS, MOST_COLUMNS = 8, 64
 VEIL = 107
 """Two thirds of a middle grey."""
 MOST_POINTS = 800
-"""Of a curve."""
+"""Largest number of points of a curve."""
 
 
 class Card(NamedTuple):
-    """One pair as the page shows it; of pictures, curves and cells there is one kind."""
+    """One pair as the page shows it; only one of pictures, curves and cells is filled."""
 
     facts: dict[str, Any]
     pictures: list[str]
@@ -67,7 +67,7 @@ def _card(shown: ShownPair) -> Card:
     elif plus.ndim == 2:
         curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
     else:
-        # Changed columns come first where there is no room for all.
+        # If not all columns fit, changed columns take precedence.
         first = sorted(range(len(shown.cells)), key=lambda place: not shown.cells[place].differs)
         cells = [shown.cells[place] for place in sorted(first[:MOST_COLUMNS])]
     return Card(facts, pictures, curves, cells, note)
@@ -95,7 +95,7 @@ def _picture(pixels: NDArray[np.uint8]) -> str:
 
 
 def _curves(plus: NDArray[np.floating], minus: NDArray[np.floating]) -> tuple[str, str]:
-    """Both signals on one scale, (length,) each; longer ones by every so many points."""
+    """Both (length,) signals on one scale, thinned to at most ``MOST_POINTS`` points."""
     low, high = min(plus.min(), minus.min()), max(plus.max(), minus.max())
     places = np.linspace(0, plus.size - 1, min(plus.size, MOST_POINTS)).astype(int)
     x = places / max(plus.size - 1, 1) * WIDTH

@@ -15,20 +15,20 @@ from warehouse.report.audit.reaudit import badge_of
 from warehouse.report.pair_card import is_of_probability
 
 MOST_GAUGES = 12
-"""Those that failed first; the table below has all of them."""
+"""Largest number of gauges, failed gauges first; the table below has all of them."""
 CHANGES = ("increase", "decrease")
 """Rules on a change from the version before; the others are on the value."""
 UP_TO = ("increase", "at_most")
 """Rules that allow values below their limit; the others allow values above it."""
 MARGIN = 0.15
-"""Of what is drawn, left and right of it, where scores are no probabilities."""
+"""Margin on either side of a gauge, as a share of its range, if scores are not probabilities."""
 
 
 class Drawn(NamedTuple):
     """Marks of a gauge; places are of a hundred, from the left."""
 
     allowed: tuple[float, float]
-    """Where it begins, and how wide it is."""
+    """Start and width of the allowed range."""
     limit_at: float
     found_at: float
     lower_at: float

@@ -1,4 +1,4 @@
-"""One picture of images and their features, each coloured by what a method says of it."""
+"""One picture of images whose features are coloured by their scores from each method."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ TILE, GAP, CAPTION = 160, 6, 34
 FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 STRONGEST = 0.8
 """Share of the colour in a tile's largest score."""
-LEGEND = "teal: the feature raises the score; red: it lowers it; the fuller, the more in its tile"
+LEGEND = "teal: the feature raises the score; red: it lowers it; full colour: the tile's largest"
 
 
 class Tile(NamedTuple):

@@ -105,7 +105,7 @@ def render(
         "stops": look_tables(facts),
         "paper": paper_tables.paper_tables(paper.without_models(left_out), facts.study),
     }
-    # What became of pairs comes before what they are: the strongest get what it leaves.
+    # Changed pairs get pictures first; the strongest pairs get the remaining characters.
     changed = changed_pairs(facts, picture_characters // 2)
     looks = pair_looks(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]

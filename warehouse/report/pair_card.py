@@ -15,11 +15,11 @@ from PIL import Image
 from decaf.foundation.number_text import limit_text, score_text, signed_text, tick_text
 
 MARGIN = 10
-"""Left and right of a curve without states, of a hundred; with them it is half a state."""
+"""Margin on either side of a curve, in % of its width; with pictures of states, half a state."""
 HEIGHT = 48
-"""Of a curve at the end of the scale, of a hundred, above and below zero."""
+"""Height of a curve above and below zero at the end of its scale, in % of the whole height."""
 SMALLEST = 0.01
-"""Gap of a probability below which a model did not react; of other scores it is half of epsilon."""
+"""Smallest response that counts as a reaction if q is a probability; otherwise epsilon / 2."""
 ROLES = ("evidence", "contradiction", "fragility")
 Row = Any
 """A row of a query, with trajectory, words and stored pictures."""
@@ -121,7 +121,7 @@ def curve_of(
 ) -> Curve:
     """Curve of a (n_stages,) response that ends at ``delta``, over the stages of the row.
 
-    Of an endpoint-null pair all of it is fragility. ``scale`` is the response at the top.
+    The whole curve of an endpoint-null pair is fragility. ``scale`` is the response at its top.
     """
     x = _places(row.t, row.shown_t or [])
     parts = (response.clip(min=0), response.clip(max=0))
@@ -137,7 +137,7 @@ def curve_of(
 
 
 def _places(stages: Sequence[float], shown: Sequence[float]) -> NDArray[np.float64]:
-    """Places of stages, of a hundred; the frames of some stages stand above them."""
+    """Horizontal positions of stages, from 0 to 100; ``shown`` stages have frames above them."""
     margin = 50 / len(shown) if shown else MARGIN
     return margin + np.array(stages) * (100 - 2 * margin)
 
@@ -163,7 +163,7 @@ def address_of(model_id: str, pair_id: str, path: str) -> str:
 
 
 def smallest_gap(score: str, epsilon: float) -> float:
-    """Gap below which nothing happened, score units, of the JSON of a score definition."""
+    """Smallest response that counts as a reaction, score units; ``score`` is a JSON definition."""
     return SMALLEST if is_of_probability(score) else epsilon / 2
 
 

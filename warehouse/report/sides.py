@@ -16,7 +16,7 @@ from warehouse.report.comparison import METRICS, Side
 
 KEYS = ("model_id", "pair_type", "path")
 NOW = "newest run"
-"""What the newest run is called, beside the names that were asked for."""
+"""Name of the newest run on the page, next to the names of the requested runs."""
 
 Line = dict[str, Row]
 """Means of one model, pair type and path, by the name of their run."""

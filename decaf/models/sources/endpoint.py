@@ -50,7 +50,7 @@ class EndpointCard(ModelCard):
     )
     output: Output = Field(description="what the endpoint returns")
     timeout: ClassVar[None] = None  # type: ignore[misc]  # no key of this source
-    """Each attempt has its own."""
+    """Each attempt of a request has its own timeout, ``timeout_seconds``."""
     encoding: Literal["json", "base64", "records", "mlflow"] = Field(
         "json",
         description="of inputs: nested lists, little-endian float32 as base64, or rows of a table "
@@ -301,9 +301,9 @@ def _records(frame: Frame, missing: float) -> list[dict[str, Any]]:
 
 
 def _rows(predictions: Any) -> list[Any]:
-    """Predictions of MLflow as lists: it has numbers for one output, and objects for a frame.
+    """Convert MLflow's predictions to lists: numbers for one output, objects for a frame.
 
-    Those of an ONNX model are by the name of its output, of which there has to be one.
+    Predictions of an ONNX model are keyed by the name of its output; it must have exactly one.
     """
     if isinstance(predictions, dict):
         if len(predictions) != 1:

@@ -1,4 +1,4 @@
-"""The top of the report: what failed, what each model goes by, what changed, what to trust."""
+"""Top of the report: failures, what each model depends on, changes, and remarks on trust."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ SAID = {
     "no_response": ("responds to {}", "respond to {}", "nothing that was changed"),
     "no_results": ("has not been scored yet", "have not been scored yet", ""),
 }
-"""Rules of ``out_findings`` as what a model does, several do, and to what unless it is all one."""
+"""Words by rule of ``out_findings``: for one model, for several, and for several pair types."""
 DECISIONS = (
     ("not safe", "Not safe", "breaks a limit", "break a limit"),
     ("undecided", "Undecided", "may break a limit", "may break a limit"),

@@ -1,4 +1,4 @@
-"""The verdict row: what one model goes by, with a bar for each pair type."""
+"""The verdict row: what one model depends on, with a bar for each pair type."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """Numbers of a study that have a value of the paper beside them: a CSV file beside its page.
 
-So that a scoreboard can be made of pages alone, whatever has become of their warehouses.
+With these files, a scoreboard can be made from pages even if their warehouses are gone.
 """
 
 import csv

@@ -24,15 +24,15 @@ class Figure(NamedTuple):
     axis: str
     """What is drawn, and its unit."""
     panel: str
-    """Column that a row's panel is told by."""
+    """Column whose value determines a row's panel."""
     panels: dict[str, str]
     """Names of the panels by the values of that column, in their order; other rows are left out."""
     rows: dict[str, str]
     """Values of further columns that a row must have to be drawn: one, or several with commas."""
     method: str
-    """Column that says what a point, or a line, is of; of entries one or more, with commas."""
+    """Column that identifies a point or a line; for entries, one or more columns, with commas."""
     reference: float | None
-    """Value with a dashed line: what no change, or a score that tells nothing, looks like.
+    """Value with a dashed line: the value for no change, or for an uninformative score.
 
     Of ``lines`` it is the slope of a dashed line from the origin.
     """

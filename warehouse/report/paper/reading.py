@@ -14,13 +14,13 @@ from warehouse.query.views import views
 KIND = "paper"
 STATISTIC = "statistic"
 BUDGET = "share_of_papers_budget"
-"""The statistic that says, as a share of the paper's budget, what a method was given here."""
+"""Statistic with a method's budget here, as a share of its budget in the paper."""
 SAME_BUDGET = 1e-6
 """Shares no further than this from 1 are the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 ANY_DATA = "any data"
-"""Of what the published values of a table are that hold whatever data are audited."""
+"""Mark of a table whose published values hold for any audited data."""
 LONGEST = 300
 """Lines of a table that are listed: its pictures are drawn of all, and a query gives all."""
 
@@ -65,7 +65,7 @@ class PaperTable(NamedTuple):
     published: str = ""
     """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
     curve: str = ""
-    """Column that its rows are a curve along: a picture shows it, and its ends are listed."""
+    """Column along which the rows form a curve: a picture shows it; only its ends are listed."""
 
     @property
     def title(self) -> str:
@@ -112,7 +112,7 @@ class PaperTable(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Lines that it has."""
+        """Number of lines."""
         return len(self.lines if self.is_wide else self.rows)
 
     @property
@@ -197,7 +197,7 @@ class Paper(NamedTuple):
 
 
 NO_PAPER = Paper((), None, {})
-"""What a page has that shows no tables of the paper."""
+"""Stand-in for a page that shows no tables of the paper."""
 
 
 def studies_of_the_paper() -> list[str]:
