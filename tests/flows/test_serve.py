@@ -149,7 +149,7 @@ def test_a_registry_on_a_schedule_with_kills(served, heard_at, study, write, tmp
         (schedule,) = served.server.all()
         assert (schedule.name, schedule.folder) == ("small", tmp_path)
         assert served.decaf("run", "small").returncode == 0
-        refused(served.decaf("run", "small"), "under way")
+        refused(served.decaf("run", "small"), "already in progress")
         until(lambda: states(served) == ["Completed"], service)
         first = scored(settings)
         assert len(first) == 1

@@ -132,7 +132,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     # Somebody accepts 3; what comes next is compared with it.
     refused(decaf("accept", config, "net@champion", "--why", " "), "expected one line of text")
     refused(decaf("accept", config, "net@champio", "--why", "x"), "did you mean 'net@champion'")
-    refused(decaf("accept", config), "no entry is given")
+    refused(decaf("accept", config), "no entry")
     settings, page = yaml.safe_load(config.read_text()), tmp_path / "report.html"
     config.write_text(yaml.safe_dump(settings | {"report": str(page)}))
     succeeded(decaf("report", config, "--against", "1"))
