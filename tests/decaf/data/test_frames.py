@@ -117,7 +117,7 @@ def of(**columns):
 
 REFUSED = {
     "another type": ((of(x=[1]), of(x=["a"])), "column 'x' is int64 in one frame and str in"),
-    "another column": ((of(x=[1]), of(y=[1])), "without x, and with y beside"),
+    "another column": ((of(x=[1]), of(y=[1])), "missing x, unexpected y"),
     "dates": ((of(x=pd.to_datetime(["2020-01-01"])),), "column 'x' holds datetime64; expected num"),
     "lists": ((of(x=[[1], [2]]),), "column 'x' holds mixed; expected numbers"),
     "nothing": ((of(x=pd.Series([None, None], dtype=object)),), "column 'x' holds empty"),

@@ -101,8 +101,8 @@ class TestOfBothLibraries:
     @pytest.mark.parametrize(
         ("other", "message"),
         [
-            ({"n": [1.0, 2.0]}, "without c"),
-            ({**COLUMNS, "d": [1, 2]}, "d beside"),
+            ({"n": [1.0, 2.0]}, "missing c"),
+            ({**COLUMNS, "d": [1, 2]}, "unexpected d"),
             ({**COLUMNS, "n": [1, 2]}, "column 'n'"),
             ({"n": [1.0], "c": ["x"]}, "x_minus has shape"),
         ],
