@@ -1,12 +1,12 @@
 """Verdict rows above the table of models: the component of the report, for rows of the page."""
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from flows.view.snapshot import NAMED, Record, Snapshot
 from flows.view.tables import Rows
-from warehouse.query.pages import Question
-from warehouse.report.audit.facts import Row, query_of
+from warehouse.report.audit.facts import Row
 from warehouse.report.audit.verdict_rows import (
     Finding,
     Heading,
@@ -14,7 +14,6 @@ from warehouse.report.audit.verdict_rows import (
     scale_of,
     verdict_row,
 )
-from warehouse.report.cells import runnable
 
 MOST = 8
 """Models that are shown; the table below has all."""
@@ -37,19 +36,17 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     study = rows.address.about.get("study")
     if rows.page.name != "models" or study is None or not rows.answer.num_rows:
         return None
-    question = Question(runnable(query_of("responses"), study), {})
-    responses = _with_display_names(snapshot, study, snapshot.ask(question).to_pylist())
-    names = tuple(
-        namedtuple("Name", row)(**row)
-        for row in snapshot.ask_query("names")
-        if row["study"] == study
+    names = _rows_of([row for row in snapshot.ask_query("names") if row["study"] == study])
+    display_names = {(row.kind, row.name): row.display_name for row in names}
+    models = rows.answer.slice(0, MOST).to_pylist()
+    ids = [model["model_id"] for model in models]
+    responses = _with_display_names(
+        snapshot.ask_query("verdict_bars", study=study, models=ids), display_names
     )
     headings = headings_of(names, responses)
-    shown = rows.answer.to_pylist()[:MOST]
-    ids = [record["model_id"] for record in shown]
     findings = tuple(
         verdict_row(row, responses, headings, "" if row.model_id == model_id else model_id)
-        for row, model_id in zip(_with_display_names(snapshot, study, shown), ids, strict=True)
+        for row, model_id in zip(_with_display_names(models, display_names), ids, strict=True)
     )
     bars = [bar for finding in findings for bar in finding.responses if bar]
     score = next(row["score"] for row in snapshot.ask_query("contents") if row["study"] == study)
@@ -62,15 +59,20 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     )
 
 
-def _with_display_names(snapshot: Snapshot, study: str, records: list[Record]) -> tuple[Row, ...]:
-    """Rows with display names in place of stored names."""
+def _with_display_names(
+    records: list[Record], display_names: Mapping[tuple[str, str], str]
+) -> tuple[Row, ...]:
+    """Rows with display names in place of stored names; NULL stays."""
+    names = [
+        {kind: display_names.get((kind, record[kind]), record[kind]) for kind in NAMED}
+        for record in records
+    ]
+    return _rows_of([record | shown for record, shown in zip(records, names, strict=True)])
 
-    def add_names(record: Record) -> Record:
-        names = {
-            kind: snapshot.display_name(study, kind, record[kind])
-            for kind in NAMED
-            if record[kind] is not None
-        }
-        return {**record, **names}
 
-    return tuple(namedtuple("Row", record)(**add_names(record)) for record in records)
+def _rows_of(records: list[Record]) -> tuple[Row, ...]:
+    """Named tuples of records with the same columns."""
+    if not records:
+        return ()
+    row_type = namedtuple("Row", records[0])
+    return tuple(row_type(**record) for record in records)
