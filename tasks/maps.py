@@ -80,7 +80,7 @@ def _choose_methods(ranked: list[RankedMethod], methods: Sequence[str]) -> list[
     if methods:
         return list(methods)
     best_others = [method.method for method in ranked if method.stage_count is None]
-    return [_finest(ranked), ENDPOINT, *best_others][:METHODS]
+    return [*dict.fromkeys((_finest(ranked), ENDPOINT, *best_others))][:METHODS]
 
 
 def _finest(ranked: list[RankedMethod]) -> str:
