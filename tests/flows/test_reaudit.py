@@ -69,7 +69,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         assert server.requests == []
         done = without_torch(config, tmp_path)
         assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
-        assert "nothing changed" in done.stdout
+        assert "nothing changed: the registry has the 6 entries" in done.stdout
 
         put_tuesday(tmp_path / "zoo")
         tuesday = decaf("reaudit", config, "--json", **environment)
@@ -193,7 +193,7 @@ def check_wednesday(settings, config, decaf, zoo, environment):
 
     # The version was asked for once: nothing of it stands on the next day.
     thursday = decaf("reaudit", config, **environment)
-    assert "nothing changed" in succeeded(thursday)
+    assert "nothing changed: the registry has the 5 entries" in succeeded(thursday)
     assert passed_over in thursday.stderr
 
 

@@ -182,7 +182,7 @@ def test_a_damaged_compaction_is_named_and_can_be_given_up(store, before):
     path.write_bytes(path.read_bytes()[:-20])
     check = "check_rows_match_receipts"
     (example,) = next(r.examples for r in answers(store)[1] if r.name == check)
-    advice = f"compactions/{damaged.key}"
+    advice = f"decaf check --repair withdraws compactions/{damaged.key}"
     assert (example.found, advice in example.expected) == ("missing or damaged", True)
     (store.folder / layout.receipt("compactions", "s", damaged.key)).unlink()
     assert answers(store) == before

@@ -195,7 +195,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(store, damage
 def test_a_warehouse_that_was_moved_meanwhile_is_not_begun_again(store):
     tables = one_more(store)
     store.folder.rename(store.folder.with_name("moved"))
-    with pytest.raises(WriteFailed, match="folder of the warehouse"):
+    with pytest.raises(WriteFailed, match="the folder of the warehouse no longer exists"):
         commit(store, "units", "s", "late", tables, model_id="m", units=("late",))
     assert not store.folder.exists()
 

@@ -97,7 +97,9 @@ def test_status_counts_files(store, monkeypatch):
     assert "decaf compact" not in text
     small = sum(row["small_file_count"] for row in stored_tables(store).values())
     monkeypatch.setattr(display, "MANY_SMALL_FILES", small)
-    assert f"decaf compact demo -w {store.address}" in said(store)
+    text = said(store)
+    assert f"{small} small files" in text
+    assert f"decaf compact demo -w {store.address}" in text
     monkeypatch.setattr(display, "MANY_SMALL_FILES", small + 1)
     assert "decaf compact" not in said(store)
 

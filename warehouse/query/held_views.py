@@ -33,7 +33,7 @@ HELD = (
     "out_findings",
     "out_warnings",
 )
-"""Views that several parts of a report read: a few rows for each model, pair type and path."""
+"""Views that several parts of a report read: rows of units, or of models, pair types and paths."""
 
 
 @contextmanager
