@@ -109,6 +109,7 @@ def run(folder: Path) -> dict[str, float]:
             },
         }
         study["models"][0] |= {"classes": [0, 1]}
+        study["expect"] = {"x0": "control"}
         (sample / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         measured[count] = best(
             lambda sample=sample: command(fresh(sample)).cpu,
