@@ -1,27 +1,10 @@
 -- purpose: predictions of the current runs on clean images, with the kind of image
 -- grain: one row per study, model and image
 -- paper: appendix F.2
--- A pair has the class of its factual input. A change that should matter may change the class, so an
--- input that is only the counterfactual of such pairs has no known class.
 CREATE OR REPLACE VIEW core_predictions AS
-WITH sides AS (
-    SELECT
-        pair.study,
-        unnest([class_id, if(expect = 'should_matter', NULL, class_id)]) AS class_id,
-        unnest([plus_image, minus_image]) AS image_id,
-        unnest([plus_variant, minus_variant]) AS variant,
-        unnest([true, false]) AS is_factual
-    FROM core_pairs AS pair
-    LEFT JOIN core_display_names AS names
-        ON names.study = pair.study AND kind = 'pair_type' AND name = pair_type
-),
-images AS (
-    SELECT study, image_id,
-        min(variant) AS variant,
-        coalesce(min(class_id) FILTER (is_factual), min(class_id)) AS class_id,
-        bool_or(is_factual) AS is_factual
-    FROM sides
-    GROUP BY study, image_id
+WITH images AS (
+    FROM core_input_classes
+    SEMI JOIN core_current_runs USING (study, pairs_digest)
 ),
 -- Places are compared sooner than keys.
 units AS (

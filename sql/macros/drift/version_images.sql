@@ -2,23 +2,10 @@
 --   before it
 -- grain: one row per entry of rel and clean image of the version
 -- paper: appendix F.2
--- rel is as for drift_pairs. Images without a predicted or a true class are not there.
+-- rel is as for drift_pairs. Images without a predicted or a known class are not there.
 -- FROM version_images('core_entry_versions')
 CREATE OR REPLACE MACRO version_images(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
-sides AS (
-    SELECT study, pairs_digest, plus_image AS image_id, plus_variant AS variant, class_id, source_id
-    FROM stg_pairs
-    UNION ALL
-    SELECT study, pairs_digest, minus_image, minus_variant, class_id, source_id
-    FROM stg_pairs
-),
--- An image of several pairs counts once, with the source that is first by name.
-images AS (
-    SELECT study, pairs_digest, image_id, min({s: source_id, v: variant, c: class_id}) AS first
-    FROM sides
-    GROUP BY study, pairs_digest, image_id
-),
 -- Places are compared sooner than keys.
 units AS (
     SELECT study, run_id, model_id, unit_key, row_number() OVER (ORDER BY block) AS place
@@ -42,17 +29,17 @@ after AS (
 )
 SELECT
     after.study, after.reaudit_id, after.entry, after.against, after.image_id,
-    images.first.s AS source_id,
-    images.first.v AS variant,
-    (after.predicted_class = images.first.c)::DOUBLE AS is_correct,
-    CASE WHEN after.reason IS NULL THEN (before.predicted_class = images.first.c)::DOUBLE
+    image.source_id,
+    image.variant,
+    (after.predicted_class = image.class_id)::DOUBLE AS is_correct,
+    CASE WHEN after.reason IS NULL THEN (before.predicted_class = image.class_id)::DOUBLE
     END AS was_correct, -- NULL without a comparison
     after.reason -- why there is none
 FROM after
-JOIN images USING (study, pairs_digest, image_id)
+JOIN core_input_classes AS image USING (study, pairs_digest, image_id)
 LEFT JOIN predicted AS before
     ON before.study = after.study
     AND before.run_id = after.run_before
     AND before.model_id = after.model_before
     AND before.image_id = after.image_id
-WHERE images.first.c IS NOT NULL;
+WHERE image.class_id IS NOT NULL;

@@ -1,0 +1,29 @@
+-- purpose: inputs of pairs, each with the class that is right for it
+-- grain: one row per study, pairs_digest and image
+-- paper: appendix F.2
+-- A pair has the class of its factual input. A change that should matter may change the class, so an
+-- input that is only the counterfactual of such pairs has no known class.
+CREATE OR REPLACE VIEW core_input_classes AS
+WITH sides AS (
+    SELECT
+        pair.study,
+        pairs_digest,
+        source_id,
+        unnest([class_id, if(expect = 'should_matter', NULL, class_id)]) AS class_id,
+        unnest([plus_image, minus_image]) AS image_id,
+        unnest([plus_variant, minus_variant]) AS variant,
+        unnest([true, false]) AS is_factual
+    FROM stg_pairs AS pair
+    LEFT JOIN core_display_names AS names
+        ON names.study = pair.study AND kind = 'pair_type' AND name = pair_type
+)
+SELECT
+    study,
+    pairs_digest,
+    image_id,
+    min(source_id) AS source_id, -- first by name
+    min(variant) AS variant, -- kind of image
+    coalesce(min(class_id) FILTER (is_factual), min(class_id)) AS class_id,
+    bool_or(is_factual) AS is_factual -- of some pair
+FROM sides
+GROUP BY study, pairs_digest, image_id;
