@@ -4,39 +4,50 @@
 -- change is the mean over all stages less that over every second one, with its interval; mean_size
 -- is the mean size of the change of a trajectory. docs/limits.md says how well they bound errors.
 CREATE OR REPLACE VIEW out_stage_errors AS
-WITH changes AS (
+WITH gathered AS (
     SELECT
-        study, model_id, pair_type, path, stage_count, source_id, weight,
-        unnest([
-            {metric: 'evidence', change: evidence},
-            {metric: 'contradiction', change: contradiction},
-            {metric: 'fragility', change: fragility},
-            {metric: 'abs_response', change: abs_response}
-        ], recursive := true)
+        study, model_id, pair_type, path, stage_count,
+        count(*) AS trajectory_count,
+        -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
+        dense_ranks(list(place)) AS positions,
+        [
+            list(weight), list(weight * evidence), list(weight * contradiction),
+            list(weight * fragility), list(weight * abs_response)
+        ] AS columns,
+        weighted_mean(abs(evidence), weight) AS evidence,
+        weighted_mean(abs(contradiction), weight) AS contradiction,
+        weighted_mean(abs(fragility), weight) AS fragility,
+        weighted_mean(abs(abs_response), weight) AS abs_response
     FROM core_stage_errors
+    JOIN core_source_order USING (study, source_id)
+    GROUP BY study, model_id, pair_type, path, stage_count
 ),
-entries AS (
+resampled AS (
     SELECT
-        {
-            study: study, model_id: model_id, pair_type: pair_type, path: path, metric: metric,
-            stage_count: stage_count
-        } AS g,
-        source_id AS cluster, change AS x, weight
-    FROM changes
+        * EXCLUDE (positions, columns),
+        list_max(positions) + 1 AS source_count,
+        resampled_sums(source_count, [], 500, 91702, positions, columns) AS sums
+    FROM gathered
 ),
-sizes AS (
-    SELECT g, count(*) AS trajectory_count, weighted_mean(abs(x), weight) AS mean_size
-    FROM entries
-    GROUP BY g
+means AS (
+    SELECT
+        study, model_id, pair_type, path, stage_count, trajectory_count, source_count,
+        mean_of_member(sums[2], sums[1], evidence) AS evidence,
+        mean_of_member(sums[3], sums[1], contradiction) AS contradiction,
+        mean_of_member(sums[4], sums[1], fragility) AS fragility,
+        mean_of_member(sums[5], sums[1], abs_response) AS abs_response
+    FROM resampled
 )
 SELECT
-    g.study, g.model_id, g.pair_type, g.path, g.metric,
-    g.stage_count, -- all stages
-    sizes.trajectory_count,
-    means.estimate AS change, -- score units, as what follows
-    means.lower_limit AS lower_95, -- NULL for a single source
-    means.upper_limit AS upper_95,
-    sizes.mean_size
-FROM sizes
-JOIN bootstrap_by_group('entries', 500, 91702, [0.95]) AS means USING (g)
+    study, model_id, pair_type, path, metric,
+    stage_count, -- all stages
+    trajectory_count,
+    mean.estimate AS change, -- score units, as what follows
+    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
+        AS lower_95, -- NULL for a single source
+    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END
+        AS upper_95,
+    mean.quantiles AS mean_size
+FROM means
+UNPIVOT (mean FOR metric IN (evidence, contradiction, fragility, abs_response))
 ORDER BY ALL;

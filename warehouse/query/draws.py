@@ -51,16 +51,12 @@ def draw_sources(
     _, stratum_of_source, sizes = np.unique(
         np.array(names, dtype=str), return_inverse=True, return_counts=True
     )
-    with duckdb.connect() as connection:
-        connection.execute(_read_drawn_word())
-        if sizes.max(initial=0) <= MOST_DRAWN:
-            unit_of_source, stratum_of_unit = np.arange(source_count), stratum_of_source
-        else:
-            words = _hash_places(connection, range(-1, 0), source_count, seed)[0]
-            unit_of_source, stratum_of_unit = _bunch_sources(stratum_of_source, sizes, words)
-        return SourceDraws(
-            unit_of_source, _count_draws(connection, stratum_of_unit, replicates, seed)
-        )
+    if sizes.max(initial=0) <= MOST_DRAWN:
+        unit_of_source, stratum_of_unit = np.arange(source_count), stratum_of_source
+    else:
+        words = _hash_places(range(-1, 0), source_count, seed)[0]
+        unit_of_source, stratum_of_unit = _bunch_sources(stratum_of_source, sizes, words)
+    return SourceDraws(unit_of_source, _count_draws(stratum_of_unit.tobytes(), replicates, seed))
 
 
 def _bunch_sources(
@@ -81,12 +77,13 @@ def _bunch_sources(
     return unit_of_source, np.repeat(np.arange(len(sizes)), unit_counts)
 
 
-def _count_draws(
-    connection: duckdb.DuckDBPyConnection,
-    stratum_of_unit: NDArray[np.int64],
-    replicates: int,
-    seed: int,
-) -> NDArray[np.unsignedinteger]:
+@lru_cache(maxsize=8)
+def _count_draws(strata: bytes, replicates: int, seed: int) -> NDArray[np.unsignedinteger]:
+    """Return the ``counts`` of units, whose strata are int64 numbers in ``strata``.
+
+    Large groups of different numbers of sources have equal units, and share the draws.
+    """
+    stratum_of_unit = np.frombuffer(strata, dtype=np.int64)
     unit_count = len(stratum_of_unit)
     members = np.argsort(stratum_of_unit, kind="stable")
     sizes = np.bincount(stratum_of_unit)
@@ -96,7 +93,7 @@ def _count_draws(
     step = max(1, CELLS_AT_ONCE // max(1, unit_count))
     for start in range(0, replicates, step):
         portion = range(start, min(start + step, replicates))
-        words = _hash_places(connection, portion, unit_count, seed)
+        words = _hash_places(portion, unit_count, seed)
         units = members[first + (words % sizes).astype(np.int64)]
         cells = units + unit_count * np.arange(len(portion))[:, np.newaxis]
         counts = np.bincount(cells.ravel(), minlength=len(portion) * unit_count)
@@ -105,21 +102,21 @@ def _count_draws(
     return np.asfortranarray(np.concatenate(parts).reshape(replicates, unit_count))
 
 
-def _hash_places(
-    connection: duckdb.DuckDBPyConnection, replicates: range, place_count: int, seed: int
-) -> NDArray[np.uint64]:
+def _hash_places(replicates: range, place_count: int, seed: int) -> NDArray[np.uint64]:
     """(n_replicates, place_count) words of ``drawn_word``."""
-    rows = connection.execute(
-        "SELECT replicate - $start, place, drawn_word($seed, replicate, place) "
-        "FROM range($start, $end) AS a (replicate), range($count) AS b (place)",
-        {
-            "start": replicates.start,
-            "end": replicates.stop,
-            "seed": seed,
-            "count": place_count,
-        },
-    )
-    replicate, place, words = rows.fetchnumpy().values()
+    with duckdb.connect() as connection:
+        connection.execute(_read_drawn_word())
+        rows = connection.execute(
+            "SELECT replicate - $start, place, drawn_word($seed, replicate, place) "
+            "FROM range($start, $end) AS a (replicate), range($count) AS b (place)",
+            {
+                "start": replicates.start,
+                "end": replicates.stop,
+                "seed": seed,
+                "count": place_count,
+            },
+        )
+        replicate, place, words = rows.fetchnumpy().values()
     hashed = np.empty((len(replicates), place_count), dtype=np.uint64)
     hashed[replicate, place] = words
     return hashed
