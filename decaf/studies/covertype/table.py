@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError, abridge
 from decaf.foundation.files import file_status, refusals_as
-from decaf.studies.covertype.joblib_array import read_array
 
 QUANTITIES = (
     "Elevation",
@@ -34,16 +33,17 @@ COVER = "Cover_Type"
 COVER_TYPES = range(1, 8)
 OFFICIAL = ("covtype.data.gz", "covtype.data")
 SAMPLES = "covtype*.csv*"
-CACHED, CACHED_COVER = "samples_py3", "targets_py3"
-"""The two files that scikit-learn's ``fetch_covtype`` keeps: features and cover types."""
-CACHE = (f"covertype/{CACHED}", CACHED)
 FLAG = re.compile(r"(Wilderness_Area|Soil_Type)_?\d+$")
 """Names of the columns of 0 and 1 in published files."""
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 GZIP_START = b"\x1f\x8b"
-EXPECTED = (
-    "expected the official covtype.data(.gz), a CSV file of its columns with a header, or the "
-    "cache of scikit-learn's fetch_covtype"
+EXPECTED = "expected the official covtype.data(.gz), or a CSV file of its columns with a header"
+CACHED = "samples_py3"
+"""File that scikit-learn's ``fetch_covtype`` keeps: a pickle, which decaf does not open."""
+CACHES = ("", CACHED, f"covertype/{CACHED}")
+FROM_CACHE = (
+    "is a pickle of scikit-learn; expected a CSV file: "
+    "fetch_covtype(as_frame=True).frame.astype(int).to_csv('covtype.csv', index=False)"
 )
 
 
@@ -59,8 +59,8 @@ class Table(NamedTuple):
 def find_table(place: Path) -> Path:
     """Table file at a path: the path itself, or a file in that folder.
 
-    In a folder it is the official file, else the only CSV file, else scikit-learn's cache. Raises
-    DataError without such a file.
+    In a folder it is the official file, else the only CSV file. Raises DataError without such a
+    file.
     """
     for name in OFFICIAL:
         if (place / name).is_file():
@@ -68,9 +68,9 @@ def find_table(place: Path) -> Path:
     samples = sorted(place.glob(SAMPLES))
     if len(samples) == 1:
         return samples[0]
-    for name in CACHE:
-        if not samples and (place / name).is_file():
-            return place / name
+    for path in (place / name for name in CACHES):
+        if not samples and path.name == CACHED and path.is_file():
+            raise DataError(f"{path} {FROM_CACHE}")
     if not place.is_file():
         problem = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
         raise DataError(f"{place} {problem}; {EXPECTED}, or a folder that holds one of them")
@@ -78,23 +78,19 @@ def find_table(place: Path) -> Path:
 
 
 def state_of(path: Path) -> tuple[int, ...]:
-    """Sizes and times of change of the files of a table: equal while it stays the same.
+    """Size and time of change of the file of a table: equal while it stays the same.
 
-    Raises DataError when a file is missing.
+    Raises DataError when the file is missing.
     """
-    state = []
-    for file in _files(path):
-        with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
-            status = file_status(file)
-        state += [status.st_size, status.st_mtime_ns]
-    return tuple(state)
+    with refusals_as(DataError, f"{path} cannot be read", EXPECTED):
+        status = file_status(path)
+    return status.st_size, status.st_mtime_ns
 
 
 def read_table(path: Path) -> Table:
     """Read a file once per process while it stays the same.
 
-    It is ``covtype.data`` as published, or the same columns under a header, gzip or not; or
-    ``samples_py3`` of scikit-learn's cache, with ``targets_py3`` in the same folder. Raises
+    It is ``covtype.data`` as published, or the same columns under a header, gzip or not. Raises
     DataError when the file cannot be read, or is not such a table.
     """
     return _read_table(path, state_of(path))
@@ -102,32 +98,7 @@ def read_table(path: Path) -> Table:
 
 @lru_cache(maxsize=1)
 def _read_table(path: Path, state: tuple[int, ...]) -> Table:
-    return _check_numbers(path, _read_cache(path) if path.name == CACHED else _read_text(path))
-
-
-def _files(path: Path) -> tuple[Path, ...]:
-    return (path, path.with_name(CACHED_COVER)) if path.name == CACHED else (path,)
-
-
-def _read_cache(path: Path) -> NDArray[np.int32]:
-    """(n, 55) numbers of the cache of scikit-learn, which keeps features as floats."""
-    features, cover = map(read_array, _files(path))
-    if features.ndim != 2 or cover.shape != features.shape[:1]:
-        raise DataError(
-            f"{path} and {CACHED_COVER} in its folder have the shapes {features.shape} and "
-            f"{cover.shape}; expected (n, {FEATURE_COUNT}) and (n,): let scikit-learn fetch them "
-            "again"
-        )
-    values = np.column_stack([features, cover])
-    with np.errstate(invalid="ignore"):  # NaN becomes another number, which the comparison finds
-        whole = values.astype(np.int32)
-    wrong = ~(whole == values).all(axis=1)
-    if wrong.any():
-        raise DataError(
-            f"{path}: row {int(wrong.argmax()) + 1} has something other than whole numbers; "
-            f"{EXPECTED}"
-        )
-    return whole
+    return _check_numbers(path, _read_text(path))
 
 
 def _read_text(path: Path) -> NDArray[np.int32]:

@@ -2,9 +2,11 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 from covertype_table import made_up, write
+from sklearn.datasets import fetch_covtype
 
 from decaf.errors import DataError
 from decaf.studies.covertype.adapters import Covertype
@@ -93,6 +95,19 @@ def test_a_place_without_a_table_is_an_error(tmp_path):
         find_table(tmp_path)
     with pytest.raises(DataError, match="does not exist"):
         find_table(tmp_path / "none.csv")
+
+
+def test_the_cache_of_scikit_learn_is_refused_and_its_frame_is_read(tmp_path):
+    cache, rows = tmp_path / "covertype", made_up(20)
+    cache.mkdir()
+    joblib.dump(rows[:, :54].astype(np.float64), cache / "samples_py3", compress=9)
+    joblib.dump(rows[:, 54].astype(np.int32), cache / "targets_py3", compress=9)
+    for place in (tmp_path, cache, cache / "samples_py3"):
+        with pytest.raises(DataError, match="to_csv"):
+            find_table(place)
+    frame = fetch_covtype(data_home=tmp_path, download_if_missing=False, as_frame=True).frame
+    frame.astype(int).to_csv(cache / "covtype.csv", index=False)
+    np.testing.assert_array_equal(read_table(find_table(cache)).features, rows[:, :54])
 
 
 @pytest.mark.parametrize(
