@@ -29,7 +29,7 @@ from tasks.plan import plan_audit
 from tasks.sizes import fill_cluster
 from tasks.units.scope import Scope
 from warehouse.commits import layout
-from warehouse.commits.migrations import check_version
+from warehouse.commits.version import check_version
 from warehouse.storage import Storage
 from warehouse.storage.cache import cache_folder
 

@@ -37,7 +37,7 @@ from tasks.units.run_task import UNITS, commit_key, group_units, missing_files
 from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import check_version, find_units_of_old_schemas
+from warehouse.commits.version import check_version
 from warehouse.storage import Storage
 
 PREPARING = [kind for kind in KINDS.values() if kind.prepares]
@@ -299,7 +299,6 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
     before = history(store, study.study, missing) if newest != run_id else None
-    set_aside = find_units_of_old_schemas(store, study.study) if missing else {}
     return AuditPlan(
         configuration=study,
         study=scope.study,
@@ -309,7 +308,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         foregrounds=scope.foregrounds,
         units=units,
         committed=committed,
-        reasons=reasons_of(units, committed, before, set_aside, lost),
+        reasons=reasons_of(units, committed, before, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks, *remark_default_epsilon(study)])),
         is_finished=run_id in finished,
         is_current=run_id == newest

@@ -17,9 +17,8 @@ from warehouse.commits import receipts
 from warehouse.commits.stored import read_file
 from warehouse.storage import Storage
 
-Cause = Literal["first run", "part changed", "result missing", "other schema", "forced", "cascade"]
+Cause = Literal["first run", "part changed", "result missing", "forced", "cascade"]
 Slot = tuple[str, str, str | None, int | None]
-NONE: Mapping[str, int] = {}
 SLOT = ("kind", "name", "model_id", "block")
 """Columns of ``run_units`` that make a slot."""
 
@@ -29,7 +28,7 @@ class Reason(NamedTuple):
 
     cause: Cause
     what: str
-    """Changed parts, kind of the unit that causes it, or schema version."""
+    """Changed parts, or kind of the unit that causes it."""
 
 
 @cache
@@ -61,7 +60,6 @@ def reasons_of(
     units: Sequence[Unit],
     committed: Mapping[str, str],
     before: Mapping[Slot, EarlierUnit] | None,
-    set_aside: Mapping[str, int] = NONE,
     lost: Set[str] = frozenset(),
 ) -> tuple[Reason | None, ...]:
     """Reasons to compute units, in their order; None for units with a stored result.
@@ -73,8 +71,6 @@ def reasons_of(
     before
         Earlier units by slot, from :func:`history`; None if this run was already started, so that
         its uncommitted units are missing.
-    set_aside
-        Schema versions of results that no upgrade carried over, by the keys of their units.
     lost
         Keys of units that replace others whose files were deleted.
     """
@@ -84,8 +80,6 @@ def reasons_of(
             return None
         if unit.key in lost:
             return because("result missing", "files")
-        if schema := set_aside.get(unit.key):
-            return because("other schema", f"version {schema}")
         return MISSING if before is None else _reason(unit, before, committed)
 
     return tuple(map(why, units))

@@ -14,8 +14,8 @@ from tasks.progress import SECONDS_BETWEEN_LINES, announce
 from tasks.verify import verify
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
-from warehouse.commits.migrations import check_version, stored_version, upgrade
 from warehouse.commits.seeds import write_missing_seeds
+from warehouse.commits.version import check_version
 from warehouse.storage import Storage
 from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
@@ -27,13 +27,8 @@ KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 
 
 def compact_studies(console: Console, store: Storage, study: str | None) -> None:
-    """Compact one study, or all of a warehouse; print files and bytes before and after.
-
-    Upgrades a warehouse of an earlier decaf first, and prints each upgrade.
-    """
-    stored_version(store)
-    for step in upgrade(store):
-        console.print(f"upgraded the warehouse from schema version {step.from_version}")
+    """Compact one study, or all of a warehouse; print files and bytes before and after."""
+    check_version(store)
     if tables := write_missing_seeds(store):
         many = "file of table" if len(tables) == 1 else "files of tables"
         console.print(f"wrote the missing {many} {', '.join(tables)}")

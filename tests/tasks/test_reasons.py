@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from in_process import planned
 from small_studies import LINEAR, of_scenes, untrained
-from warehouse_answers import fetched
 
 from decaf.errors import BadInput, WarehouseError
 from decaf.models.sources.network import NetworkCard
@@ -23,9 +22,7 @@ from tasks.units.kinds import KINDS
 from tasks.units.run_task import UNITS, commit_key, group_units
 from warehouse import storage
 from warehouse.commits import layout, receipts, writer
-from warehouse.commits.migrations import Migration, store_version, upgrade
 from warehouse.commits.writer import commit, open_root
-from warehouse.upkeep.retention import withdraw_results
 
 ROOT = Path(__file__).parents[2]
 
@@ -358,20 +355,3 @@ def test_a_name_of_no_unit(study, name):
     commit_all(study)
     with pytest.raises(BadInput, match="predict, score"):
         force_units(study, [name])
-
-
-def test_a_result_in_a_schema_that_no_upgrade_carries_over(study):
-    commit_all(study)
-    store = storage.open(study.warehouse)
-    units = [r for r in receipts.read_kind(store, UNITS, "try") if r.model_id == "one"]
-    step = Migration(1, "drops a model", lambda store: withdraw_results(store, "try", units, 1))
-    assert upgrade(store, (step,)) == [step]
-    store_version(store, 1)  # which is the newest that plans are made of
-    assert found(study) == {
-        ("one", kind, "other schema", "version 1"): 3 for kind in ("predict", "score", "route")
-    }
-    withdraw_results(store, "try", [], 1)
-    query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
-    assert fetched(study.warehouse, query) == [("two",)]
-    commit_all(study)
-    assert found(study) == {}

@@ -16,8 +16,6 @@ from decaf.errors import AlreadyRunning
 from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.lock import held_studies, is_held, study_lock
-from warehouse.commits.migrations import upgrade
-from warehouse.commits.writer import open_root
 from warehouse.storage import lease
 from warehouse.storage.objects import Objects
 
@@ -153,13 +151,6 @@ def test_the_lease_ends_with_an_error_too(memory):
     with pytest.raises(ZeroDivisionError), study_lock(memory, "s"):
         raise ZeroDivisionError
     assert not is_held(memory, "s")
-
-
-def test_an_upgrade_waits_for_a_running_study(memory, monkeypatch):
-    store = open_root(memory.address)
-    store.publish(layout.FORMAT, lambda file: file.write(b'{"schema_version": 0}'))
-    with store.hold(layout.UPGRADE_LOCK), pytest.raises(AlreadyRunning):
-        upgrade(store)
 
 
 def _contend(store, ready, found):

@@ -19,7 +19,6 @@ from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import held_studies
-from warehouse.commits.migrations import Migration, store_version, stored_version, upgrade
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.query.catalog import connect, run_query
@@ -339,13 +338,6 @@ def test_copies_that_cannot_be_kept(memory):
     folder.write_text("a file where the folder should be")
     with pytest.raises(WarehouseError, match="set DECAF_CACHE to another folder"):
         connect(memory)
-
-
-def test_a_warehouse_on_a_store_is_upgraded(memory):
-    store_version(memory, 1)
-    step = Migration(1, "nothing changes", lambda store: None)
-    assert upgrade(memory, (step,)) == [step]
-    assert stored_version(memory) == 2
 
 
 def test_there_is_nothing_to_sweep(memory):

@@ -21,7 +21,6 @@ from warehouse.tables.declarations import TABLES
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 FORMAT = "warehouse.json"
 """File that states the schema version of the warehouse."""
-UPGRADE_LOCK = "upgrade.lock"
 """Lock that a process holds while it changes the schema version."""
 LOCKS, RECEIPTS, SEEDS, DATA = "locks", "receipts", "seeds", "tables"
 TEMPORARY = ".tmp"

@@ -18,9 +18,9 @@ from decaf.errors import OutOfReach, WarehouseError, WriteFailed
 from decaf.foundation.files import refusals_as
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import store_version, upgrade
 from warehouse.commits.receipts import CommittedFile, Receipt
 from warehouse.commits.seeds import write_missing_seeds
+from warehouse.commits.version import check_version, store_version
 from warehouse.storage import Root, Storage, Write
 from warehouse.tables.columns import SCHEMA_VERSION, Table
 from warehouse.tables.declarations import TABLES
@@ -29,11 +29,10 @@ ROW_GROUP_ROWS = 122_880
 
 
 def open_root(root: Root) -> Storage:
-    """Open a warehouse for writing: create it, or bring an older one up to date.
+    """Open a warehouse for writing: create it, or add the tables that it lacks.
 
-    Raises WarehouseError when the folder or object store cannot be written, or holds a newer schema
-    version, and AlreadyRunning when an older warehouse must be upgraded while a study of it is
-    being audited.
+    Raises WarehouseError when the folder or object store cannot be written, or holds another schema
+    version.
     """
     store = storage.open(root)
     remedy = (
@@ -42,7 +41,7 @@ def open_root(root: Root) -> Storage:
     with refusals_as(WarehouseError, f"warehouse {store.address} cannot be written", remedy):
         store.prepare()
         if store.exists(layout.FORMAT):
-            upgrade(store)
+            check_version(store)
         else:
             store_version(store, SCHEMA_VERSION)
         write_missing_seeds(store)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from decaf.errors import BadInput, QueryError, WarehouseError
 from warehouse import storage
-from warehouse.commits.migrations import check_version
+from warehouse.commits.version import check_version
 from warehouse.commits.writer import open_root
 from warehouse.query import functions
 from warehouse.query.prepared import attach_views

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import UPGRADE_PREFIX
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
@@ -130,53 +129,24 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
     return (run_ids | compared) - {None}
 
 
-def withdraw_results(store: Storage, study: str, commits: Sequence[Receipt], version: int) -> None:
-    """Withdraw results of a schema version that an upgrade cannot convert.
-
-    A step of ``warehouse.commits.migrations`` may call it several times. Readers no longer see the
-    commits. Their units are computed again, and planning states the version as the reason.
-
-    Raises WarehouseError or WriteFailed as :func:`withdraw` does.
-    """
-    if commits:
-        key = (
-            f"{UPGRADE_PREFIX}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
-        )
-        units = tuple(unit for receipt in commits for unit in receipt.units)
-        _withdraw(store, study, commits, key, units)
-
-
-def _withdraw(
-    store: Storage,
-    study: str,
-    commits: Sequence[Receipt],
-    key: str | None = None,
-    units: tuple[str, ...] = (),
-) -> None:
+def _withdraw(store: Storage, study: str, commits: Sequence[Receipt]) -> None:
     repair_compactions(store, study)
     withdrawn_names = {receipt.name for receipt in commits}
     for source, members in list_parts(list(receipts.read(store, study))):
         kept_members = [receipt for receipt in members if receipt.name not in withdrawn_names]
         if 0 < len(kept_members) < len(members):
             merge_parts(store, [Part(source, kept_members)])
-    commit_withdrawal(store, study, commits, key, units)
+    commit_withdrawal(store, study, commits)
 
 
-def commit_withdrawal(
-    store: Storage,
-    study: str,
-    commits: Sequence[Receipt],
-    key: str | None = None,
-    units: tuple[str, ...] = (),
-) -> None:
+def commit_withdrawal(store: Storage, study: str, commits: Sequence[Receipt]) -> None:
     """Commit the withdrawal of commits, then delete their receipts.
 
     No compaction may hold these commits together with others. Raises WriteFailed when the storage
     cannot be written; all commits are then still visible.
     """
     moments = {receipt.name: receipt.committed_at for receipt in commits}
-    key = key or short(json_sha256(moments))
-    commit(store, WITHDRAWALS, study, key, {}, inputs=moments, units=units)
+    commit(store, WITHDRAWALS, study, short(json_sha256(moments)), {}, inputs=moments)
     for receipt in commits:
         store.delete(layout.receipt(receipt.kind, study, receipt.key))
 
