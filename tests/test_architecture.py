@@ -32,7 +32,6 @@ LIGHT = (
     "decaf.reveal.paths.removal",
     "decaf.reveal.paths.gaussian",
     "decaf.reveal.gaussian.information",
-    "decaf.studies.imagenet9.behaviours",
     "decaf.studies.imagenet9.corruptions",
 )
 """What needs numpy and scipy alone."""

@@ -1,4 +1,4 @@
-"""Behaviours and attributions through the real command line, against the library by hand."""
+"""Behaviours and attributions through the real command line, against a calculation by hand."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -7,6 +7,7 @@ import in_process
 import numpy as np
 import pytest
 import torch
+from behaviours import behaviours
 from ended_commands import cells, refused, succeeded
 from PIL import Image
 from small_studies import SMALL_CNN, network_card, of_scenes
@@ -23,7 +24,6 @@ from decaf.plan.study import Study
 from decaf.scoring.image_scores import CountedScore
 from decaf.statistics.discrimination import auroc
 from decaf.studies.imagenet9.adapters import ImageNet9
-from decaf.studies.imagenet9.behaviours import shows_contradiction, shows_evidence, shows_fragility
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
 from warehouse import storage
 from warehouse.upkeep.compaction import compact
@@ -316,12 +316,11 @@ def _by_hand(photo_root, weights):
         ],
         axis=1,
     )
-    behaviours = zip(
-        shows_evidence(same, other, truth, CHANGE),
-        shows_contradiction(same, clean[[pair.minus for pair in following]], truth),
-        shows_fragility(same, corrupted, truth, null, CHANGE),
-        strict=True,
-    )
+    by_image = {"same": same, "rand": other, "next": clean[[pair.minus for pair in following]]}
+    units = [{name: of[row] for name, of in by_image.items()} for row in rows]
+    for place, row in enumerate(np.flatnonzero(null)):
+        units[row]["corrupted"] = corrupted[place]
+    labels = [behaviours(*unit, EPSILON, CHANGE) for unit in zip(units, truth, strict=True)]
     ordered = sorted(pairs.pairs, key=lambda pair: pair.pair_id)
     plus = images[[pair.plus for pair in ordered]]
     maps = InputXGradient().maps(
@@ -331,6 +330,4 @@ def _by_hand(photo_root, weights):
         [pair.source_id for pair in ordered],
     )
     region = difference_region(plus, images[[pair.minus for pair in ordered]])
-    return _ByHand(
-        [tuple(row) for row in behaviours], attribution_inside(maps, region), int(null.sum())
-    )
+    return _ByHand(labels, attribution_inside(maps, region), int(null.sum()))

@@ -11,7 +11,7 @@ from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import DataError
 from decaf.evaluation.image_masks import background_mask
 from decaf.evaluation.labels.base import Judged, LabelSource, Subject, Variants
-from decaf.studies.imagenet9.behaviours import needs_corruptions
+from decaf.routing.route import is_active
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
 
 NULL_PAIR_TYPE = "same_rand"
@@ -117,5 +117,6 @@ def _null_rows(subject: Subject) -> NDArray[np.int64]:
     rows = np.flatnonzero(is_scored)
     if not rows.size:
         return rows
-    plus, minus = (np.array([clean[name] for name in names[rows]]) for names in sides)
-    return rows[needs_corruptions(plus, minus, block.class_id[rows], subject.epsilon)]
+    at = np.arange(rows.size), block.class_id[rows]
+    plus, minus = (np.array([clean[name] for name in names[rows]])[at] for names in sides)
+    return rows[~is_active(plus - minus, subject.epsilon)]
