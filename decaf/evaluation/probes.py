@@ -5,14 +5,12 @@ differs (paper, appendix F).
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import ResponseError
-from decaf.routing.route import as_scores
-from decaf.statistics.discrimination import as_labels, auroc
+from decaf.statistics.discrimination import auroc
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
@@ -50,11 +48,6 @@ class ProbeResult(NamedTuple):
         count = is_defined.sum(axis=0)
         total = np.where(is_defined, self.auroc, 0.0).sum(axis=0)
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
-
-    @property
-    def macro(self) -> float:
-        """Mean over labels; undefined unless every label is defined somewhere."""
-        return float(self.by_label.mean())
 
 
 def logistic_regression() -> "ClassifierMixin":
@@ -110,9 +103,9 @@ def leave_one_group_out(
     features
         (n_units, n_features) finite real numbers.
     labels
-        (n_units, n_labels) 0 or 1.
+        (n_units, n_labels) truth values.
     groups
-        (n_units,) such as the family of the model of every unit.
+        (n_units,) such as the family of the model of every unit; two at least.
     probe
         Makes a classifier, not yet fitted, with ``predict_proba``.
 
@@ -122,26 +115,14 @@ def leave_one_group_out(
         Undefined, with a reason, where the held-out or the training units of a label are all of
         one kind.
 
-    Raises
-    ------
-    ResponseError
-        For features that are not finite, labels that are not 0 or 1, shapes that do not match, or
-        fewer than two groups.
-
     Examples
     --------
     >>> features, labels = [[0.0], [1.0], [0.1], [0.9]], [[0], [1], [0], [1]]
-    >>> leave_one_group_out(features, labels, ["a", "a", "b", "b"]).macro
-    1.0
+    >>> leave_one_group_out(features, labels, ["a", "a", "b", "b"]).by_label.tolist()
+    [1.0]
     """
-    x, y = as_scores(features, "features"), as_labels(labels, ndim=2)
-    family = np.asarray(groups)
-    if x.ndim != 2 or len(x) != len(y) or family.shape != (len(y),):
-        raise ResponseError(
-            f"features have shape {x.shape}, labels {y.shape} and groups {family.shape}; expected "
-            "(n, features), (n, labels) and (n,)"
-        )
-    names = _groups(family)
+    x, y, family = np.asarray(features), np.asarray(labels, bool), np.asarray(groups)
+    names = np.unique(family)
     scores = np.full((names.size, y.shape[1]), np.nan)
     probability = np.full(y.shape, np.nan)
     reasons = {}
@@ -163,20 +144,16 @@ def held_out_probabilities(
     classes: ArrayLike,
     names: Sequence[str],
     groups: ArrayLike,
-    probe: "Callable[[], ClassifierMixin]" = imputed_logistic_regression,
 ) -> HeldOutProbabilities:
-    """Fit one probe of all classes to all groups but one; predict the held-out group.
+    """Fit an imputed logistic regression of all classes to all groups but one; predict that one.
 
     Everything that is fitted, medians and the standardisation too, sees the training groups alone.
     A feature without any value among them is left out of the fold.
 
     Features are (n_units, n_features) real numbers, NaN where one is missing; classes (n_units,)
-    places in ``names``, from 0; groups (n_units,), such as the family of the model of every unit.
-    The probe makes a classifier, not yet fitted, with ``predict_proba``, that takes NaN. A fold is
-    undefined, with a reason, where a class has no training unit, or no feature has a value.
-
-    Raises ResponseError for features that are infinite, classes out of range, shapes that do not
-    match, or fewer than two groups.
+    places in ``names``, from 0; groups (n_units,), such as the family of the model of every unit,
+    two at least. A fold is undefined, with a reason, where a class has no training unit, or no
+    feature has a value.
 
     >>> found = held_out_probabilities(
     ...     [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1], ["no", "yes"], ["a", "a", "b", "b"]
@@ -185,19 +162,10 @@ def held_out_probabilities(
     ([0, 1, 0, 1], [1, 1, 1, 1])
     """
     x, y, group = np.asarray(features, np.float64), np.asarray(classes), np.asarray(groups)
-    if x.ndim != 2 or y.shape != (len(x),) or group.shape != (len(x),):
-        raise ResponseError(
-            f"features have shape {x.shape}, classes {y.shape} and groups {group.shape}; expected "
-            "(n, features), (n,) and (n,)"
-        )
-    if np.isinf(x).any():
-        raise ResponseError("features hold an infinite value; expected numbers, NaN where missing")
-    if y.dtype.kind not in "iu" or not np.isin(y, np.arange(len(names))).all():
-        raise ResponseError(f"classes are {np.unique(y)}; expected 0 to {len(names) - 1}")
     probability = np.full((len(x), len(names)), np.nan)
     feature_count = np.zeros(len(x), np.int64)
     reasons = {}
-    for held in _groups(group):
+    for held in np.unique(group):
         held_out = group == held
         has_value = ~np.isnan(x[~held_out]).all(axis=0)
         feature_count[held_out] = has_value.sum()
@@ -207,19 +175,10 @@ def held_out_probabilities(
         elif not has_value.any():
             reasons[str(held)] = "no feature has a value among the training units"
         else:
-            fitted = probe().fit(x[~held_out][:, has_value], y[~held_out])
+            probe = imputed_logistic_regression()
+            fitted = probe.fit(x[~held_out][:, has_value], y[~held_out])
             probability[held_out] = fitted.predict_proba(x[held_out][:, has_value])
     return HeldOutProbabilities(probability, feature_count, reasons)
-
-
-def _groups(groups: NDArray[Any]) -> NDArray[Any]:
-    """Distinct names, sorted: two at least."""
-    names = np.unique(groups)
-    if names.size < 2:
-        raise ResponseError(
-            f"all units are of group {str(names[0])!r}; expected at least two, one to hold out"
-        )
-    return names
 
 
 def _reason_undefined(held_out: NDArray[np.bool_], training: NDArray[np.bool_]) -> str | None:

@@ -43,23 +43,11 @@ def corrupt_background(
     ``g`` sees the whole image, so that a blur, a large pixel or a shuffled tile may bring some of
     the foreground into the background.
 
-    Images are (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift;
-    the result is of their shape, type and device. Backgrounds are (n, height, width) bool, from
+    Images are (n, 3, height, width) in [0, 1]; the result is of their shape, type and device.
+    Backgrounds are (n, height, width) bool, from
     :func:`decaf.evaluation.image_masks.background_mask`, pair ids the n names that the draws belong
-    to. Raises ResponseError for shapes that do not match, a kind that is not known, or tiles that
-    are not equal.
+    to. Raises ResponseError for tiles that are not equal.
     """
-    count, shape = len(images), tuple(images.shape)
-    if len(shape) != 4 or len(pair_ids) != count or tuple(background.shape) != (count, *shape[2:]):
-        raise ResponseError(
-            f"images have shape {shape}, backgrounds {tuple(background.shape)}, and there are "
-            f"{len(pair_ids)} pair ids; expected (n, channels, height, width), (n, height, width) "
-            "and n"
-        )
-    if corruption.kind not in KINDS:
-        raise ResponseError(
-            f"unknown corruption {corruption.kind!r}; known: {', '.join(sorted(KINDS))}"
-        )
     draws = [_generator(corruption, pair_id) for pair_id in pair_ids]
     corrupt, _ = KINDS[corruption.kind]
     corrupted = corrupt(images, corruption.severity, draws)
@@ -87,8 +75,6 @@ def _noisy(images: Tensor, std: float, draws: Draws) -> Tensor:
 
 
 def _shift_colours(images: Tensor, shift: float, draws: Draws) -> Tensor:
-    if images.shape[1] != len(COLOUR_DIRECTION):
-        raise ResponseError(f"images have {images.shape[1]} channels; a colour shift needs RGB")
     return images + shift * images.new_tensor(COLOUR_DIRECTION).view(1, -1, 1, 1)
 
 
