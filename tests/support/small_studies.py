@@ -1,10 +1,13 @@
 """Settings of studies that are computed in a moment: of scenes, and of a made-up table."""
 
+import numpy as np
 import torch
 from covertype_table import made_up, write
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
+from decaf.reveal.gaussian.reference import GaussianReference
+from decaf.reveal.gaussian.storage import save_reference
 
 SMALL_CNN = {"architecture": "factory:decaf.models.networks.small_cnn:build"}
 LINEAR = {"architecture": "factory:torch.nn:Linear"}
@@ -73,3 +76,18 @@ def weighted(folder):
         "models": [card | {"function": "weighted_pixels:total"}],
         "score": {"kind": "regression_value"},
     }
+
+
+def white_reference(folder):
+    """File of a Gaussian reference of scenes; to factorise a covariance takes seconds."""
+    size, file = 3 * 32 * 32, folder / "white.safetensors"
+    variances = np.full(size, 0.01)
+    reference = GaussianReference(
+        mean=np.full(size, 0.5),
+        eigenvalues=variances,
+        eigenvectors=np.eye(size),
+        variances=variances,
+        shape=(3, 32, 32),
+    )
+    save_reference(reference, file)
+    return file

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from in_process import compute
-from small_studies import of_scenes, untrained
+from small_studies import of_scenes, untrained, white_reference
 from warehouse_answers import fetched
 
 from decaf.plan.study import Study
@@ -67,9 +67,11 @@ def test_a_grid_that_holds_none_of_the_stored_stages_is_scored_whole(study_of):
     assert count_rows(study_of(4)) == count_rows(study_of(4, "whole")) - 6
 
 
-def test_a_chain_whose_states_depend_on_all_stages_is_scored_again(study_of):
+def test_a_chain_whose_states_depend_on_all_stages_is_scored_again(study_of, tmp_path):
+    noise = {"kind": "gaussian", "reference": str(white_reference(tmp_path))}
+
     def chain(stages):
-        return {"chain": {"kind": "gaussian", "chain": "reverse_markov", "stages": stages}}
+        return {"chain": noise | {"chain": "reverse_markov", "stages": stages}}
 
     count_rows(study_of(9, paths=chain(3)))
     fine, whole = study_of(9, paths=chain(5)), study_of(9, "whole", paths=chain(5))

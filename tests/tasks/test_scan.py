@@ -3,34 +3,19 @@
 from dataclasses import replace
 
 import in_process
-import numpy as np
 import pytest
-from small_studies import of_scenes, untrained
+from small_studies import of_scenes, untrained, white_reference
 from warehouse_answers import fetched
 
 from decaf.plan.study import Study
-from decaf.reveal.gaussian.reference import GaussianReference
-from decaf.reveal.gaussian.storage import save_reference
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from tasks.units import state_plans
 
-SIZE = 3 * 32 * 32
-WHITE = GaussianReference(
-    mean=np.full(SIZE, 0.5),
-    eigenvalues=np.full(SIZE, 0.01),
-    eigenvectors=np.eye(SIZE),
-    variances=np.full(SIZE, 0.01),
-    shape=(3, 32, 32),
-)
-"""Written down, since factorising a covariance of this size takes seconds."""
-
 
 @pytest.fixture
 def study(tmp_path):
-    reference = tmp_path / "white.safetensors"
-    save_reference(WHITE, reference)
-    noise = GaussianReveal(reference=reference, seeds=(7,))
+    noise = GaussianReveal(reference=white_reference(tmp_path), seeds=(7,))
     paths = {
         "blend": Blend(),
         "noise": noise,
