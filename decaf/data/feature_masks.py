@@ -20,10 +20,11 @@ from decaf.data.features import (
     Words,
     mask_input,
 )
-from decaf.data.photo_files import Header, photo_sha256, read_header, read_levels
+from decaf.data.photo_files import Header, read_header, read_levels
 from decaf.data.same_names import match_names, other_suffixes, remarks_on_matches
 from decaf.data.table_files import read_table
 from decaf.errors import DataError, abridge, number_of
+from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import describe_link, is_inside, refusals_as
 from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
@@ -241,7 +242,7 @@ def _digest(file: Path) -> str:
     advice = f"there is {abridge(names)}; correct 'files', or " if names else ""
     remedy = f"{advice}save an empty one for a feature that does not show, or correct 'files'"
     with refusals_as(DataError, f"mask {file} cannot be read", remedy):
-        return photo_sha256(file)
+        return file_sha256(file)
 
 
 def _advice(number: int) -> str:

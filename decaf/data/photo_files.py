@@ -20,7 +20,6 @@ from PIL import ExifTags
 from PIL import Image as PillowImage
 
 from decaf.errors import DataError
-from decaf.foundation.digests import file_sha256, json_sha256
 
 CROP = 224
 """Side of a central crop, px."""
@@ -46,9 +45,6 @@ UPRIGHT = {
 """Turn that makes each orientation of EXIF upright; from 5 on rows become columns."""
 SWAPPING = range(5, 9)
 """Orientations whose turn swaps width and height."""
-TIFF_SUFFIXES = (".tif", ".tiff")
-TURNED_ONCE = "turned upright once"
-"""Part of the digest of a TIFF with an orientation: earlier versions turned its pixels twice."""
 
 # Pillow's warnings name no file: of many pixels, which are refused here by name, and of EXIF.
 warnings.filterwarnings("ignore", module=r"PIL\.")
@@ -119,17 +115,6 @@ def read_header(path: Path) -> Header:
 def upright_size(path: Path) -> tuple[int, int]:
     """Width and height as a viewer shows the photo, px; errors are those of its header."""
     return read_header(path).upright()
-
-
-def photo_sha256(path: Path) -> str:
-    """Digest of a photo's content, by which its pixels are known.
-
-    Raises OSError where the file cannot be read, and DataError for a TIFF that is refused.
-    """
-    digest = file_sha256(path)
-    if path.suffix.lower() in TIFF_SUFFIXES and (read_header(path).orientation or 1) > 1:
-        return json_sha256([digest, TURNED_ONCE])
-    return digest
 
 
 def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:

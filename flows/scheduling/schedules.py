@@ -82,10 +82,6 @@ class Schedules:
         """Every schedule, by name."""
         return [schedule for each in self._deployments() if (schedule := _schedule(each))]
 
-    def former(self) -> list[str]:
-        """Names of schedules of former versions of decaf, which no worker runs."""
-        return [each.name for each in self._deployments() if each.work_pool_name != POOL]
-
     def find_schedule(self, name: str) -> Schedule:
         """Find a schedule by its name; raises UnknownName for an unknown name."""
         by_name = {schedule.name: schedule for schedule in self.all()}

@@ -94,8 +94,6 @@ def _serve_once(
             return
         schedules.make_pool()
         schedules.begin_again(schedules.under_way())  # no process of them is left
-        for name in schedules.former():
-            announce(f"schedule {name} was made by an older decaf and does not run; add it again")
         worker = processes.python("prefect", *WORKER)
         running["worker"] = processes.start(worker, variables | WORKER_SETTINGS)
         announce(f"serving at {variables[service.ADDRESS].removesuffix('/api')}")

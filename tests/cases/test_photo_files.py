@@ -11,7 +11,6 @@ from small_studies import of_scenes, weighted
 from turned_photos import annotations, exif, rectangle, write_photo
 
 from decaf.data.adapters.image_features import ImageFeatures
-from decaf.data.adapters.image_files import Folder
 from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.photo_files import UPRIGHT, read_header, read_levels, read_photo, upright_size
 from decaf.data.upright_masks import turned_upright
@@ -60,16 +59,6 @@ def test_masks_are_turned_as_photos_are(orientation):
     image = Image.fromarray(mask)
     image = image.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else image
     np.testing.assert_array_equal(turned_upright(mask, orientation), np.asarray(image))
-
-
-def test_a_tiff_that_was_turned_twice_is_known_as_another_input(tmp_path):
-    digests = []
-    for orientation in (1, 3):
-        Image.fromarray(COLOUR).save(tmp_path / "a.tif", exif=exif(orientation))
-        content = Folder(tmp_path).file("a.tif")[0]
-        digests.append(content)
-        (tmp_path / "a.png").write_bytes((tmp_path / "a.tif").read_bytes())
-        assert (Folder(tmp_path).file("a.png")[0] == content) == (orientation == 1)
 
 
 def folders(folder, first, second):

@@ -168,14 +168,10 @@ def test_a_change_begins_a_run_when_none_is_due_or_under_way(server, tmp_path):
     assert look(40) == [["other"]]
 
 
-def test_a_schedule_of_a_former_decaf_is_named_and_made_anew(server, tmp_path):
-    server.schedules.remove(server.schedule.id)
+def test_a_deployment_that_decaf_did_not_make_is_no_schedule(server):
     flow = server.client.create_flow_from_name(schedules.FLOW)
-    server.client.create_deployment(flow, "nightly", parameters={"config": "a", "folder": "b"})
-    assert server.schedules.former() == ["nightly"]
-    assert server.schedules.all() == []
-    server.schedules.add("nightly", "0 2 * * *", "UTC", Path("a.yaml"), tmp_path, False)
-    assert server.schedules.former() == []
+    server.client.create_deployment(flow, "by hand", parameters={"config": "a"})
+    assert server.schedules.all() == [server.schedule]
 
 
 @pytest.mark.parametrize(("status", "tries"), [(503, 2), (422, 1), (401, 1)])

@@ -96,9 +96,6 @@ class StandIn:
     def begin_again(self, runs):
         self.begun_again.append(runs)
 
-    def former(self):
-        return ["weekly"]
-
     def all(self):
         return []
 
@@ -111,11 +108,10 @@ def served_once(server, command, tmp_path, monkeypatch):
     assert processes.end({processes.SERVE: str(tmp_path)}) == 0
 
 
-def test_if_the_server_ends_the_worker_ends_and_its_runs_begin_again(tmp_path, monkeypatch, capsys):
+def test_if_the_server_ends_the_worker_ends_and_its_runs_begin_again(tmp_path, monkeypatch):
     server = StandIn()
     served_once(server, [sys.executable, "-c", "import time; time.sleep(3)"], tmp_path, monkeypatch)
     assert server.begun_again == [["run"], []]  # at the start; at the end nobody could be asked
-    assert "weekly" in capsys.readouterr().err
 
 
 def test_a_server_that_refuses_at_the_start_is_ended_and_asked_to_note_its_runs(

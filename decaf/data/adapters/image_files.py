@@ -20,13 +20,13 @@ from decaf.data.photo_files import (
     Header,
     central_crop,
     fitted_size,
-    photo_sha256,
     read_header,
     read_photo,
 )
 from decaf.data.same_names import other_suffixes
 from decaf.data.table_files import Columns
 from decaf.errors import DataError, abridge
+from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import describe_link, refusals_as, start_of
 from decaf.foundation.names import fault_of, quote
 from decaf.foundation.settings import require_keys
@@ -169,7 +169,7 @@ class Folder:
                 f"{quote(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
             )
         try:
-            return photo_sha256(file), str(file)
+            return file_sha256(file), str(file)
         except OSError as error:
             names = [near.name for near in other_suffixes(place)]
             near = f" (there is {abridge(names)})" if names else ""
