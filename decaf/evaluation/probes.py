@@ -145,7 +145,7 @@ def held_out_probabilities(
     names: Sequence[str],
     groups: ArrayLike,
 ) -> HeldOutProbabilities:
-    """Fit an imputed logistic regression of all classes to all groups but one; predict that one.
+    """Fit an imputed logistic regression of all classes without one group; predict that group.
 
     Everything that is fitted, medians and the standardisation too, sees the training groups alone.
     A feature without any value among them is left out of the fold.
