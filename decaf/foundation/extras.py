@@ -21,6 +21,7 @@ PACKAGES = {
     "s3": ("obstore",),
     "zarr": ("zarr",),
     "inpainting": ("cv2",),
+    "xlsx": ("xlsxwriter",),
 }
 """Modules by extra."""
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from decaf.foundation.names import printable
 from flows.commands.terminal import say
 from warehouse.query.catalog import Rows
-from warehouse.query.formats import interval_text
+from warehouse.query.values import interval_text
 
 ROWS_SHOWN = 100
 """Rows of a table unless ``--limit`` says otherwise."""

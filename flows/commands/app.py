@@ -139,7 +139,7 @@ def sql(
         list[str] | None, typer.Option("--param", "-p", help="name=value for $name in the query")
     ] = None,
     file_format: Annotated[
-        Literal["table", "csv", "spreadsheet", "json", "jsonl", "parquet"] | None,
+        Literal["table", "csv", "spreadsheet", "json", "jsonl", "latex", "parquet"] | None,
         typer.Option(
             "--format",
             help="default: table on a terminal, csv elsewhere; spreadsheet is csv in which no text "
@@ -226,24 +226,31 @@ def doctor(
 def export(
     target: Annotated[
         Path,
-        typer.Argument(help="folder for files, or a file that ends in .duckdb", metavar="TARGET"),
+        typer.Argument(
+            help="folder for files, or a file that ends in .duckdb or .xlsx", metavar="TARGET"
+        ),
     ],
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="tables or views; default: every table, or for DuckDB every core and out view",
+            help="tables or views; default: every table, or for DuckDB every core and out view; "
+            "xlsx and latex need names",
             metavar="[NAME]...",
         ),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
     file_format: Annotated[
-        Literal["parquet", "csv", "spreadsheet"] | None,
-        typer.Option("--format", help="format of the files; spreadsheet is csv without formulas"),
+        Literal["parquet", "csv", "spreadsheet", "latex", "xlsx"] | None,
+        typer.Option(
+            "--format",
+            help="format of the files; spreadsheet is csv without formulas, latex a table for a "
+            "paper, xlsx one workbook",
+        ),
     ] = None,
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
-    """Copy tables and views for other programs: files with a manifest, or one DuckDB file."""
+    """Copy tables and views: files with a manifest, one DuckDB file, or one workbook."""
     from flows.commands.copies import copy_views
 
     copy_views(console, target, names or [], warehouse, study, file_format, memory)

@@ -11,7 +11,13 @@ from flows.commands.answers import ROWS_SHOWN, print_rows, row_count_text
 from flows.commands.terminal import say, warn
 from tasks.terminal import Terminal
 from warehouse.query.catalog import stream_query
-from warehouse.query.formats import FORMATS, write_file, write_rows
+from warehouse.query.formats import (
+    FORMATS,
+    SPREADSHEET,
+    file_extension,
+    write_file,
+    write_rows,
+)
 from warehouse.query.query_process import run_in_process
 from warehouse.storage import Storage
 
@@ -75,12 +81,13 @@ def chosen_format(file_format: str | None, output: Path | None) -> str:
         return file_format
     if output is None:
         return "table" if sys.stdout.isatty() else "csv"
+    formats = {file_extension(name): name for name in FORMATS if name != SPREADSHEET}
     ending = output.suffix.removeprefix(".").lower()
-    if ending not in FORMATS:
+    if ending not in formats:
         raise QueryError(
-            f"--output {output}: expected a name that ends in {', '.join(FORMATS)}, or --format"
+            f"--output {output}: expected a name that ends in {', '.join(formats)}, or --format"
         )
-    return ending
+    return formats[ending]
 
 
 def answer(

@@ -128,6 +128,8 @@ def test_no_rows_are_a_valid_file(opened, file_format):
     assert count == 0
     if file_format == "parquet":
         assert pq.read_table(io.BytesIO(content)).schema.names == ["n"]
+    elif file_format == "latex":
+        assert content.endswith(b"n \\\\\n\\midrule\n\\bottomrule\n\\end{tabular}\n")
     else:
         empty = {"csv": b'"n"\n', "spreadsheet": b'"n"\n', "json": b"[]\n", "jsonl": b""}
         assert content == empty[file_format]
@@ -206,8 +208,9 @@ def test_a_table_too_wide_for_its_numbers_becomes_records():
 
 
 def test_format_follows_the_file_and_the_reader(monkeypatch):
-    for ending in FORMATS:
+    for ending in ("csv", "json", "jsonl", "parquet"):
         assert chosen_format(None, Path(f"rows.{ending}")) == ending
+    assert chosen_format(None, Path("rows.tex")) == "latex"
     assert chosen_format("csv", Path("rows.txt")) == "csv"
     for output, words in ((Path("rows.xlsx"), "ends in csv"), (Path("rows"), "ends in csv")):
         with pytest.raises(QueryError, match=words):

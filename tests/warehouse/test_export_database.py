@@ -145,5 +145,5 @@ def test_the_command(root, decaf, tmp_path):
     again = decaf("export", "results.duckdb", "out_runs", "-w", root)
     assert "up to date" in succeeded(again)
     wrong = decaf("export", "other.duckdb", "--format", "csv", "-w", root)
-    refused(wrong, "is one DuckDB file; leave --format out", code=2)
+    refused(wrong, "other.duckdb", "csv", code=2)
     assert not (tmp_path / "other.duckdb").exists()

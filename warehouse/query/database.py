@@ -19,7 +19,6 @@ from warehouse.query.formats import write_file_at
 from warehouse.query.views import View, sort_views, views
 from warehouse.tables.declarations import TABLES
 
-ENDING = ".duckdb"
 KINDS = ("core", "out")
 """Kinds of views that a file has by default."""
 PUBLISHED = "core_published"

@@ -55,7 +55,7 @@ def export_views(
         tables.
     file_format
         ``"parquet"`` or ``"csv"``, which has lists as JSON text; ``"spreadsheet"`` is CSV in which
-        no text is a formula.
+        no text is a formula; ``"latex"`` is a table for a paper.
     study
         Only rows of this study.
 
@@ -64,9 +64,7 @@ def export_views(
     >>> with connect("runs/warehouse") as connection:
     ...     export_views(connection, Path("copies"), ["profiles", "out_costs"], study="demo")
     """
-    sources = {name: find_view(name) for name in dict.fromkeys(names or TABLES)}
-    if study is not None:
-        check_study(connection, study, sources.values())
+    sources = find_sources(connection, names or TABLES, study)
     _remove_manifest(folder)
     files = []
     for name, view in sources.items():
@@ -86,6 +84,16 @@ def export_views(
     text = json.dumps(manifest, indent=1) + "\n"
     write_file(folder / MANIFEST, lambda sink: sink.write(text.encode()))
     return files
+
+
+def find_sources(
+    connection: duckdb.DuckDBPyConnection, names: Iterable[str], study: str | None
+) -> dict[str, str]:
+    """Return the views of distinct names; raises BadInput as :func:`export_views` does."""
+    sources = {name: find_view(name) for name in dict.fromkeys(names)}
+    if study is not None:
+        check_study(connection, study, sources.values())
+    return sources
 
 
 def find_view(name: str) -> str:

@@ -1,15 +1,12 @@
-"""Write rows as CSV, JSON or Parquet while they are read: memory does not grow with them.
+"""Write rows as CSV, JSON, LaTeX or Parquet while they are read: memory does not grow with them.
 
 In CSV, NULL is an empty field, an empty text is ``""``, and lists and structures are JSON text.
 JSON has no NaN and no infinity: they are written as DuckDB's text.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date, datetime, time
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import IO, TypeVar
@@ -21,10 +18,15 @@ from pyarrow import csv
 from decaf.errors import BadInput, QueryError, WriteFailed
 from decaf.foundation.files import replace_file
 from warehouse.query.catalog import Rows
+from warehouse.query.latex import write_latex
+from warehouse.query.values import json_ready
 
 Result = TypeVar("Result")
 SPREADSHEET = "spreadsheet"
 """CSV with an apostrophe before every text that a spreadsheet would compute."""
+LATEX = "latex"
+EXTENSIONS = {SPREADSHEET: "csv", LATEX: "tex"}
+"""File extensions of formats that have another name."""
 FORMULA = re.compile(r"\A([=+\-@\t\r\n＝＋－＠])")  # noqa: RUF001
 
 
@@ -39,7 +41,7 @@ def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
 
 def file_extension(file_format: str) -> str:
     """Extension of files of a format, without the dot."""
-    return "csv" if file_format == SPREADSHEET else file_format
+    return EXTENSIONS.get(file_format, file_format)
 
 
 def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
@@ -75,49 +77,12 @@ def write_file_at(target: Path, write: Callable[[Path], Result]) -> Result:
     return results[0]
 
 
-def json_ready(value: object) -> object:
-    """Convert a value to types that JSON has; other types become text."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, dict):
-        return {str(key): json_ready(item) for key, item in value.items()}
-    if isinstance(value, pa.MonthDayNano):
-        return interval_text(value)
-    if isinstance(value, list | tuple):
-        return [json_ready(item) for item in value]
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def interval_text(value: pa.MonthDayNano) -> str:
-    """Format a time interval as DuckDB does.
-
-    Example
-    -------
-    >>> interval_text(pa.MonthDayNano([14, 3, 90_500_000_000]))
-    '1 year 2 months 3 days 00:01:30.5'
-    """
-    years, months = divmod(abs(value.months), 12)
-    sign = -1 if value.months < 0 else 1
-    counts = {"year": sign * years, "month": sign * months, "day": value.days}
-    words = [f"{n} {name}{'' if abs(n) == 1 else 's'}" for name, n in counts.items() if n]
-    if value.nanoseconds or not words:
-        seconds, microseconds = divmod(abs(value.nanoseconds) // 1000, 1_000_000)
-        clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        fraction = f".{microseconds:06}".rstrip("0").rstrip(".")
-        words.append(f"{'-' if value.nanoseconds < 0 else ''}{clock}{fraction}")
-    return " ".join(words)
-
-
 def records(rows: Rows) -> Iterator[str]:
     """Format every row as one line of JSON, an object by column name."""
     names = _require_distinct_names(rows.schema)
     for batch in rows.batches:
         for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield _to_json(dict(zip(names, values, strict=True)))
+            yield to_json(dict(zip(names, values, strict=True)))
 
 
 def _write_csv(rows: Rows, sink: IO[bytes], *, is_for_spreadsheet: bool = False) -> int:
@@ -179,10 +144,11 @@ FORMATS: dict[str, Callable[[Rows, IO[bytes]], int]] = {
     "csv": _write_csv,
     "json": _write_json,
     "jsonl": _write_jsonl,
+    LATEX: write_latex,
     "parquet": _write_parquet,
     SPREADSHEET: partial(_write_csv, is_for_spreadsheet=True),
 }
-"""Writers by format; names are file extensions, except that for spreadsheets."""
+"""Writers by format; names are file extensions, except those in :data:`EXTENSIONS`."""
 
 
 def _is_unsupported_by_csv(kind: pa.DataType) -> bool:
@@ -199,12 +165,13 @@ def _flatten(column: pa.Array) -> pa.Array:
         return column
     ready = (json_ready(value) for value in column.to_pylist())
     texts = (
-        value if value is None or isinstance(value, str) else _to_json(value) for value in ready
+        value if value is None or isinstance(value, str) else to_json(value) for value in ready
     )
     return pa.array(texts, pa.string())
 
 
-def _to_json(value: object) -> str:
+def to_json(value: object) -> str:
+    """Write a value as one line of JSON."""
     return json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
 
 
