@@ -7,7 +7,7 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput, DecafError
-from flows.commands import beginnings, registries, viewing
+from flows.commands import beginnings, figures, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
@@ -35,6 +35,7 @@ app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
 app.command()(beginnings.init)
 app.command()(viewing.view)
+app.command()(figures.figure)
 
 
 def say_version(is_asked: bool) -> None:

@@ -58,6 +58,8 @@ def test_other_formats_and_pages_from_the_web_are_as_altair_has_them(
     for name in ("pair.svg", "pair.png", "pair.json"):
         chart.save(str(tmp_path / name))  # a warning would fail the test
     assert (tmp_path / "pair.svg").read_text().startswith("<svg")
+    audited.plot_mean().save(tmp_path / "mean.pdf")
+    assert (tmp_path / "mean.pdf").read_bytes().startswith(b"%PDF-")
     chart.save(tmp_path / "pair.html", inline=False)
     assert len(Addresses((tmp_path / "pair.html").read_text()).found) == 3
     monkeypatch.setattr("decaf.library.plots.find_spec", lambda name: None)  # without vl-convert

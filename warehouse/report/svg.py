@@ -29,6 +29,9 @@ DEFAULTS = frozenset(
     {("opacity", "1"), ("stroke-width", "1"), ("stroke-dasharray", "1,0")}
     | {("transform", "translate(0,0)")}
 )
+VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
+"""A colour of the report's page, with the one that a picture has elsewhere."""
+OPENED = re.compile(r"<svg ([^>]*)>")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 
@@ -108,6 +111,13 @@ def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
     root.set("role", "img")
     root.set("aria-label", label)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def standalone(svg: str) -> str:
+    """Text of an SVG file: with the font and the colours of the report, on a white ground."""
+    ground = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+    opened = rf'<svg font-family="{FONT}" \1>{ground}'
+    return VARIABLE.sub(r"\1", OPENED.sub(opened, svg, count=1))
 
 
 def _trim(element: ElementTree.Element) -> None:

@@ -1,6 +1,5 @@
 """All pictures of a study's tables of the paper, for its report and for its page of results."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,11 +18,7 @@ from warehouse.report.paper.protocol_figures import (
     threshold_pictures,
 )
 from warehouse.report.paper.reading import Paper
-from warehouse.report.svg import FONT, PAPER, Picture
-
-VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
-"""A colour of the report's page, with the one that a picture has elsewhere."""
-OPENED = re.compile(r"<svg ([^>]*)>")
+from warehouse.report.svg import Picture, standalone
 
 
 class PaperPictures(NamedTuple):
@@ -59,10 +54,6 @@ def write_pictures(pictures: Sequence[Picture], page: Path) -> list[str]:
         named[name] += 1
         file = folder / f"{name}{f'-{named[name]}' if named[name] > 1 else ''}.svg"
         if picture.svg:
-            # A file alone has neither font nor colours of the report, and may stand on a dark page.
-            ground = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
-            opened = rf'<svg font-family="{FONT}" \1>{ground}'
-            alone = VARIABLE.sub(r"\1", OPENED.sub(opened, picture.svg, count=1))
-            templates.write(file, "picture", alone.encode())
+            templates.write(file, "picture", standalone(picture.svg).encode())
         places.append(quote(f"{folder.name}/{file.name}") if picture.svg else "")
     return places
