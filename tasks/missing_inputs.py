@@ -1,13 +1,17 @@
 """Check that a run has all its inputs before it begins."""
 
+import os
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
+from decaf.data.pairs import PairSet
+from decaf.errors import BadInput
 from decaf.foundation.extras import Installed
-from decaf.foundation.readiness import carry_out
+from decaf.foundation.readiness import Check, carry_out
 from decaf.models.card import ModelCard
+from decaf.plan.study import Study
 from tasks.input_shape import check_shape
 from tasks.units.scope import Scope
 
@@ -31,13 +35,50 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
         return ()
 
     study = scope.study
-    checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
-    checks += [(card.id, check) for card in cards for check in card.checks()]
+    checks = [("score", classes_are_scored), *_checks_without_pairs(study, cards)]
     checks += [(card.id, partial(card.remark_columns, scope.pairs.columns)) for card in cards]
+    return carry_out([*checks, ("paths", paths_fit), ("labels", find_foregrounds)])
+
+
+def name_pairs(study: Study) -> PairSet:
+    """Name the pairs of a study.
+
+    If its data cannot be used, raises the error of the data, or, if more is missing, BadInput that
+    names all missing files, folders, weights and packages.
+    """
+    try:
+        return study.pair_set()
+    except BadInput as error:
+        refusal = error
+    absent = [place for place in study.data.needed_places() if not os.access(place, os.F_OK)]
+    named = [
+        place
+        for place in absent
+        if str(place) not in str(refusal) and not set(place.parents) & set(absent)
+    ]
+    try:
+        carry_out(
+            [
+                *(("data", partial(_refuse, BadInput(f"{place} is missing"))) for place in named),
+                *_checks_without_pairs(study, study.models),
+            ]
+        )
+    except BadInput as error:
+        raise BadInput(f"{refusal}\n{error}") from None
+    raise refusal
+
+
+def _refuse(error: BadInput) -> tuple[str, ...]:
+    raise error
+
+
+def _checks_without_pairs(study: Study, cards: Sequence[ModelCard]) -> list[tuple[str, Check]]:
+    """Checks of scores, weights and packages, each with the name of what needs it."""
+    checks = [("score", check) for check in study.score.checks()]
+    checks += [(card.id, check) for card in cards for check in card.checks()]
     own_scores = ((name, method.own_score) for name, method in study.attributions.items())
     checks += [(name, check) for name, score in own_scores if score for check in score.checks()]
     methods = {**study.attributions, **study.baselines}.items()
-    checks += [
+    return checks + [
         (name, Installed(library)) for name, method in methods for library in method.libraries
     ]
-    return carry_out([*checks, ("paths", paths_fit), ("labels", find_foregrounds)])

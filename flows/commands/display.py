@@ -27,6 +27,7 @@ from flows.commands.terminal import say, warn
 from tasks.attribution_rows import count_rows_left
 from tasks.estimate import Work, count_work, estimate_of, learn_estimate, trial_seconds, work_of
 from tasks.inputs import check_masks
+from tasks.missing_inputs import name_pairs
 from tasks.plan import AuditPlan
 from tasks.progress import clock
 from tasks.reasons import misses
@@ -108,7 +109,7 @@ def query_command(study: Study, query: str) -> str:
 
 def describe_pairs(console: Console, study: Study) -> PairSet:
     """Print the models, pairs and paths of a study and remarks on its data; returns its pairs."""
-    pairs = study.pair_set()
+    pairs = name_pairs(study)
     sources, kinds = pairs.pairs.sources.values, pairs.pairs.pair_types.values
     console.print(
         f"study {study.study}: {number_of(len(study.models), 'model')}, "

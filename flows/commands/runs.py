@@ -39,12 +39,13 @@ def run(
     from flows.launch import launch
     from tasks.hold import hold_warehouse
     from tasks.manifest import record_forced
+    from tasks.missing_inputs import name_pairs
     from tasks.plan import plan_audit
     from tasks.progress import announce
 
     refuse_registry(study, "run")
     with hold_warehouse(study) as store:
-        plan = plan_audit(study, study.pair_set(), force)
+        plan = plan_audit(study, name_pairs(study), force)
         for remark in plan.remarks:
             announce(remark)
         if force:

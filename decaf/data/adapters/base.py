@@ -1,7 +1,8 @@
 """Base class of data sets: pairs by name, and their clean inputs one at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,13 @@ class Adapter(Settings, ABC):
 
         Raises BadInput when files are missing or settings do not fit the data.
         """
+
+    def needed_places(self) -> tuple[Path, ...]:
+        """Files and folders that the data are read from, so that a plan names all missing ones.
+
+        By default, all paths of the settings.
+        """
+        return tuple(_paths_in(self))
 
     @abstractmethod
     def verify(self, pairs: PairSet) -> None:
@@ -78,3 +86,17 @@ class Adapter(Settings, ABC):
         be read.
         """
         raise NotImplementedError(f"{type(self).__name__} names masks and reads none")
+
+
+def _paths_in(value: object) -> Iterator[Path]:
+    """All paths in a setting, those of its sections included."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, Settings):
+        for name in type(value).model_fields:
+            yield from _paths_in(getattr(value, name))
+    elif isinstance(value, Mapping):
+        yield from _paths_in(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _paths_in(each)

@@ -28,6 +28,7 @@ from decaf.studies.imagenet9.challenge_files import (
     VariantFiles,
     absent_classes,
     variant_files,
+    variant_folder,
 )
 
 FACTUAL = "mixed_same"
@@ -67,7 +68,7 @@ class ImageNet9(Adapter):
         missing or holds no usable file, no foreground is in every variant, or the split has fewer
         foregrounds than are requested.
         """
-        variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
+        variants = self._paired_variants()
         joined = dict.fromkeys([*variants, *self.required_variants])
         files_by_variant = {variant: variant_files(self.root, variant) for variant in joined}
         files = {
@@ -103,6 +104,11 @@ class ImageNet9(Adapter):
             sources, "foreground of the study"
         )
         return PairSet(tuple(images), tuple(pairs), geometry, remarks, class_names=CLASSES)
+
+    def needed_places(self) -> tuple[Path, ...]:
+        """The root, and the folders of all variants."""
+        variants = dict.fromkeys([*self._paired_variants(), *self.required_variants])
+        return (self.root, *(variant_folder(self.root, variant) for variant in variants))
 
     def foregrounds(self, pairs: PairSet) -> InputSet:
         """Only-FG images of all sources, in the order of their names.
@@ -146,6 +152,9 @@ class ImageNet9(Adapter):
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""
         return central_crop(read_photo(Path(image.location)))
+
+    def _paired_variants(self) -> list[str]:
+        return [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
 
     def _choose_sources(self, sources: set[str]) -> list[str]:
         eligible = [s for s in sources if self.split is None or split_of(s) == self.split]

@@ -44,16 +44,21 @@ class VariantFiles(NamedTuple):
         )
 
 
+def variant_folder(root: Path, variant: str, part: str = "val") -> Path:
+    """Folder of one variant; the root holds ``bg_challenge/``, or is that folder itself."""
+    below = root / "bg_challenge"
+    return (below if below.is_dir() else root) / variant / part
+
+
 def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     """Files of one variant; of several files of one foreground the first by name counts.
 
     Raises DataError when the folder is missing, is empty, has two folders of one class or one
     foreground in folders of two, or holds a folder or file that is not named as in the archive.
 
-    The root holds ``bg_challenge/``, or is that folder itself; the part is ``val`` or ``train``.
+    The root is as in :func:`variant_folder`; the part is ``val`` or ``train``.
     """
-    below = root / "bg_challenge"
-    folder = (below if below.is_dir() else root) / variant / part
+    folder = variant_folder(root, variant, part)
     if not folder.is_dir():
         raise DataError(
             f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
