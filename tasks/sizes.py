@@ -26,6 +26,7 @@ from decaf.plan.cluster import (
 )
 from decaf.plan.sizes import Load, block_size
 from decaf.plan.study import Study
+from decaf.reveal.path import RevealPath
 from tasks.input_shape import sample
 from tasks.machine import read_machine
 from tasks.memory import FLOAT
@@ -136,9 +137,7 @@ def load_of(study: Study, pairs: PairSet) -> Load:
     """Work of a study for each source; reads one input."""
     types, source_count = pairs.pairs.pair_types.counts(), len(pairs.pairs.sources.values)
     states = len(pairs.inputs) + sum(
-        2
-        * path.repetitions
-        * path.grid(study.grid).size
+        states_of_pair(path, study)
         * sum(
             count
             for pair_type, count in types.items()
@@ -155,6 +154,16 @@ def load_of(study: Study, pairs: PairSet) -> Load:
         bytes_per_source=_input_bytes(study, pairs) * len(pairs.inputs) / source_count,
         attribution_rows_per_source=attributed * image_count / source_count,
     )
+
+
+def states_of_pair(path: RevealPath, study: Study) -> int:
+    """Number of states of a pair on a path, before equal states are merged.
+
+    Without a common start, the path mixes the scores of four clean inputs.
+    """
+    if not path.has_common_start:
+        return 4
+    return 2 * path.repetitions * path.grid(study.grid).size
 
 
 def _input_bytes(study: Study, pairs: PairSet) -> int:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, DecafError
-from flows.commands import beginnings, figures, registries, viewing
+from decaf.errors import BadInput
+from flows.commands import beginnings, figures, plans, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
@@ -36,6 +36,7 @@ app.command()(schedule_commands.serve)
 app.command()(beginnings.init)
 app.command()(viewing.view)
 app.command()(figures.figure)
+app.command()(plans.plan)
 
 
 def say_version(is_asked: bool) -> None:
@@ -67,35 +68,6 @@ def run(config: Config, force: Force = None, to_the_end: ToTheEnd = False) -> No
     from flows.commands import runs
 
     runs.run(console, config, force or (), is_whole=to_the_end)
-
-
-@app.command()
-def plan(
-    config: Config,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="print why each unit of work has to be computed")
-    ] = False,
-    force: Force = None,
-    skip_models: SkipModels = False,
-) -> None:
-    """Print the plan of a run: models, pairs, units of work, forward rows, stored results."""
-    from decaf.plan.study import load_study
-    from flows.commands import display
-    from flows.commands.reaudits import refuse_registry
-    from tasks.plan import plan_audit
-
-    study = load_study(config)
-    refuse_registry(study, "plan")
-    planned = plan_audit(study, display.describe_pairs(console, study), force or ())
-    if not skip_models:
-        from flows.commands.trials import try_models
-
-        try:
-            planned = try_models(console, planned)
-        except DecafError:
-            display.show_plan(console, planned, explained=explain)
-            raise
-    display.show_plan(console, planned, explained=explain)
 
 
 @app.command()
