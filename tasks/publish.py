@@ -12,6 +12,7 @@ from tasks.plan import AuditPlan
 from warehouse import storage
 from warehouse.query.damage import connect_whole
 from warehouse.report.comparison import read_side, run_named, write_comparison
+from warehouse.report.own_page import write_own_page
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page, write_paper_pages
 from warehouse.report.sides import write_sides
@@ -90,10 +91,12 @@ def _is_warehouse(name: str) -> bool:
     return "://" in name or Path(name).is_dir()
 
 
-def publish_paper(store: Storage, study: str, target: Path) -> Path:
-    """Write the paper's tables of a study as a page of Markdown; needs no model."""
-    with connect_whole(store, study) as connection:
-        return write_paper_page(connection, study, target)
+def publish_results(store: Storage, study: Study, target: Path) -> Path:
+    """Write a study's tables as a page of Markdown: those of its data, or of the paper."""
+    with connect_whole(store, study.study) as connection:
+        if study.data.results_folder is None:
+            return write_paper_page(connection, study.study, target)
+        return write_own_page(connection, study.study, study.data.results_folder, target)
 
 
 def publish_papers(store: Storage, folder: Path) -> None:

@@ -125,6 +125,19 @@ def reads_every_mask(trial: Trial) -> None:
         )
 
 
+def has_its_results(trial: Trial) -> None:
+    """A results folder has queries, each below a header and of ``$study``."""
+    folder = trial.member.results_folder
+    if folder is None:
+        return
+    queries = sorted(folder.glob("*.sql"))
+    require(queries, f"'results_folder' {folder} has no .sql file; add the queries, or remove it")
+    for query in queries:
+        text = query.read_text(encoding="utf-8")
+        lacking = [words for words in ("-- purpose: ", "-- grain: ", "$study") if words not in text]
+        require(not lacking, f"{query} lacks {abridge(lacking)}")
+
+
 def _some(pairs: PairSet) -> list[Input]:
     last = len(pairs.inputs) - 1
     return [pairs.inputs[n] for n in np.unique(np.linspace(0, last, MOST_IMAGES).astype(int))]

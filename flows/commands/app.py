@@ -268,11 +268,11 @@ def results(
         Path, typer.Argument(help="Markdown file; pictures go next to it", metavar="PAGE")
     ],
 ) -> None:
-    """Write a page with the tables of the paper and the study's numbers, for a repository."""
-    from tasks.publish import publish_paper
+    """Write a page with the tables of the paper and the study's numbers, or a plug-in's tables."""
+    from tasks.publish import publish_results
 
     study, store = open_study(config)
-    console.print(f"page: {publish_paper(store, study.study, page)}")
+    console.print(f"page: {publish_results(store, study, page)}")
 
 
 @app.command()

@@ -12,6 +12,8 @@ from ended_commands import succeeded
 from warehouse_answers import fetched
 from warm_command import WarmCommand
 
+from decaf.foundation.number_text import score_text
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bird_audit", "broken_import", "broken_clash", "broken_method")
 BIRDS = {
@@ -66,6 +68,12 @@ def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, t
     assert fetched(root, "FROM core_attributions") != []
     again = succeeded(decaf("run", write(BIRDS)))
     assert "nothing to do" in again
+    succeeded(decaf("results", write(BIRDS), "birds.md"))
+    page = (tmp_path / "birds.md").read_text()
+    assert "## How far the sky moves each judge of birds" in page
+    rows = fetched(root, "SELECT model_id, path, abs_response FROM out_model_profiles")
+    for judge, path, response in rows:
+        assert f"| {judge} | {path} | 6 | {score_text(response)} |" in page
 
 
 def test_a_registry_of_strangers_is_asked(decaf, write):

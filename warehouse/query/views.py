@@ -144,7 +144,7 @@ FROM read_parquet(
 def _views(folder: Path) -> tuple[View, ...]:
     queries = folder / QUERIES
     files = (path for path in folder.rglob("*.sql") if queries not in path.parents)
-    unlinked = [*map(staging_view, TABLES.values()), *(_parse(path, folder) for path in files)]
+    unlinked = [*map(staging_view, TABLES.values()), *(read_view(path, folder) for path in files)]
     defined = {name: view.name for view in unlinked for name in DEFINED.findall(view.sql)}
     defined |= {name: name for name in PROVIDED}
     linked = (view._replace(inputs=_inputs(view, defined)) for view in unlinked)
@@ -158,7 +158,11 @@ def _inputs(view: View, files: dict[str, str]) -> tuple[str, ...]:
     return (*sorted(read), *map("".join, TABLE_FILES.findall(view.sql)))
 
 
-def _parse(path: Path, folder: Path) -> View:
+def read_view(path: Path, folder: Path) -> View:
+    """Read one file of SQL below a folder; its inputs are not known yet.
+
+    Raises WarehouseError if the header lacks a purpose or a grain.
+    """
     sql = fill_placeholders(path.read_text(encoding="utf-8"), folder)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)

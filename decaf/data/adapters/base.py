@@ -25,6 +25,13 @@ class Adapter(Settings, ABC):
     Each with what another one would lead to, as the message says it.
     """
 
+    results_folder: ClassVar[Path | None] = None
+    """Folder of ``.sql`` files, the tables that ``decaf results`` writes of a study of the data.
+
+    None for the tables of the paper. A file is one ``SELECT`` over the views, of ``$study``, below
+    a header of its ``purpose`` and ``grain``.
+    """
+
     if TYPE_CHECKING:
         adapter: str  # which every member says in its own annotation
 

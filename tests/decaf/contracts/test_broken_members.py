@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -258,6 +259,8 @@ ASTRAY = (Pair("p", "s", "any", 0, "all", 0, 7),)
 MASKED = pair_set_with(
     pairs=(Pair("p", "s", "any", 0, "all", 0, 0, feature=1),), masks=(SAME[0], SAME[0])
 )
+VIEWS = Path(__file__).parents[3] / "sql" / "out"
+"""Queries of all studies."""
 BARE = {"__annotations__": {"adapter": Literal["x"], "n": int}, "n": 3, "__doc__": "X."}
 WORDS = iter("ab")
 UNEXPLAINED = type(Sum)("X", (Sum,), {"__annotations__": {"n": int}, "n": Field(), "__doc__": "X."})
@@ -296,6 +299,10 @@ BROKEN = {
     "has_digests": [
         changed(Pairs, pair_set=pair_set_with(geometry="")),
         changed(Pairs, pair_set=pair_set_with(inputs=SAME), read_input=image_by_name),
+    ],
+    "has_its_results": [
+        changed(Pairs, results_folder=Path(__file__).with_name("nowhere")),
+        changed(Pairs, results_folder=VIEWS),
     ],
     "passes_its_own_check": [changed(Pairs, verify=refuse)],
     "reads_every_input": [

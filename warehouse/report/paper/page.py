@@ -81,7 +81,10 @@ def write_paper_pages(connection: duckdb.DuckDBPyConnection, folder: Path) -> No
 
 def _without_tables(what: str) -> BadInput:
     expected = f"a study of {' or of '.join(studies_of_the_paper())} whose models have been scored"
-    return BadInput(f"{what} has no table of the paper; expected {expected}")
+    return BadInput(
+        f"{what} has no table of the paper; expected {expected}, or data of a plug-in with "
+        "'results_folder'"
+    )
 
 
 def _write(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper, target: Path) -> Path:

@@ -1,5 +1,6 @@
 """Painted birds before a light and a dark sky."""
 
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +17,8 @@ class BirdPairs(Adapter):
     """A bird of its own colour before two skies."""
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"birds": 3},)
+
+    results_folder: ClassVar[Path | None] = Path(__file__).with_name("results")
 
     adapter: Literal["birds"]
     birds: int = Field(6, gt=0, description="number of birds")
