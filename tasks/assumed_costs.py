@@ -33,7 +33,7 @@ class Rate(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Work and costs of a whole study, and what they leave out."""
+    """Work and costs of a whole study, and the work that they do not include."""
 
     rows: int
     """Forward rows of all models, at most."""

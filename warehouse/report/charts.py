@@ -79,7 +79,7 @@ def read_charts(
 
 
 def with_legend(picture: Picture) -> Picture:
-    """Add the names of the colours below a picture, which the page has beside it."""
+    """Add the names of the colours below a picture; a page has one legend for all pictures."""
     metrics = [metric for metric in figures.NAMES if f"var(--{metric}," in picture.svg]
     if not metrics:
         return picture
