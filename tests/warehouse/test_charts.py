@@ -2,6 +2,7 @@
 
 import io
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ import pytest
 from ended_commands import refused, succeeded
 from PIL import Image
 from scenes_warehouse import CHANGES, MODELS, STUDY, scenes_warehouse
-from stub_audit import six_models
+from stub_audit import Audit, insert, six_models
 
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
@@ -116,6 +117,29 @@ def test_figures_of_the_paper_have_their_names(stub):
     study = six_models()
     names = read_charts(stub(study), study.study, has_paper=True)
     assert any(name.startswith("figure-") for name in names)
+
+
+def test_versions_of_a_registry_are_a_chart_with_a_legend(stub):
+    connection, study = stub(Audit(study="demo")), "demo"
+    insert_named(connection, study, "out_entries", [{"entry": "net", "state": "audited"}])
+    place = {"entry": "net", "pair_type": "mixed_rand", "path": "blend", "change": "weights"}
+    versions = [
+        place
+        | {"resolved_at": datetime(2026, 3, day, tzinfo=UTC), "version": str(day)}
+        | {"metric": metric, "value": 0.1 * day, "lower_limit": 0.0, "upper_limit": 1.0}
+        for day in (1, 2)
+        for metric in COMPONENTS
+    ]
+    insert_named(connection, study, "out_history", versions)
+    charts = read_charts(connection, study)
+    (name,) = [name for name in charts if name.startswith("versions-")]
+    assert {"net", "Evidence", "Contradiction", "Fragility"} <= set(texts(charts[name].svg))
+
+
+def insert_named(connection, study, view, rows):
+    """Insert rows that name their columns; other columns are NULL."""
+    columns = connection.view(view).columns
+    insert(connection, view, [[({"study": study} | row).get(c) for c in columns] for row in rows])
 
 
 def test_the_command_lists_and_writes(decaf, tmp_path):
