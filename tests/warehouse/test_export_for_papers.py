@@ -13,7 +13,7 @@ import pytest
 from ended_commands import refused, succeeded
 from small_warehouse import MODELS, PAIRS, small_warehouse
 
-from decaf.errors import BadInput, MissingPackage, QueryError, UnknownName
+from decaf.errors import BadInput, MissingPackage, QueryError, UnknownName, WriteFailed
 from warehouse.query import workbook
 from warehouse.query.catalog import Rows, connect, run_query
 from warehouse.query.export import export_views
@@ -228,6 +228,14 @@ def test_more_rows_than_a_sheet_has_are_refused(opened, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(workbook, "MOST_ROWS", count + 1)
     export_workbook(opened, tmp_path / "book.xlsx", ["profiles"])
+
+
+def test_a_full_disk_leaves_no_workbook(connect_to, small_disk):
+    texts = [f"{number:x}" * 40 for number in range(200_000, 230_000)]
+    connect_to(pa.table({"x": texts}))
+    with pytest.raises(WriteFailed, match="could not be written"):
+        export_workbook(None, small_disk / "book.xlsx", ["rows"])
+    assert not list(small_disk.iterdir())
 
 
 def test_names_of_sheets_differ():

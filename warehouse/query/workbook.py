@@ -1,5 +1,7 @@
 """Copy views to one Excel workbook, a sheet for each view."""
 
+import shutil
+import tempfile
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -55,16 +57,26 @@ def export_workbook(
     """
     with optional():
         from xlsxwriter import Workbook
+        from xlsxwriter.exceptions import FileCreateError
     sources = find_sources(connection, names, study)
     for view in sources.values():
         _check_size(connection, view, study)
 
     def write(temporary: Path) -> list[ExportedSheet]:
-        with temporary.open("wb") as sink:
-            book = Workbook(sink, {"constant_memory": True})
-            book.set_properties({"created": CREATED})
-            written = [_write_sheet(book, connection, *each, study) for each in sources.items()]
-            book.close()
+        # XlsxWriter leaves its archive open if the disk is full, so it writes to scratch first.
+        with tempfile.TemporaryFile() as archive:
+            try:
+                # The book closes its temporary files also if a value is refused.
+                with Workbook(archive, {"constant_memory": True}) as book:
+                    book.set_properties({"created": CREATED})
+                    written = [
+                        _write_sheet(book, connection, *each, study) for each in sources.items()
+                    ]
+            except FileCreateError as error:
+                raise error.args[0] from error  # the OSError of the disk
+            archive.seek(0)
+            with temporary.open("wb") as sink:
+                shutil.copyfileobj(archive, sink)
         return written
 
     return write_file_at(target, write)
