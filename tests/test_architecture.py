@@ -17,6 +17,8 @@ LIGHT = (
     "decaf.routing.thresholds",
     "decaf.routing.streaming",
     "decaf.routing.identities",
+    "decaf.library.curve",
+    "decaf.library.palette",
     "decaf.statistics.bootstrap",
     "decaf.statistics.ranks",
     "decaf.statistics.discrimination",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.tabular import Columns, Tabular, stack_columns
+from decaf.library.pair_card import PairCard
 from decaf.library.summary import METRICS, Summary
 from decaf.library.trust import Trust, trust_of
 from decaf.routing.profiles import Profiles, profile
@@ -247,6 +248,39 @@ class Audit(Tabular):
         """
         from decaf.library.plots import trajectory_chart
 
+        row = self._row_of(pair)
+        return trajectory_chart(self.ids[row], self.grid, self.response[row], self.epsilon)
+
+    def card(self, pair: int | str) -> PairCard:
+        """Card of a pair, by position or name, as a report shows it; a notebook draws it.
+
+        All cards of an audit have one scale: 1 if all scores lie from 0 to 1, else the largest
+        finite response.
+
+        Raises
+        ------
+        DataError
+            When there is no such pair, or its scores are not finite.
+        """
+        row = self._row_of(pair)
+        return PairCard(
+            self.ids[row],
+            self.path,
+            self.grid,
+            self.q_plus[row],
+            self.q_minus[row],
+            self.epsilon,
+            self._card_scale,
+        )
+
+    @cached_property
+    def _card_scale(self) -> float:
+        """Response at the top of the curve of every card, score units."""
+        scores = np.stack([self.q_plus[self.is_finite], self.q_minus[self.is_finite]])
+        largest = float(np.abs(self.response[self.is_finite]).max())
+        return 1.0 if largest == 0 or (scores.min() >= 0 and scores.max() <= 1) else largest
+
+    def _row_of(self, pair: int | str) -> int:
         names: Sequence[Any] = self.ids if isinstance(pair, str) else range(len(self.ids))
         if pair not in names:
             raise DataError(
@@ -255,7 +289,7 @@ class Audit(Tabular):
         row = names.index(pair)
         if not self.is_finite[row]:
             raise DataError(f"pair {self.ids[row]!r} has scores that are not finite; see q_plus")
-        return trajectory_chart(self.ids[row], self.grid, self.response[row], self.epsilon)
+        return row
 
     def plot_mean(self) -> "alt.Chart":
         """Mean evidence, contradiction and fragility at every stage, stacked. Needs altair."""

@@ -12,22 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.foundation.extras import optional
+from decaf.library.curve import split_by_sign
+from decaf.library.palette import COLOURS, INK, MUTED, ROLES
 from decaf.routing.profiles import profile
 from decaf.routing.route import route
 
 with optional():
     import altair as alt
 
-COLOURS = {
-    "evidence": "#0f7b80",
-    "contradiction": "#b93a2b",
-    "fragility": "#dba021",
-    "abs_response": "#5b6472",
-}
-"""Teal, red and gold differ under the three common colour-vision deficiencies and in grey."""
-
-ROLES = ("evidence", "contradiction", "fragility")
-INK, MUTED = "#1c2430", "#5b6472"
 WIDTH, HEIGHT = 420, 240
 """Size of a plot, CSS pixels."""
 PAGE = "html"
@@ -79,7 +71,7 @@ def trajectory_chart(
     stage = alt.X("t:Q", title="stage t", scale=alt.Scale(domain=[0, 1]))
     height = alt.Y("response:Q", title="response r(t), score units", stack=None)
     areas = (
-        _chart(_signed_areas(grid, response, d, is_active))
+        _chart(_signed_areas(grid, response, is_active))
         .mark_area(fillOpacity=0.45)
         .encode(x=stage, y=height, color=_role_colours(), detail="side:N", tooltip=_TOOLTIPS)
     )
@@ -161,19 +153,15 @@ _TOOLTIPS = ["role:N", "t:Q", "response:Q"]
 
 
 def _signed_areas(
-    grid: NDArray[np.float64], response: NDArray[np.float64], d: float, is_active: bool
+    grid: NDArray[np.float64], response: NDArray[np.float64], is_active: bool
 ) -> list[dict[str, Any]]:
     """The response above and below zero, each with the role that it has for this pair."""
-    values = []
-    for side, part in (("above", np.maximum(response, 0)), ("below", np.minimum(response, 0))):
-        role = "evidence" if (d > 0) == (side == "above") else "contradiction"
-        if not is_active:
-            role = "fragility"
-        values += [
-            {"t": float(t), "side": side, "role": role, "response": float(r)}
-            for t, r in zip(grid, part.mean(axis=0), strict=True)
-        ]
-    return values
+    sides = zip(("above", "below"), split_by_sign(response, is_active), strict=True)
+    return [
+        {"t": float(t), "side": side, "role": role, "response": float(r)}
+        for side, (role, part) in sides
+        for t, r in zip(grid, part, strict=True)
+    ]
 
 
 def _role_colours() -> alt.Color:

@@ -3,6 +3,7 @@
 from decaf.errors import DecafError
 from decaf.library.auditing import DataWarning, QuarantineWarning, audit
 from decaf.library.findings import Audit, Audits
+from decaf.library.pair_card import PairCard
 from decaf.library.scoring import UnstableScoreWarning
 from decaf.library.summary import Summary
 from decaf.library.trust import Trust
@@ -29,6 +30,7 @@ __all__ = [
     "DataWarning",
     "DecafError",
     "GaussianReveal",
+    "PairCard",
     "Patches",
     "Profiles",
     "QuarantineWarning",

@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from decaf import __version__
 from decaf.errors import DecafError, WarehouseError
-from decaf.library.plots import COLOURS
 from flows.view import content
 from flows.view.addresses import Address, BadAddress, parse_address
 from flows.view.declared import PAGES
@@ -160,7 +159,6 @@ class Site:
         back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         page = templates.render(
             f"view/{template}.html.j2",
-            colours=COLOURS,
             damage=snapshot.damage,
             moment=snapshot.moment,
             renew=f"/renew?{urlencode({'back': back})}",

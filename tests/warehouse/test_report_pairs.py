@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from stub_audit import Audit, insert
 
+from decaf.library.curve import HEIGHT
 from decaf.routing.profiles import profile
 from warehouse.report.audit import pairs
 from warehouse.report.audit.facts import COMPONENTS, read_facts
 from warehouse.report.page import write_report
-from warehouse.report.pair_card import HEIGHT
 
 MODELS = ("one", "two")
 T = [0.0, 0.25, 0.5, 1.0]

@@ -14,7 +14,6 @@ import duckdb
 
 from decaf.errors import ConfigError, UnknownName
 from decaf.foundation.number_text import MISSING, score_text, signed_text
-from decaf.library.plots import COLOURS
 from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row, Rows, known_run, rows_of
@@ -118,7 +117,6 @@ def write_comparison(
         templates.render(
             "comparison.html.j2",
             study=study,
-            colours=COLOURS,
             before=before,
             now=now,
             is_paired=paired is not None,

@@ -11,7 +11,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from decaf.data.array_images import picture_of
 from decaf.data.cells import feature_words
-from decaf.library.plots import COLOURS, INK
+from decaf.library.palette import COLOURS, INK
 from warehouse.report.templates import write
 
 TILE, GAP, CAPTION = 160, 6, 34

@@ -8,7 +8,6 @@ from pathlib import Path
 import duckdb
 
 from decaf.errors import WriteFailed
-from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.changes import changed_pairs
@@ -123,7 +122,6 @@ def render(
         shown_count=shown_count,
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
-        colours=COLOURS,
         verdict=verdict,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),

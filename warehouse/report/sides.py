@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from decaf.foundation.number_text import MISSING, score_text
-from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row
 from warehouse.report.cells import Cell, Column, Field, Table, fields_of, table, with_interval
@@ -35,7 +34,6 @@ def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) 
         templates.render(
             "sides.html.j2",
             study=study,
-            colours=COLOURS,
             sides=shown,
             headline=headline(lines, now.names),
             tables=[_table(metric, metric_lines, shown) for metric, metric_lines in lines.items()],

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import altair as alt
 import vl_convert
 
-from decaf.library.plots import COLOURS
+from decaf.library.palette import COLOURS
 
 RULE = "var(--rule, #d9dde3)"
 PAPER = "var(--paper, #fff)"

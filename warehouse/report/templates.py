@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from decaf.errors import WriteFailed
 from decaf.foundation import number_text
 from decaf.foundation.files import refusals_as, replace_file
+from decaf.library.curve import HATCH, draw_curve
+from decaf.library.pair_card import STYLE
+from decaf.library.palette import COLOURS, GROUNDS
 
 
 def read_text(name: str) -> str:
@@ -45,6 +49,10 @@ def _environment() -> jinja2.Environment:
     )
     for kind in ("count", "limit", "percent", "score", "signed", "tick"):
         environment.filters[f"{kind}_text"] = getattr(number_text, f"{kind}_text")
+    environment.globals["colours"] = COLOURS | GROUNDS
+    environment.globals["card_style"] = STYLE
+    environment.globals["hatch"] = Markup(HATCH)
+    environment.globals["draw_curve"] = lambda *parts: Markup(draw_curve(*parts))
     environment.globals["table_script"] = TABLE_SCRIPT
     environment.globals["table_policy"] = policy_of(TABLE_SCRIPT)
     return environment

@@ -1,3 +1,5 @@
+from urllib.parse import unquote
+
 import numpy as np
 import pytest
 from example_scores import HALF, Counting, classes, images
@@ -5,6 +7,7 @@ from example_scores import HALF, Counting, classes, images
 import decaf
 from decaf import audit
 from decaf.errors import DataError, ModelError, ResponseError
+from decaf.library.pair_card import PairCard
 
 
 class TestThresholds:
@@ -169,3 +172,64 @@ class TestPlots:
     def test_a_pair_that_is_not_there_is_an_error(self, pair):
         with pytest.raises(DataError, match="no pair"):
             audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]]).plot(pair)
+
+
+class TestCards:
+    """r(t) of ``x³ - x/2`` on ±1 is 0, -1/4 and 1: E 1/4, C 1/8."""
+
+    @pytest.fixture
+    def audited(self):
+        return audit(
+            lambda x: x**3 - x / 2,
+            [[1.0], [0.01]],
+            [[-1.0], [0.0]],
+            stages=HALF,
+            ids=["turn", "<i>"],
+        )
+
+    def test_a_card_says_the_role_and_what_the_response_does(self, audited):
+        card = audited.card("turn")
+        assert (card.role, card.values) == (
+            "evidence",
+            {"evidence": 0.25, "contradiction": 0.125, "fragility": 0},
+        )
+        assert str(card).startswith("turn · blend: Evidence 0.250, final gap +1.000. At t = 0.5")
+        lines = unquote(card.csv.partition(",")[2]).splitlines()
+        assert lines == ["t,factual,changed", "0,0,0", "0.5,-0.125,0.125", "1,0.5,-0.5"]
+        assert audited.at(2).card("turn").role == "fragility"
+        assert audited.at(5).card("turn").title == "No reaction"
+
+    def test_its_curve_is_that_of_a_report(self, audited):
+        page = audited.card(0)._repr_html_()
+        assert '<polygon class="evidence" points="10,50 10,50 50,50 90,2 90,50"/>' in page
+        assert '<polygon class="contradiction" points="10,50 10,50 50,62 90,50 90,50"/>' in page
+        assert '<polyline points="10,50 50,62 90,2"/>' in page
+        assert page.count("<span>+1</span>") == 1
+
+    def test_names_are_escaped_and_nothing_runs(self, audited):
+        page = audited.card(1)._repr_html_()
+        assert "&lt;i&gt;" in page
+        assert "<i>" not in page
+        assert "<script" not in page
+        assert 'download="%3Ci%3E.csv"' in page
+
+    def test_all_cards_have_one_scale(self, audited):
+        assert [audited.card(pair).scale for pair in (0, 1)] == [1, 1]
+        wide = audit(lambda x: 4 * x[:, 0], [[1.0], [2.0]], [[0.0], [0.0]])
+        assert [wide.card(pair).scale for pair in (0, 1)] == [8, 8]
+        probable = audit(lambda x: x[:, 0] / 4, [[1.0], [2.0]], [[0.0], [0.0]])
+        assert probable.card(0).scale == 1
+
+    def test_repetitions_are_averaged(self):
+        q_plus, q_minus = np.array([[0, 0.4, 0.5], [0, -0.2, 0.5]]), np.zeros((2, 3))
+        card = PairCard("p", "noise", np.array(HALF), q_plus, q_minus, 0.02, 1.0)
+        # E: (0.4 + 0.25) / 2 and 0.25 / 2; C: 0 and 0.2 / 2.
+        assert card.values["evidence"] == pytest.approx(0.225)
+        assert card.values["contradiction"] == pytest.approx(0.05)
+        assert '<polyline points="10,50 50,45.2 90,26"/>' in card._repr_html_()
+        assert "factual_1,changed_1" in card.csv
+
+    @pytest.mark.parametrize("pair", [2, "x"])
+    def test_a_pair_that_is_not_there_is_an_error(self, audited, pair):
+        with pytest.raises(DataError, match="no pair"):
+            audited.card(pair)

@@ -7,22 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from decaf.foundation.number_text import score_text, signed_text, tick_text
+from decaf.library.curve import Curve, csv_of, curve_of, places, response_of, story
 from warehouse.report.audit.facts import Facts, Row
 from warehouse.report.audit.pairs import MOST_RANKS, PICTURE_CHARACTERS
 from warehouse.report.pair_card import (
-    Curve,
     Frames,
     Shown,
     address_of,
-    csv_of,
-    curve_of,
     frames_of,
     is_of_probability,
     picture,
     picture_characters,
-    response_of,
     smallest_gap,
-    story,
 )
 
 
@@ -144,13 +140,13 @@ def _side(row: Row, when: str, run: Row, scale: float) -> Side:
     role = row.role_before if when else row.role_now
     delta = getattr(row, f"endpoint_delta{when}")
     value = 0.0 if role == "none" else getattr(row, f"{role}{when}")
-    response = _response(row, when)
+    response, is_active = _response(row, when), role not in ("fragility", "none")
     return Side(
         row.version_before if when else row.version,
         role,
         score_text(value),
         signed_text(delta),
-        curve_of(row, response, delta, role in ("fragility", "none"), scale),
+        curve_of(places(row.t, row.shown_t or ()), response, is_active, scale),
         story(row.t, response, run.epsilon, smallest_gap(run.score, run.epsilon)),
     )
 

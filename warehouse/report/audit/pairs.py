@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from decaf.foundation.number_text import tick_text
+from decaf.library.curve import response_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.pair_card import (
     Card,
     card_of,
     is_of_probability,
     picture_characters,
-    response_of,
 )
 
 PICTURE_CHARACTERS = 1_200_000

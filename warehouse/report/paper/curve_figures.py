@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from decaf.library.plots import COLOURS
+from decaf.library.palette import COLOURS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import altair as alt
 import numpy as np
 
-from decaf.library.plots import COLOURS
+from decaf.library.palette import COLOURS
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
 

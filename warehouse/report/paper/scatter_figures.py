@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from decaf.library.plots import COLOURS
+from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct
