@@ -10,6 +10,7 @@ from random_audit import GRIDS, METRICS, MODELS, model_draws, near, random_audit
 from test_comparisons import check_limits
 
 from decaf.statistics.bootstrap import bootstrap_mean
+from warehouse.query.views import query
 
 SHARED = ("m1", "m1 again")
 """Models whose units the second run took from the first."""
@@ -182,3 +183,31 @@ def test_a_run_against_itself(catalogue):
     rows = rows_of(catalogue(two_runs()).sql("FROM run_diff('r', 'r')"))
     assert rows
     assert all(row["change"] == 0 for row in rows)
+
+
+def test_pairs_that_moved_most_have_the_stages_of_both_runs(catalogue):
+    audit = two_runs()
+    first = audit["stg_paths"][: len(GRIDS)]
+    later = [row | {"run_id": "later"} for row in first]
+    longer, *others = later
+    tables = audit | {"stg_paths": [*first, longer | {"t": [0.0, 1.0]}, *others]}
+    runs = {"run_a": "r", "run_b": "later"}
+    rows = rows_of(catalogue(tables).sql(query("comparison/pairs"), params=runs))
+    assert {row["path"] for row in rows} == {row["path"] for row in others}
+    before, now = (
+        {
+            (row["model_id"], row["pair_id"], row["path"], row["repetition"]): row
+            for row in audit["stg_trajectories"]
+            if row["unit_key"].startswith("later") == is_later
+        }
+        for is_later in (False, True)
+    )
+    for row in rows:
+        key = tuple(row[name] for name in ("entry", "pair_id", "path", "repetition"))
+        assert row["q_plus_before"] == before[key]["q_plus"]
+        assert row["q_plus"] == now[key]["q_plus"]
+        parts = ("evidence", "contradiction", "fragility")
+        size = sum(abs(row[part] - row[f"{part}_before"]) for part in parts)
+        assert row["change_size"] == near(size)
+        assert row["rank"] <= 3
+    assert not {row["entry"] for row in rows} & set(SHARED), "they did not move"

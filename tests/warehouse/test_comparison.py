@@ -13,6 +13,7 @@ from warehouse.report.both_runs import draw_both_runs
 from warehouse.report.comparison import (
     Change,
     Line,
+    control_lines,
     headline,
     read_side,
     run_named,
@@ -66,6 +67,61 @@ def test_two_runs_are_paired(here, tmp_path):
     assert ["route", "epsilon", "2", ", ".join(MODELS)] in reader.rows
     for query in reader.queries:
         assert here.sql(query).fetchall()
+
+
+def cards_of(page):
+    """Cards of a page, by the model and the pair that their address names."""
+    cards = re.findall(r'<article class="card change.*?</article>', page, re.DOTALL)
+    return {re.search(r'data-origin="([^"]*)"', card).group(1): card for card in cards}
+
+
+def test_the_pairs_that_moved_most_are_drawn_before_and_now(here, tmp_path):
+    sides = [read_side(here, STUDY, "w", run) for run in ("earlier", None)]
+    page = write_comparison(tmp_path / "r.html", STUDY, *sides, here).read_text()
+    cards = cards_of(page)
+    # At a higher epsilon all of a response is fragility; no other role can change.
+    address, fragility, role = here.execute(
+        "SELECT model_id || '/' || pair_id || '/' || path, fragility_a, role_b "
+        "FROM run_diff_pairs('earlier', 'r') WHERE role_a <> role_b "
+        "ORDER BY fragility_a DESC LIMIT 1"
+    ).fetchone()
+    assert f"fragility → {role}" in cards[address]
+    before = '<b>before</b><b class="letter fragility" aria-hidden="true">F</b>'
+    assert f"{before}<b>{fragility:.3f}" in cards[address]
+    for address, card in cards.items():
+        model, pair, path = address.split("/")
+        assert model in MODELS
+        unchanged = here.execute(
+            "SELECT role_a = role_b FROM run_diff_pairs('earlier', 'r') "
+            "WHERE model_id = $m AND pair_id = $p AND path = $w",
+            {"m": model, "p": pair, "w": path},
+        ).fetchone()
+        assert unchanged == (False,)
+        assert "below the threshold of 0.300" in card, "each run has its own threshold"
+    assert not cards_of(write_comparison(tmp_path / "s.html", STUDY, *sides, None).read_text())
+    same = write_comparison(tmp_path / "t.html", STUDY, sides[1], sides[1], here).read_text()
+    assert not cards_of(same), "nothing changed"
+
+
+def test_a_change_stands_beside_that_of_the_control(here, tmp_path):
+    before, now = read_side(here, STUDY, "w", "earlier"), read_side(here, STUDY, "w")
+    plain = write_comparison(tmp_path / "r.html", STUDY, before, now, here)
+    assert "Control" not in Reader(plain.read_text()).text
+    with_control = now._replace(expect=now.expect | {"shape": "control"})
+    page = write_comparison(tmp_path / "s.html", STUDY, before, with_control, here)
+    rows = [row for row in Reader(page.read_text()).rows if len(row) == 8 and "→" in row[6]]
+    abs_of = {(row[0], row[2]): row[6] for row in rows if row[1] == "shape"}
+    for row in rows:
+        assert row[7] == ("–" if row[1] == "shape" else abs_of[row[0], row[2]])
+
+
+def test_of_several_controls_the_one_counts_that_moved_most():
+    def moved(pair_type, path, now):
+        return Line("m", pair_type, path, {"abs_response": Change(0.5, now, None, False)})
+
+    lines = [moved("floor", "blend", 0.25), moved("sky", "blend", 0.625), moved("wall", "blend", 1)]
+    expect = {"floor": "control", "sky": "control", "wall": "should_not_matter"}
+    assert control_lines(lines, expect) == {("m", "blend"): lines[0]}
 
 
 def test_another_warehouse_stands_beside_it_unpaired(here, tmp_path):

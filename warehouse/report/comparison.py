@@ -5,8 +5,9 @@ For runs of two warehouses, whose pairs may differ, the page shows both means si
 """
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +17,13 @@ from decaf.errors import ConfigError, UnknownName
 from decaf.foundation.number_text import MISSING, score_text, signed_text
 from warehouse.query.views import query
 from warehouse.report import templates
+from warehouse.report.audit.changes import Changed, Words, draw_changes
 from warehouse.report.audit.facts import Row, Rows, known_run, rows_of
 from warehouse.report.both_runs import draw_both_runs
-from warehouse.report.cells import Cell, Field, Table, fields_of, table
+from warehouse.report.cells import Cell, Table, fields_of, table
 
-METRICS = ("evidence", "contradiction", "fragility", "abs_response")
+RESPONSE = "abs_response"
+METRICS = ("evidence", "contradiction", "fragility", RESPONSE)
 
 
 class Side(NamedTuple):
@@ -123,13 +126,34 @@ def write_comparison(
             headline=headline(lines, now.names),
             clear=sum(change.is_clear for line in lines for change in line.changes.values()),
             count=sum(len(line.changes) for line in lines),
+            has_control=bool(control_lines(lines, now.expect)),
             changes=_change_table(lines, now, runs if paired else None),
             models=models,
             both=draw_both_runs(models, sides, now.expect, now.names, now.run.score),
             roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
+            changed=_changed_pairs(paired, runs, before, now),
+            changed_sql=_runnable_query("pairs", runs),
         ),
     )
+
+
+def _changed_pairs(
+    paired: duckdb.DuckDBPyConnection | None, runs: dict[str, str], before: Side, now: Side
+) -> Changed:
+    """Cards of the pairs that changed most; none where the runs are not paired."""
+
+    def words_of(row: Row) -> Words:
+        return Words(now.names.get(row.entry, row.entry), ("before", "now"), row.entry)
+
+    rows = [
+        row._replace(
+            type_name=now.names.get(row.pair_type, row.pair_type),
+            path_name=now.names.get(row.path, row.path),
+        )
+        for row in (_rows(paired, "pairs", **runs) if paired else ())
+    ]
+    return draw_changes(rows, (before.run, now.run), words_of)
 
 
 def headline(lines: list[Line], names: dict[str, str]) -> str:
@@ -199,19 +223,45 @@ def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) ->
         if change.limits and None not in change.limits:
             limits = f" [{', '.join(signed_text(limit) for limit in change.limits)}]"
         went = f"{score_text(change.before)} → {score_text(change.now)}"
-        if change.is_clear and metric == "abs_response":
+        if change.is_clear and metric == RESPONSE:
             went = judge_change(by, side.expect.get(line.pair_type, "")) + went
         return Cell(signed_text(by) + (" *" if change.is_clear else ""), went + limits)
 
-    declared = fields_of("compared")
-    fields = [
-        Field(field.column, lambda line, name=name: change_cell(line, name))
-        if name in METRICS
-        else field
-        for name, field in declared.items()
-    ]
+    controls = control_lines(lines, side.expect)
+
+    def control_cell(line: Line) -> Cell:
+        control = controls.get((line.model_id, line.path))
+        if control is None or side.expect.get(line.pair_type) == "control":
+            return Cell(MISSING)
+        return change_cell(control, RESPONSE)
+
+    def name_cell(line: Line, key: str) -> Cell:
+        return Cell(side.names.get(getattr(line, key), getattr(line, key)))
+
+    cells = {metric: partial(change_cell, metric=metric) for metric in METRICS}
+    cells |= {key: partial(name_cell, key=key) for key in ("pair_type", "path")}
+    fields = fields_of("compared", control=control_cell, **cells)
+    shown = [field for name, field in fields.items() if controls or name != "control"]
     sql = _runnable_query("changes", runs) if runs else ""
-    return table("What moved", fields, _with_display_names(lines, side.names), sql)
+    return table("What moved", shown, lines, sql)
+
+
+def control_lines(lines: list[Line], expect: Mapping[str, str]) -> dict[tuple[str, str], Line]:
+    """Line of the control pair type by model and path; of several the one whose Abs moved most.
+
+    ``expect`` says by pair type whether it should matter, or is a control.
+    """
+    controls: dict[tuple[str, str], Line] = {}
+    for line in lines:
+        if expect.get(line.pair_type) == "control" and RESPONSE in line.changes:
+            place = (line.model_id, line.path)
+            controls[place] = max(controls.get(place, line), line, key=_response_move)
+    return controls
+
+
+def _response_move(line: Line) -> float:
+    change = line.changes[RESPONSE]
+    return abs((change.now or 0) - (change.before or 0))
 
 
 def judge_change(by: float, expect: str) -> str:

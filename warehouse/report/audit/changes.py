@@ -1,6 +1,6 @@
-"""Show the pairs whose role a version changed most: pictures, states and both curves."""
+"""Show the pairs that changed most with a version or a run: pictures, states and both curves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -22,10 +22,21 @@ from warehouse.report.pair_card import (
 )
 
 
-class Side(NamedTuple):
-    """One of the two versions: what it is called, its role and how large that is."""
+class Words(NamedTuple):
+    """Names of what a row compares."""
 
-    version: str
+    title: str
+    """Heading of the cards that have it."""
+    labels: tuple[str, str]
+    """Before and now."""
+    address: str
+    """First name of the permalink."""
+
+
+class Side(NamedTuple):
+    """The pair before or now: what that is called, its role and how large that is."""
+
+    label: str
     role: str
     value: str
     delta: str
@@ -34,12 +45,11 @@ class Side(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One pair whose role is another in the version of now."""
+    """One pair before and now."""
 
     row: Row
-    size: str
     ends: tuple[str, str]
-    """Scores of the clean inputs in both versions: factual, changed."""
+    """Scores of the clean inputs, before and now: factual, changed."""
     factual: Shown | None
     counterfactual: Shown | None
     frames: Frames
@@ -49,7 +59,7 @@ class Change(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """All cards of an entry of the registry; one rank of each change of role is shown at a time."""
+    """All cards of an entry or model; one rank of each change of role is shown at a time."""
 
     title: str
     ranks: tuple[int, ...]
@@ -65,13 +75,36 @@ class Changed(NamedTuple):
 
 
 def changed_pairs(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Changed:
-    """Cards of the pairs that changed most, with pictures of so many characters at most.
+    """Cards of the pairs whose role a version changed most, as :func:`draw_changes` has them."""
+    run = facts.run
+    return draw_changes(facts.changed_pairs, (run, run), _words_of_version, characters)
 
-    Lower ranks, then entries, are left out until they fit; then pictures.
+
+def _words_of_version(row: Row) -> Words:
+    return Words(
+        f"{row.entry}, version {row.version_before} → {row.version}",
+        (f"version {row.version_before}", f"version {row.version}"),
+        f"{row.entry} {row.version}",
+    )
+
+
+def draw_changes(
+    rows: Sequence[Row],
+    runs: tuple[Row, Row],
+    words_of: Callable[[Row], Words],
+    characters: int = PICTURE_CHARACTERS,
+) -> Changed:
+    """Cards of ranked pairs, with pictures of so many characters at most.
+
+    Lower ranks, then entries, are left out until they fit; then pictures. ``runs`` are the run
+    before and the one of now; ``words_of`` names what a row compares.
     """
-    rows = kept_rows = facts.changed_pairs
-    places = sorted({row.entry_place for row in rows}, reverse=True)
-    for entries, ranks in [*product(places[:1], range(MOST_RANKS, 0, -1)), *product(places, [1])]:
+    kept_rows = tuple(rows)
+    places_of_entries = sorted({row.entry_place for row in rows}, reverse=True)
+    for entries, ranks in [
+        *product(places_of_entries[:1], range(MOST_RANKS, 0, -1)),
+        *product(places_of_entries, [1]),
+    ]:
         kept_rows = tuple(row for row in rows if row.entry_place <= entries and row.rank <= ranks)
         if sum(map(picture_characters, kept_rows)) <= characters:
             break
@@ -79,37 +112,28 @@ def changed_pairs(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Changed
         none = dict.fromkeys(("factual", "counterfactual", "states"))
         kept_rows = tuple(row._replace(**none, shown_t=[]) for row in kept_rows)
     scale = 1.0
-    if not is_of_probability(facts.run.score):
-        scale = max(
-            (
-                float(np.abs(_response(row, when)).max())
-                for row in kept_rows
-                for when in ("_before", "")
-            ),
-            default=1.0,
-        )
+    if not all(is_of_probability(run.score) for run in runs):
+        responses = (_response(row, when) for row in kept_rows for when in ("_before", ""))
+        scale = max((float(np.abs(response).max()) for response in responses), default=1.0)
+    cards: dict[str, list[Change]] = {}
+    for row in kept_rows:
+        cards.setdefault(words_of(row).title, []).append(_card(row, runs, words_of(row), scale))
     left_out = len(rows) - len(kept_rows)
     return Changed(
         tuple(
-            _of_entry([row for row in kept_rows if row.entry == entry], facts.run, scale)
-            for entry in dict.fromkeys(row.entry for row in kept_rows)
+            Changes(title, tuple(sorted({card.row.rank for card in of_entry})), tuple(of_entry))
+            for title, of_entry in cards.items()
         ),
         tick_text(scale),
         f"{left_out} cards are left out, so that the page stays small." if left_out else "",
     )
 
 
-def _of_entry(rows: Sequence[Row], run: Row, scale: float) -> Changes:
-    first = rows[0]
-    return Changes(
-        f"{first.entry}, version {first.version_before} → {first.version}",
-        tuple(sorted({row.rank for row in rows})),
-        tuple(_card(row, run, scale) for row in rows),
+def _card(row: Row, runs: tuple[Row, Row], words: Words, scale: float) -> Change:
+    sides = (
+        _side(row, when, label, run, scale)
+        for when, label, run in zip(("_before", ""), words.labels, runs, strict=True)
     )
-
-
-def _card(row: Row, run: Row, scale: float) -> Change:
-    before, now = (_side(row, when, run, scale) for when in ("_before", ""))
     both = zip(
         (row.q_plus_before[-1], row.q_minus_before[-1]),
         (row.q_plus[-1], row.q_minus[-1]),
@@ -118,13 +142,12 @@ def _card(row: Row, run: Row, scale: float) -> Change:
     factual, changed = (f"{score_text(a)} → {score_text(b)}" for a, b in both)
     return Change(
         row,
-        score_text(row.change_size),
         (factual, changed),
         picture(row.factual),
         picture(row.counterfactual),
         frames_of(row),
-        (before, now),
-        address_of(f"{row.entry} {row.version}", row.pair_id, row.path),
+        tuple(sides),
+        address_of(words.address, row.pair_id, row.path),
         csv_of(
             row.t,
             factual_before=row.q_plus_before,
@@ -135,14 +158,14 @@ def _card(row: Row, run: Row, scale: float) -> Change:
     )
 
 
-def _side(row: Row, when: str, run: Row, scale: float) -> Side:
-    """The version before, where ``when`` is ``_before``, else the one of now."""
+def _side(row: Row, when: str, label: str, run: Row, scale: float) -> Side:
+    """The pair before, where ``when`` is ``_before``, else the pair now."""
     role = row.role_before if when else row.role_now
     delta = getattr(row, f"endpoint_delta{when}")
     value = 0.0 if role == "none" else getattr(row, f"{role}{when}")
     response, is_active = _response(row, when), role not in ("fragility", "none")
     return Side(
-        row.version_before if when else row.version,
+        label,
         role,
         score_text(value),
         signed_text(delta),
@@ -152,5 +175,5 @@ def _side(row: Row, when: str, run: Row, scale: float) -> Side:
 
 
 def _response(row: Row, when: str) -> np.ndarray:
-    """(n_stages,) factual less counterfactual score of a version."""
+    """(n_stages,) factual less counterfactual score, before or now."""
     return response_of(getattr(row, f"q_plus{when}"), getattr(row, f"q_minus{when}"))

@@ -1,0 +1,24 @@
+-- purpose: three pairs of each of the three changes of role that moved most, of six entries at most
+-- grain: one row per study, entry, two roles and rank
+-- paper: section 6.2
+-- rel names a relation of pairs with study, entry, two roles, change_size and weight. Entries with the
+-- largest change come first. A source is there once for two roles.
+-- FROM rank_changed_pairs('pairs')
+CREATE OR REPLACE MACRO rank_changed_pairs(rel) AS TABLE
+WITH counted AS (
+    SELECT *,
+        max(change_size) OVER (PARTITION BY study, entry) AS largest,
+        sum(change_size * weight) OVER kind AS moved
+    FROM query_table(rel)
+    WINDOW kind AS (PARTITION BY study, entry, role_before, role_now)
+    QUALIFY row_number() OVER (PARTITION BY study, entry, role_before, role_now, source_id
+        ORDER BY change_size DESC, pair_id, path, repetition) = 1
+)
+SELECT * EXCLUDE (weight, largest, moved),
+    dense_rank() OVER (PARTITION BY study ORDER BY largest DESC, entry) AS entry_place, -- from 1
+    dense_rank() OVER (PARTITION BY study, entry ORDER BY moved DESC, role_before, role_now)
+        AS kind_place, -- the change of role that moved most is 1
+    row_number() OVER (PARTITION BY study, entry, role_before, role_now
+        ORDER BY change_size DESC, pair_id, path, repetition) AS rank -- 1 is the largest change
+FROM counted
+QUALIFY entry_place <= 6 AND kind_place <= 3 AND rank <= 3;
