@@ -23,7 +23,7 @@ from decaf.foundation.number_text import (
 from decaf.plan.study import Study
 from flows.commands.remarks import remark_refinements, remark_results, remark_stops
 from flows.commands.sizes import say_sizes, say_stages
-from flows.commands.terminal import say, warn
+from flows.commands.terminal import say, say_sentence, warn
 from tasks.attribution_rows import count_rows_left
 from tasks.estimate import Work, count_work, estimate_of, learn_estimate, trial_seconds, work_of
 from tasks.inputs import check_masks
@@ -60,7 +60,7 @@ def results(console: Console, store: Storage, study: Study) -> None:
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
-        verdicts = _verdicts_of(connection, study)
+        verdicts, hidden_count = _verdicts_of(connection, study)
         remarks = [
             *remark_results(connection, study.study),
             *remark_stops(connection, study.study),
@@ -77,28 +77,28 @@ def results(console: Console, store: Storage, study: Study) -> None:
             name = study.names.get(model, model)
             table.add_row(name, count_text(count), percent_text(active), *means)
     console.print(table)
-    for line in (*remarks, *verdicts):
-        say(console, line)
+    for sentence in (*remarks, *verdicts):
+        say_sentence(console, sentence)
+    if hidden_count:
+        query_text = FINDINGS.format(study=study.study)
+        say(console, f'and {number_of(hidden_count, "model")} more: decaf sql "{query_text}"')
     console.print("Ask further, for example:")
     say(console, f"  {query_command(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
 
 
-def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> list[str]:
-    """One line for each model, the worst first: its decision, if any, and its finding."""
+def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> tuple[list[str], int]:
+    """Decision, if any, and finding of each model, the worst first; and the models left out."""
     rows = connection.sql(
         "SELECT model_id, decision, sentence FROM out_findings WHERE study = $study",
         params={"study": study.study},
     ).fetchall()
-    lines = [
+    sentences = [
         f"{study.names.get(model_id, model_id)}: {f'{decision}. ' if decision else ''}{sentence}"
         for model_id, decision, sentence in rows[:MOST_VERDICTS]
     ]
-    if hidden := len(rows) - len(lines):
-        query_text = FINDINGS.format(study=study.study)
-        lines.append(f'and {number_of(hidden, "model")} more: decaf sql "{query_text}"')
-    return lines
+    return sentences, len(rows) - len(sentences)
 
 
 def query_command(study: Study, query: str) -> str:
