@@ -7,6 +7,7 @@ process's. Committing one block is measured too. Figures are the best of the rou
 The large warehouse is written without flushing to disk. Warehouses that are there already are read
 again.
 Run: python benchmarks/views.py FOLDER [VIEW ...], which keeps the warehouses (some 2 GB)
+Run: python benchmarks/views.py pages FOLDER, for the first load of pages of decaf view at 1x
 """
 
 import json
@@ -25,11 +26,19 @@ from unittest.mock import patch
 import duckdb
 import numpy as np
 import pyarrow as pa
+from starlette.testclient import TestClient
 from synthetic_audit import STUDY, write
 
+from flows.view.site import Site
+from warehouse import storage
 from warehouse.query.catalog import connect
 from warehouse.query.views import CHECKS, views
 
+PAGES = (
+    *("/runs", f"/models?study={STUDY}", "/studies", f"/responses?study={STUDY}"),
+    *(f"/pairs?study={STUDY}", f"/pairs?study={STUDY}&model_id=net_00"),
+)
+"""Addresses in `decaf view`; models first, as by a link, then studies, which lead to them."""
 SCALES = (1, 10)
 ROUNDS, CORES = 2, 2
 MOST_SECONDS = 300
@@ -104,6 +113,20 @@ def ensure_warehouse(folder: Path, scale: int) -> Path:
     return root
 
 
+def time_pages(root: Path) -> None:
+    """Print seconds and CPU seconds of the first load of each page, in one new site."""
+    client = TestClient(Site(storage.open(str(root))).application(), base_url="http://127.0.0.1")
+    print(f"load average {loads()}")
+    for address in PAGES:
+        started, used = time.perf_counter(), time.process_time()
+        client.get(address).raise_for_status()
+        print(
+            f"| `{address}` | {time.perf_counter() - started:.2f} "
+            f"| {time.process_time() - used:.2f} |",
+            flush=True,
+        )
+
+
 def loads() -> str:
     """Processes that wanted a core in the last 1, 5 and 15 minutes."""
     return ", ".join(f"{load:.1f}" for load in os.getloadavg())
@@ -137,6 +160,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["read", root, name]:
             print(json.dumps(read(Path(root), name)))
+        case ["pages", folder]:
+            time_pages(ensure_warehouse(Path(folder), 1))
         case [folder, *names]:
             main(Path(folder), names)
         case _:

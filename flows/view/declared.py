@@ -24,6 +24,8 @@ class Page(NamedTuple):
     """Columns of a row that the next page is about."""
     is_read_once: bool = False
     """True where few rows take long to compute: all of a study are read, then filtered."""
+    read_with: tuple[str, ...] = ()
+    """Queries with the parameter ``study`` that are read with all rows of a study."""
 
     @property
     def every(self) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ PAGES = {
             "responses",
             ("study", "model_id"),
             is_read_once=True,
+            read_with=("verdict_bars",),
         ),
         Page(
             "responses",

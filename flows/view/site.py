@@ -1,5 +1,6 @@
 """Pages of ``decaf view`` as a Starlette application: its addresses, their answers and errors."""
 
+from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
@@ -7,6 +8,7 @@ from urllib.parse import urlencode
 
 import pyarrow as pa
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -20,7 +22,7 @@ from flows.view import content
 from flows.view.addresses import Address, BadAddress, parse_address
 from flows.view.declared import PAGES
 from flows.view.snapshot import Snapshot
-from flows.view.tables import read_rows
+from flows.view.tables import columns_of, read_rows, read_study
 from flows.view.trajectories import PAGE as TRAJECTORY
 from flows.view.trajectories import Trajectory, read_trajectory
 from warehouse.query.catalog import Rows
@@ -39,6 +41,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+MODELS = "models"
 OWN_SITES = (None, "none", "same-origin")
 """Values of Sec-Fetch-Site in requests that no other site caused."""
 
@@ -91,7 +94,11 @@ class Site:
         snapshot = self._snapshot
         rows = read_rows(snapshot, self._table_address(snapshot, request))
         values = content.table_values(snapshot, rows)
-        return self._page(request, snapshot, "table", page=rows.page.name, **values)
+        response = self._page(request, snapshot, "table", page=rows.page.name, **values)
+        if rows.page.leads_to == MODELS and rows.answer.num_rows:
+            first_study = rows.answer["study"][0].as_py()
+            response.background = BackgroundTask(_read_ahead, snapshot, first_study)
+        return response
 
     def _send_table(self, request: Request) -> Response:
         snapshot = self._snapshot
@@ -102,7 +109,8 @@ class Site:
         name = request.path_params["page"]
         if name not in PAGES:
             raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no page {name!r}")
-        return _address(snapshot, request, name)
+        columns = columns_of(snapshot, PAGES[name], request.query_params.get("study"))
+        return parse_address(name, request.query_params.multi_items(), columns)
 
     def _show_trajectory(self, request: Request) -> Response:
         snapshot = self._snapshot
@@ -115,7 +123,9 @@ class Site:
         return _csv(trajectory.answer, TRAJECTORY)
 
     def _trajectory(self, snapshot: Snapshot, request: Request) -> Trajectory:
-        trajectory = read_trajectory(snapshot, _address(snapshot, request, TRAJECTORY))
+        columns = snapshot.columns_of(TRAJECTORY)
+        address = parse_address(TRAJECTORY, request.query_params.multi_items(), columns)
+        trajectory = read_trajectory(snapshot, address)
         if trajectory is None:
             raise HTTPException(HTTPStatus.NOT_FOUND, "the warehouse has no such trajectory")
         return trajectory
@@ -170,9 +180,10 @@ class Site:
         return Response(page, code, HEADERS, "text/html; charset=utf-8")
 
 
-def _address(snapshot: Snapshot, request: Request, page: str) -> Address:
-    columns = snapshot.columns_of(page)
-    return parse_address(page, request.query_params.multi_items(), columns)
+def _read_ahead(snapshot: Snapshot, study: str) -> None:
+    """Read the models of a study, which take longest, while a visitor looks at the studies."""
+    with suppress(DecafError):  # The page of models shows the error.
+        read_study(snapshot, MODELS, study)
 
 
 def _csv(rows: pa.Table, name: str) -> Response:

@@ -1,7 +1,7 @@
 """Answers of a warehouse at one moment, and display names."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import describe_damage, list_unreadable_files, report_damage
+from warehouse.query.held_views import hold_views
 from warehouse.query.pages import Question
 from warehouse.query.views import query
 from warehouse.report.pair_card import is_of_probability
@@ -18,6 +19,9 @@ from warehouse.storage import Storage
 MOST_ANSWERS = 200
 NAMED = ("pair_type", "path", "model_id")
 """Columns whose values have display names."""
+
+SHARED = ("out_responses", "out_limits", "core_decisions", "out_findings")
+"""Views that the first one is computed for; its intervals take longer than all else of a page."""
 
 Record = dict[str, Any]
 """A row of an answer by column."""
@@ -52,15 +56,27 @@ class Snapshot:
         Raises QueryError if it needs too much memory; WarehouseError, which names the files, if
         some are damaged.
         """
-        key = (question.sql, repr(question.values))
         with self._lock:
-            if key not in self._answers:
-                with report_damage(self.store):
-                    self._answers[key] = run_query(self._connection, question.sql, question.values)
-            self._answers.move_to_end(key)
-            if len(self._answers) > MOST_ANSWERS:
-                self._answers.popitem(last=False)
-            return self._answers[key]
+            return self._answer(question)
+
+    def ask_together(self, study: str, questions: Sequence[Question]) -> list[pa.Table]:
+        """Rows of questions about one study, which share its responses; errors as for ask."""
+        with self._lock:
+            if all(_key_of(question) in self._answers for question in questions):
+                return [self._answer(question) for question in questions]
+            with report_damage(self.store), hold_views(self._connection, study, SHARED):
+                return [self._answer(question) for question in questions]
+
+    def _answer(self, question: Question) -> pa.Table:
+        """Answer from the cache or the warehouse; the caller has the lock."""
+        key = _key_of(question)
+        if key not in self._answers:
+            with report_damage(self.store):
+                self._answers[key] = run_query(self._connection, question.sql, question.values)
+        self._answers.move_to_end(key)
+        if len(self._answers) > MOST_ANSWERS:
+            self._answers.popitem(last=False)
+        return self._answers[key]
 
     def ask_query(self, name: str, **values: object) -> list[Record]:
         """Rows of a query of ``sql/queries/view`` by its name."""
@@ -100,3 +116,7 @@ class Snapshot:
         """True where all scores of a study, or of every study, are probabilities."""
         rows = self.ask_query("contents")
         return all(is_of_probability(row["score"]) for row in rows if study in (None, row["study"]))
+
+
+def _key_of(question: Question) -> tuple[str, str]:
+    return question.sql, repr(question.values)

@@ -82,7 +82,7 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
     for name in address.columns:
         if name not in page.every:
             raise BadAddress(f"the address shows an unknown column{suggestion(name, page.every)}")
-    columns = snapshot.columns_of(page.name)
+    columns = columns_of(snapshot, page, address.about.get("study"))
     about = restrictions(address, columns)
     filters = parse_filter(address.filter, columns, snapshot.names_with)
     order = address.sort or page.sort
@@ -90,8 +90,7 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
     whole = filter_rows(_all_rows(page.name), about)
     roles = {}
     if page.is_read_once:
-        of_study = [each for each in about if each.terms[0].column == "study"]
-        rows = read_whole(snapshot, page.name, of_study)
+        rows = read_whole(snapshot, page, address.about.get("study"))
         of_address = filter_rows(ALL_ROWS, about)
         total = _only_value(answer_from(rows, count_rows(filter_rows(of_address, filters))))
         answer = answer_from(rows, choice.of(of_address))
@@ -120,9 +119,24 @@ def _only_value(rows: pa.Table) -> Any:
     return rows[0][0].as_py()
 
 
-def read_whole(snapshot: Snapshot, page: str, filters: Sequence[Filter]) -> pa.Table:
+def read_whole(snapshot: Snapshot, page: Page, study: str | None) -> pa.Table:
     """All rows of a page that is read once, for one study or all studies."""
-    return snapshot.ask(filter_rows(_all_rows(page), filters))
+    studies = snapshot.studies()
+    if study is None and len(studies) != 1:
+        return snapshot.ask(_all_rows(page.name))
+    name = studies[0] if study is None else study
+    rows = filter_rows(_all_rows(page.name), [Filter((Term("study", "is", name),))])
+    if not page.read_with:
+        return snapshot.ask(rows)
+    shared = (Question(query(f"view/{part}"), {"study": name}) for part in page.read_with)
+    return snapshot.ask_together(name, [rows, *shared])[0]
+
+
+def columns_of(snapshot: Snapshot, page: Page, study: str | None) -> pa.Schema:
+    """Columns of a page; of one that is read once, from its rows, which the page needs anyway."""
+    if page.is_read_once and (study is None or study in snapshot.studies()):
+        return read_whole(snapshot, page, study).schema
+    return snapshot.columns_of(page.name)
 
 
 def _all_rows(page: str) -> Question:
@@ -131,8 +145,7 @@ def _all_rows(page: str) -> Question:
 
 def read_study(snapshot: Snapshot, page: str, study: str) -> list[Record]:
     """All rows of a study on a page that is read once."""
-    of_study = Filter((Term("study", "is", study),))
-    return read_whole(snapshot, page, [of_study]).to_pylist()
+    return read_whole(snapshot, PAGES[page], study).to_pylist()
 
 
 def shown_columns(snapshot: Snapshot, rows: Rows) -> list[str]:

@@ -40,8 +40,9 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     display_names = {(row.kind, row.name): row.display_name for row in names}
     models = rows.answer.slice(0, MOST).to_pylist()
     ids = [model["model_id"] for model in models]
+    bars_of_study = snapshot.ask_query("verdict_bars", study=study)
     responses = _with_display_names(
-        snapshot.ask_query("verdict_bars", study=study, models=ids), display_names
+        [bar for bar in bars_of_study if bar["model_id"] in ids], display_names
     )
     headings = headings_of(names, responses)
     findings = tuple(

@@ -4,7 +4,7 @@ DuckDB plans a view again, and every view below it, when a query names it. That 
 second for a verdict, longer than the rows of a usual study take.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 import duckdb
@@ -37,8 +37,10 @@ HELD = (
 
 
 @contextmanager
-def hold_views(connection: duckdb.DuckDBPyConnection, study: str) -> Iterator[None]:
-    """Compute the warehouse's views in ``HELD`` once, each from those that are held already.
+def hold_views(
+    connection: duckdb.DuckDBPyConnection, study: str, names: Sequence[str] = HELD
+) -> Iterator[None]:
+    """Compute some of the views in ``HELD`` once, each from those that are held already.
 
     Inside the block the connection's queries read these rows, so they know of no other study. Use
     it where most of the views are read; a single one is computed faster by itself.
@@ -46,7 +48,7 @@ def hold_views(connection: duckdb.DuckDBPyConnection, study: str) -> Iterator[No
     views = connection.execute(
         "SELECT view_name, sql FROM duckdb_views() "
         "WHERE database_name = $catalogue AND view_name IN $names",
-        {"catalogue": CATALOGUE, "names": [*HELD]},
+        {"catalogue": CATALOGUE, "names": [*names]},
     ).fetchall()
     with ExitStack() as held:
         for name, sql in sorted(views, key=lambda view: HELD.index(view[0])):
