@@ -2,7 +2,7 @@
 -- grain: one row per study, model, pair type, path, grouping, member of the grouping and metric
 -- paper: section 6; appendix D.8 (statistical summaries)
 -- Groupings are those that divide the pairs of a type. Percentile bootstrap over the sources of a
--- member, 500 replicates; NULL of a model that stopped early.
+-- member, 500 replicates, but Wilson's interval of accuracy; NULL of a model that stopped early.
 CREATE OR REPLACE VIEW out_breakdowns AS
 WITH profiles AS (FROM core_profiles),
 stopped AS (SELECT (study, model_id) FROM out_stops)

@@ -126,3 +126,22 @@ def test_refusals(ask, change, levels, message):
     columns = {"g": ["a", "a"], "cluster": [0, 1], "x": [1.0, 2.0]} | change
     with pytest.raises(duckdb.Error, match=message):
         ask("bootstrap", f"FROM bootstrap_by_group('entries', 5, 1, {levels})", entries=columns)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "answered", "lower", "upper"),
+    # R: prop.test(4, 4), prop.test(3, 4) and prop.test(0, 4).
+    [(1.0, 4, 0.3957731, 1), (0.75, 4, 0.2194265, 0.9868088), (0.0, 4, 0, 0.6042269)],
+)
+def test_accuracy_of_a_member_has_the_interval_of_wilson(
+    catalogue, accuracy, answered, lower, upper
+):
+    mean = {"estimate": accuracy, "replicates": [accuracy] * 3}
+    limits = catalogue({}).execute(
+        "SELECT limits_of_member(metric, $mean, $n) "
+        "FROM (VALUES ('accuracy'), ('evidence')) AS metrics (metric) ORDER BY metric",
+        {"mean": mean, "n": answered},
+    )
+    (of_accuracy,), (of_evidence,) = limits.fetchall()
+    assert list(of_accuracy.values()) == pytest.approx([lower, upper], abs=1e-7)
+    assert list(of_evidence.values()) == [accuracy, accuracy]

@@ -18,6 +18,7 @@ WITH gathered AS (
             list(if(accuracy IS NULL, 0, weight)) -- of pairs whose answer is known to be right or wrong
         ] AS columns,
         list_max(dense_ranks(list(pair_place))) + 1 AS pair_count,
+        list_unique(list(place) FILTER (WHERE accuracy IS NOT NULL)) AS answered_count,
         quantile_cont(
             COLUMNS([
                 'evidence', 'contradiction', 'fragility', 'abs_response', 'endpoint_magnitude',

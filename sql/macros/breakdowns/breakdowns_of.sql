@@ -3,7 +3,7 @@
 -- paper: section 6; appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. Sources of a
 -- member are drawn; members of as many sources share draws. Accuracy is that of the factual inputs,
--- whose class is known; there is none without labels.
+-- whose class is known; there is none without labels. limits_of_member has the intervals.
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH answers AS (
@@ -23,7 +23,7 @@ entries AS (
 ),
 means AS (
     SELECT
-        study, model_id, pair_type, path, grouping, member, pair_count, source_count,
+        study, model_id, pair_type, path, grouping, member, pair_count, source_count, answered_count,
         mean_of_member(sums[2], sums[1], evidence) AS evidence,
         mean_of_member(sums[3], sums[1], contradiction) AS contradiction,
         mean_of_member(sums[4], sums[1], fragility) AS fragility,
@@ -39,16 +39,16 @@ SELECT
     pair_count,
     source_count,
     mean.estimate AS estimate, -- mean with the weights of pairs; score units; active_frac and accuracy are shares
-    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
+    CASE WHEN source_count > 1 THEN limits_of_member(metric, mean, answered_count).lower END
         AS lower_95, -- NULL where reason says why
-    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END
+    CASE WHEN source_count > 1 THEN limits_of_member(metric, mean, answered_count).upper END
         AS upper_95,
     mean.quantiles[1] AS p10, -- over trajectories, without weights
     mean.quantiles[2] AS p50,
     mean.quantiles[3] AS p90,
     CASE
         WHEN source_count = 1 THEN 'a single source'
-        WHEN len(mean.replicates) < 2 THEN 'fewer than two defined replicates'
+        WHEN lower_95 IS NULL THEN 'fewer than two defined replicates'
     END AS reason
 FROM means
 UNPIVOT (mean FOR metric IN (
