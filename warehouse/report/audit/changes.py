@@ -23,7 +23,7 @@ from warehouse.report.pair_card import (
 
 
 class Words(NamedTuple):
-    """Names of what a row compares."""
+    """Names for the two sides of a row."""
 
     title: str
     """Heading of the cards that have it."""
@@ -34,7 +34,7 @@ class Words(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The pair before or now: what that is called, its role and how large that is."""
+    """The pair before or now: its label, its role and the value of the role."""
 
     label: str
     role: str
@@ -97,7 +97,7 @@ def draw_changes(
     """Cards of ranked pairs, with pictures of so many characters at most.
 
     Lower ranks, then entries, are left out until they fit; then pictures. ``runs`` are the run
-    before and the one of now; ``words_of`` names what a row compares.
+    before and the one of now; ``words_of`` names the two sides of a row.
     """
     kept_rows = tuple(rows)
     places_of_entries = sorted({row.entry_place for row in rows}, reverse=True)
