@@ -1,10 +1,11 @@
-"""Both wheels as users install them: the library alone, with the pipeline, and beside strangers."""
+"""Both distributions as users install them: the library alone, both, and beside strangers."""
 
 import os
 import re
 import site
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -25,14 +26,23 @@ NEEDED = [*map(Path, site.getsitepackages())]
 STRANGER = "raise SystemExit('a stranger was imported')"
 
 
+def build(project, target, folder):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+
+
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """Files by the names of the distributions."""
+    """Files by the names of the distributions; each is built from its source archive alone."""
     folder = tmp_path_factory.mktemp("wheels")
     for project in PROJECTS.values():
-        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-        subprocess.run(build, cwd=project, check=True, capture_output=True)
-    return {path.name.split("-")[0]: path for path in folder.iterdir()}
+        build(project, "sdist", folder)
+    for path in folder.glob("*.tar.gz"):
+        with tarfile.open(path) as archive:
+            archive.extractall(folder / "sources", filter="data")
+    for source in (folder / "sources").iterdir():
+        build(source, "wheel", folder)
+    return {path.name.split("-")[0]: path for path in folder.glob("*.whl")}
 
 
 def environment(folder, wheels):
@@ -127,6 +137,21 @@ def test_the_command_of_the_library_alone_says_what_to_install(library_alone, tm
     )
     done = called(library_alone / "decaf", "--version", folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"decaf {decaf.__version__}\n")
+
+
+@pytest.mark.slow
+def test_the_first_steps_work_outside_the_repository(both, tmp_path):
+    table = tmp_path / "table"
+    for folder, *words in (
+        (tmp_path, "--help"),
+        (tmp_path, "init", "table_pairs", "table"),
+        (table, "run", "study.yaml"),
+    ):
+        done = called(both / "decaf", *words, folder=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (table / "runs" / "table.html").exists()
+    done = called(both / "decaf", "sql", "SELECT model_id FROM out_findings", folder=table)
+    assert (done.returncode, done.stdout.split()) == (0, ["model_id", "pipeline"])
 
 
 @pytest.mark.slow
