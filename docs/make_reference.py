@@ -148,7 +148,7 @@ def study_configuration() -> str:
         general, special = _split(base)
         listed = special if key in SECTIONS else [*general, *special]
         if listed:
-            parts += [f"## {key}", *_variants(listed)]
+            parts += [f"## {key}", *_variants(listed, name_repeated=True)]
     # Descriptions link to pages of the folder above.
     return re.sub(r"\]\((?=\w)", "](../", "\n\n".join(parts)) + "\n"
 
@@ -205,10 +205,11 @@ def _views(titles: dict[str, str], columns: dict[str, list[str]]) -> list[str]:
     for folder in sorted(folders, key=lambda name: order.index(_title(name))):
         inside = [view for view in listed if view.folder == folder]
         rows = [
-            f"| `{view.name}` | {_cell(view.purpose)} | {_cell(view.grain)} | {view.paper} |"
+            f"| `{view.name}` | {_cell(view.purpose)} "
+            f"| {_cell(view.grain.removeprefix('one row per '))} | {view.paper} |"
             for view in inside
         ]
-        header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
+        header = ["| name | purpose | one row per | paper |", "|---|---|---|---|"]
         title = _title(folder)
         name = folder.removeprefix(title) if title.endswith("/") else ""
         parts += [f"## {titles[title]}{name and f': {name}'}", "\n".join(header + rows)]
@@ -238,28 +239,43 @@ def _title(folder: str) -> str:
     return folder if folder in {**TITLES, **STUDY_TITLES} else f"{folder.partition('/')[0]}/"
 
 
-def _variants(models: list[type]) -> list[str]:
+def _variants(models: list[type], name_repeated: bool = False) -> list[str]:
+    """Sections of classes; with ``name_repeated``, keys of an earlier one are only named."""
     parts = []
+    earlier: dict[str, str] = {}
     for model in models:
         keys = _described(model)
         tag = next(key for key in keys if key.name in TAGS)
         name = f"`{tag.name}: {get_args(tag.annotation)[0]}`"
         parts += [f"### {name}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
-        if len(keys) > 1:
-            parts.append(_keys(model, skip=tag.name))
+        rows = {key.name: _row(model, key) for key in keys if key is not tag}
+        repeated: dict[str, list[str]] = {}
+        for key, row in rows.items() if name_repeated else ():
+            if row in earlier:
+                repeated.setdefault(earlier[row], []).append(f"`{key}`")
+        shown = [row for row in rows.values() if not name_repeated or row not in earlier]
+        if shown:
+            parts.append(_table(shown))
+        if repeated:
+            places = [f"as for {place}: {', '.join(named)}" for place, named in repeated.items()]
+            parts.append("A" + "; ".join(places)[1:] + ".")
+        earlier |= {row: name for row in shown}
     return parts
 
 
-def _keys(model: type, skip: str = "") -> str:
-    rows = ["| key | type | default | meaning |", "|---|---|---|---|"]
-    for key in _described(model):
-        if key.name == skip:
-            continue
-        if not key.description:
-            raise ValueError(f"{model.__name__}.{key.name} has no description")
-        kind = _type(key.annotation)
-        rows.append(f"| `{key.name}` | {_cell(kind)} | {key.default} | {_cell(key.description)} |")
-    return "\n".join(rows)
+def _keys(model: type) -> str:
+    return _table([_row(model, key) for key in _described(model)])
+
+
+def _row(model: type, key: Key) -> str:
+    if not key.description:
+        raise ValueError(f"{model.__name__}.{key.name} has no description")
+    kind = _type(key.annotation)
+    return f"| `{key.name}` | {_cell(kind)} | {key.default} | {_cell(key.description)} |"
+
+
+def _table(rows: list[str]) -> str:
+    return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
 
 
 def _described(model: type) -> list[Key]:

@@ -52,10 +52,10 @@ def check_output(shown, printed):
 def check_demo(warehouse):
     accuracy = "SELECT 100 * accuracy FROM core_factual_accuracy WHERE study = 'demo' ORDER BY 1"
     shares = [share for (share,) in fetched(warehouse, accuracy)]
-    assert shares[::-1] == figures(r"right on ([\d.]+) % of the demo's .* on ([\d.]+) %")
+    assert shares[::-1] == figures(r"right on (\d+\.\d+) % of the demo's .* on (\d+\.\d+) %")
     response = "SELECT abs_response FROM out_model_profiles WHERE study = 'demo' ORDER BY model_id"
     means = [mean for (mean,) in fetched(warehouse, response)]
-    assert means == figures(r"Abs of ([\d.]+) for the CNN and ([\d.]+) for the other network")
+    assert means == figures(r"Abs of (\d+\.\d+) for the CNN and (\d+\.\d+) for the other network")
 
 
 def check_means(warehouse):
@@ -76,7 +76,7 @@ def check_means(warehouse):
         assert row == pytest.approx(numbers, rel=0.05, abs=0.002)
     floor = query.replace("endpoint_magnitude, evidence, contradiction, fragility, ", "")
     control = fetched(warehouse, f"{floor} AND pair_type = 'floor_hue' ORDER BY model_id")
-    moved = r"a new floor moves the CNN by ([\d.]+), and the other network by ([\d.]+)"
+    moved = r"a new floor moves the CNN by (\d+\.\d+), and the other network by (\d+\.\d+)"
     assert [mean for (mean,) in control] == figures(moved)
 
 
@@ -91,7 +91,7 @@ def check_difference(warehouse):
         cnn=cnn,
         vit=vit,
     )
-    assert [*difference] == figures(r"paired difference is ([\d.]+) \(([\d.]+) to ([\d.]+)\)")
+    assert [*difference] == figures(r"paired difference is (\d+\.\d+) \((\d+\.\d+) to (\d+\.\d+)\)")
 
 
 def check_pair(warehouse, pair):
@@ -100,9 +100,9 @@ def check_pair(warehouse, pair):
         f"pair_id = '{pair}' AND model_id LIKE 'cnn%' ORDER BY t"
     )
     *_, (_, factual, changed, _) = rows = fetched(warehouse, stages)
-    assert [factual, changed] == figures(r"clean scores are ([\d.]+) and ([\d.]+)")
+    assert [factual, changed] == figures(r"clean scores are (\d+\.\d+) and (\d+\.\d+)")
     strongest, revealed = max((response, t) for t, *_, response in rows)
-    assert [strongest] == figures(r"the response is \+([\d.]+)")
+    assert [strongest] == figures(r"the response is \+(\d+\.\d+)")
     assert revealed == pytest.approx(0.2, abs=0.05)
 
 
