@@ -190,7 +190,8 @@ def study_views() -> str:
     parts = [
         NOTICE,
         "# Views of the paper's studies",
-        "`decaf views NAME` shows the columns of one. [Views of every study](../warehouse.md).",
+        "`decaf views NAME` shows the rows and columns of one. "
+        "[Views of every study](../warehouse.md).",
         *_views(STUDY_TITLES, {}),
     ]
     return "\n\n".join(parts) + "\n"
@@ -204,15 +205,15 @@ def _views(titles: dict[str, str], columns: dict[str, list[str]]) -> list[str]:
     order = list(titles)
     for folder in sorted(folders, key=lambda name: order.index(_title(name))):
         inside = [view for view in listed if view.folder == folder]
-        rows = [
-            f"| `{view.name}` | {_cell(view.purpose)} "
-            f"| {_cell(view.grain.removeprefix('one row per '))} | {view.paper} |"
-            for view in inside
-        ]
-        header = ["| name | purpose | one row per | paper |", "|---|---|---|---|"]
+        cells = {"name": [f"`{view.name}`" for view in inside]}
+        cells["purpose"] = [view.purpose for view in inside]
+        if columns:
+            cells["one row per"] = [view.grain.removeprefix("one row per ") for view in inside]
+        if any(view.paper != "none" for view in inside):
+            cells["paper"] = [view.paper for view in inside]
         title = _title(folder)
         name = folder.removeprefix(title) if title.endswith("/") else ""
-        parts += [f"## {titles[title]}{name and f': {name}'}", "\n".join(header + rows)]
+        parts += [f"## {titles[title]}{name and f': {name}'}", _lines(cells)]
         if columns and (readable := [view for view in inside if view.kind in READABLE]):
             lists = [
                 f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
@@ -220,6 +221,12 @@ def _views(titles: dict[str, str], columns: dict[str, list[str]]) -> list[str]:
             ]
             parts += ["Columns:", "\n".join(lists)]
     return parts
+
+
+def _lines(cells: dict[str, list[str]]) -> str:
+    """Table of columns by their heads."""
+    rows = [cells, ["---"] * len(cells), *zip(*cells.values(), strict=True)]
+    return "\n".join(f"| {' | '.join(map(_cell, row))} |" for row in rows)
 
 
 def _columns() -> dict[str, list[str]]:
