@@ -151,7 +151,7 @@ def test_the_first_steps_work_outside_the_repository(both, tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
     assert (table / "runs" / "table.html").exists()
     done = called(both / "decaf", "sql", "SELECT model_id FROM out_findings", folder=table)
-    assert (done.returncode, done.stdout.split()) == (0, ["model_id", "pipeline"])
+    assert (done.returncode, done.stdout.split()) == (0, ['"model_id"', '"pipeline"'])
 
 
 @pytest.mark.slow
