@@ -1,5 +1,6 @@
 """Data frames in an audit: arrays for the paths, and frames again for the model."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -29,11 +30,16 @@ class Frames:
     def of(cls, inputs: Mapping[str, Any]) -> "Frames | None":
         """Describe the inputs of an audit, ``x_plus`` among them; None where all are arrays.
 
-        Raises DataError when they are not frames of one library with the same columns.
+        Raises DataError when they are not frames of one library with the same columns, or one has
+        the row labels of ``x_plus`` in another order.
         """
         if not any(library_of(values) for values in inputs.values()):
             return None
-        return cls(FrameSchema.of(*inputs.values()), getattr(inputs["x_plus"], "index", None))
+        schema, labels = FrameSchema.of(*inputs.values()), getattr(inputs["x_plus"], "index", None)
+        if labels is not None:
+            for name, values in inputs.items():
+                _refuse_reordered(labels, values.index, name)
+        return cls(schema, labels)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -74,6 +80,19 @@ class Frames:
             if not column.categories and column.width > 1:
                 row[end - 2] /= row[end - 1] or 1
         return replace(path, value=tuple(row.tolist()))
+
+
+def _refuse_reordered(labels: Any, other_labels: Any, name: str) -> None:
+    """Refuse equal labels in another order: pairs by label differ from pairs by position."""
+    if labels.equals(other_labels) or Counter(labels) != Counter(other_labels):
+        return
+    row = next(n for n, label in enumerate(labels) if label != other_labels[n])
+    raise DataError(
+        f"{name} has the row labels of x_plus in another order, first {other_labels[row]!r} in row "
+        f"{row}, where x_plus has {labels[row]!r}; expected the same order, since rows are paired "
+        f"by position: sort both frames alike, or, if their positions are right, give "
+        f"{name}.set_axis(x_plus.index)"
+    )
 
 
 class FrameBuilder(StateBuilder):

@@ -28,6 +28,12 @@ class Remembering:
         return np.asarray(frame["n"]) + 10 * is_y
 
 
+def turned(frame):
+    """Rows in reverse order, paired by position."""
+    rows = frame[::-1]
+    return rows.reset_index(drop=True) if isinstance(rows, pd.DataFrame) else rows
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 class TestOfBothLibraries:
     def test_removing_a_column_is_by_hand(self, library):
@@ -53,7 +59,7 @@ class TestOfBothLibraries:
             frame = frame.with_columns(pl.col("c").cast(pl.Enum(["y", "x", "z"])))
             types = list(frame.dtypes).__eq__
         score = Remembering()
-        audit(score, frame, frame[::-1], batch_size=3)
+        audit(score, frame, turned(frame), batch_size=3)
         assert sum(map(len, score.frames)) > 9
         for batch in score.frames:
             assert list(batch.columns) == list(frame.columns)
@@ -155,3 +161,51 @@ class TestLabels:
         frame = pd.DataFrame({"n": [1.0] * 3})
         audited = audit(lambda frame: frame["n"], frame, frame - 1)
         assert audited.forward_rows == 17
+
+
+ROWS = pd.DataFrame({"n": [1.0, 2.0, 4.0]}, index=["a", "b", "c"])
+NEXT = ROWS + 1
+
+
+def first_column(frame):
+    return frame["n"]
+
+
+@pytest.mark.parametrize(
+    ("plus", "minus"),
+    [
+        (ROWS, NEXT[::-1]),
+        (ROWS.reset_index(drop=True), NEXT.reset_index(drop=True)[::-1]),
+        (ROWS.set_axis(["a", "a", "b"]), NEXT.set_axis(["a", "b", "a"])),
+        (
+            ROWS.set_axis(pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])),
+            NEXT.set_axis(pd.MultiIndex.from_tuples([("a", 2), ("a", 1), ("b", 1)])),
+        ),
+    ],
+)
+def test_row_labels_in_another_order_are_refused(plus, minus):
+    with pytest.raises(DataError, match=r"x_minus has .* row [01]\b.*set_axis"):
+        audit(first_column, plus, minus, stages=2)
+    by_position = audit(first_column, plus, minus.set_axis(plus.index), stages=2)
+    expected = (plus["n"].to_numpy() - minus["n"].to_numpy()).tolist()
+    assert by_position.profiles.endpoint_delta.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("plus_labels", "minus_labels"),
+    [
+        (["a", "b", "c"], ["a", "b", "c"]),
+        (["a", "a", "b"], ["a", "a", "b"]),
+        (["a", "b", "c"], [0, 1, 2]),
+        ([0, 1, 2], ["a", "b", "c"]),
+        ([7, 8, 9], [8, 7, 5]),  # rows matched to neighbours
+    ],
+)
+def test_other_row_labels_are_paired_by_position(plus_labels, minus_labels):
+    plus, minus = ROWS.set_axis(plus_labels), NEXT.set_axis(minus_labels)
+    assert audit(first_column, plus, minus, stages=2).profiles.endpoint_delta.tolist() == [-1] * 3
+
+
+def test_contexts_in_another_order_are_refused():
+    with pytest.raises(DataError, match=r"context\[1\] has"):
+        audit(first_column, ROWS, NEXT, context=(ROWS, NEXT[::-1]), stages=2)
