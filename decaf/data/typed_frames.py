@@ -7,6 +7,7 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
+from decaf.data.frames import library_of
 from decaf.data.missing_words import NOTHING_DECLARED, Declarations, ReadTable, restore_words
 from decaf.data.table_files import JSON_LINES, check_separator, read_table
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
@@ -124,9 +125,14 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
     return typed
 
 
-def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator[str]:
-    """Say which text of a column, undeclared as categories, no row of the first table has."""
-    library = LIBRARIES["pandas"]
+def strange_values(
+    other: Frame, frame: Frame, names: Sequence[str], of: str = "the table"
+) -> Iterator[str]:
+    """Say which text of a column, undeclared as categories, no row of the first table has.
+
+    ``of`` is what messages call the first table.
+    """
+    library = LIBRARIES[library_of(frame) or "pandas"]
     for name in names:
         if (
             library.kind(frame[name]) != "category"
@@ -136,7 +142,7 @@ def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator
         known_values = set(library.present(frame[name]))
         if strange := sorted(set(library.present(other[name])) - known_values, key=str):
             yield (
-                f"column {name!r} has {abridge([*map(repr, strange)])}, which no row of the table "
+                f"column {name!r} has {abridge([*map(repr, strange)])}, which no row of {of} "
                 f"has{suggestion(str(strange[0]), map(str, known_values))}"
             )
 

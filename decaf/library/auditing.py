@@ -6,7 +6,6 @@ from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from decaf.data.column_remarks import remark_widths
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
@@ -179,7 +178,8 @@ def audit(
     BatchWarning
         When a batch does not fit the memory, so that later ones are smaller.
     DataWarning
-        When a column of a frame has more than 50 categories, as dates and ids have.
+        When a column of a frame has more than 50 categories, as dates and ids have, or a category
+        that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -200,7 +200,7 @@ def audit(
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
-    for remark in remark_widths(frames.schema, "drop it") if frames else ():
+    for remark in frames.remark(score, named_inputs) if frames else ():
         warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
         name: as_inputs(frames.schema.encode(values) if frames else values, name)

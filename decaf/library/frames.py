@@ -1,17 +1,20 @@
 """Data frames in an audit: arrays for the paths, and frames again for the model."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
+from decaf.data.typed_frames import strange_values
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
+from decaf.models.estimators.encoders import encoded_categories, remark_unknown_categories
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import StatePlan
@@ -45,6 +48,27 @@ class Frames:
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns, each of which is a feature."""
         return tuple(column.name for column in self.schema.columns)
+
+    def remark(self, model: Any, inputs: Mapping[str, Any]) -> Iterator[str]:
+        """Remark on many categories, and on those that the model's encoders or ``x_plus`` lack.
+
+        ``model`` is an estimator, a method of one or any callable. Columns without an encoder are
+        compared with ``x_plus``, if they hold each value twice on average, as free text does not.
+        """
+        yield from remark_widths(self.schema, "drop it")
+        known = encoded_categories(getattr(model, "__self__", model))
+        by_name = {column.name: column for column in self.schema.columns}
+        yield from remark_unknown_categories(known, by_name)
+        plus = inputs["x_plus"]
+        repeated_names = [
+            name
+            for name, column in by_name.items()
+            if column.is_text and name not in known and 2 * _count_values(plus[name]) <= len(plus)
+        ]
+        for name, values in inputs.items():
+            if name != "x_plus":
+                for remark in strange_values(values, plus, repeated_names, "x_plus"):
+                    yield f"{name}: {remark}"
 
     @property
     def has_labels(self) -> bool:
@@ -80,6 +104,10 @@ class Frames:
             if not column.categories and column.width > 1:
                 row[end - 2] /= row[end - 1] or 1
         return replace(path, value=tuple(row.tolist()))
+
+
+def _count_values(column: Any) -> int:
+    return len(set(column.dropna() if hasattr(column, "dropna") else column.drop_nulls()))
 
 
 def _refuse_reordered(labels: Any, other_labels: Any, name: str) -> None:

@@ -13,6 +13,7 @@ from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
 from decaf.models.estimators.column_names import Match, match_columns
+from decaf.models.estimators.encoders import encoded_categories, remark_unknown_categories
 
 CATEGORICAL = "enable_categorical"
 """Word of XGBoost where it refuses columns of text."""
@@ -84,7 +85,12 @@ class ArrayModel:
             raise ModelError(f"{self._name} {error}") from error
         model = copy(self)
         model._columns, model._match = columns, match
-        model.remarks = (*self.remarks, *([match.remark] if match.remark else []))
+        by_name = {column.name: column for column in columns.columns}
+        fitted = {
+            name: by_name[column] for name, column in zip(match.names, match.columns, strict=True)
+        }
+        unknown = remark_unknown_categories(encoded_categories(self.estimator), fitted)
+        model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *unknown)
         model._text_columns = [
             column.name
             for column in columns.columns
