@@ -14,7 +14,11 @@ from decaf.data.frames import FrameSchema, library_of
 from decaf.data.typed_frames import strange_values
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
-from decaf.models.estimators.encoders import encoded_categories, remark_unknown_categories
+from decaf.models.estimators.encoders import (
+    encoded_categories,
+    refuse_numbers_for_text,
+    remark_unknown_categories,
+)
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import StatePlan
@@ -54,10 +58,12 @@ class Frames:
 
         ``model`` is an estimator, a method of one or any callable. Columns without an encoder are
         compared with ``x_plus``, if they hold each value twice on average, as free text does not.
+        Raises DataError for numbers in a column whose encoder was fitted on text.
         """
         yield from remark_widths(self.schema, "drop it")
         known = encoded_categories(getattr(model, "__self__", model))
         by_name = {column.name: column for column in self.schema.columns}
+        refuse_numbers_for_text(known, by_name)
         yield from remark_unknown_categories(known, by_name)
         plus = inputs["x_plus"]
         repeated_names = [

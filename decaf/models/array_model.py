@@ -13,7 +13,11 @@ from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
 from decaf.models.estimators.column_names import Match, match_columns
-from decaf.models.estimators.encoders import encoded_categories, remark_unknown_categories
+from decaf.models.estimators.encoders import (
+    encoded_categories,
+    refuse_numbers_for_text,
+    remark_unknown_categories,
+)
 
 CATEGORICAL = "enable_categorical"
 """Word of XGBoost where it refuses columns of text."""
@@ -68,7 +72,8 @@ class ArrayModel:
     def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
         """The same model for rows of a table, called with frames; None if it takes arrays alone.
 
-        Raises ModelError when the table lacks a column that the model was fitted on.
+        Raises ModelError when the table lacks a column that the model was fitted on, and DataError
+        when it has numbers where the model's encoder was fitted on text.
         """
         model_columns = self._frame_columns
         column_names = [column.name for column in columns.columns]
@@ -89,7 +94,9 @@ class ArrayModel:
         fitted = {
             name: by_name[column] for name, column in zip(match.names, match.columns, strict=True)
         }
-        unknown = remark_unknown_categories(encoded_categories(self.estimator), fitted)
+        categories = encoded_categories(self.estimator)
+        refuse_numbers_for_text(categories, fitted)
+        unknown = remark_unknown_categories(categories, fitted)
         model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *unknown)
         model._text_columns = [
             column.name

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from decaf.data.frame_columns import Column
-from decaf.errors import abridge, suggestion
+from decaf.errors import DataError, abridge, suggestion
 
 KEEPS_COLUMNS = "SimpleImputer"
 """Step of a pipeline whose columns are those of its input."""
@@ -42,6 +42,29 @@ def remark_unknown_categories(
                 f"model's encoder was not fitted on{hint}"
             )
     return tuple(sorted(remarks))
+
+
+def refuse_numbers_for_text(
+    categories: Mapping[str, frozenset[Any]], columns: Mapping[str, Column]
+) -> None:
+    """Raise DataError if columns hold numbers, and the model's encoders were fitted on text.
+
+    pandas reads the postcode 09455 as the number 9455.
+    """
+    numeric: dict[str, str] = {}
+    for name in sorted(categories.keys() & columns.keys()):
+        texts = sorted(value for value in categories[name] if isinstance(value, str))
+        column = columns[name]
+        if texts and not column.categories:
+            numeric[column.name] = f"{column.name!r} ({column.dtype}, and not {texts[0]!r})"
+    if numeric:
+        keys = ", ".join(f"{name}: str" for name in numeric)
+        raise DataError(
+            f"the rows have no text in {abridge([*numeric.values()])}; the model's encoder was "
+            f"fitted on text there: in a study, set 'dtypes: {{{keys}}}' under 'data:'; in Python, "
+            "read the file with dtype=str for these columns, since astype(str) restores no leading "
+            "zeros"
+        )
 
 
 def _find(part: Any, names: Sequence[str] | None) -> Iterator[tuple[str, frozenset[Any]]]:

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import decaf
 from decaf.data.frames import FrameSchema
+from decaf.errors import DataError
 from decaf.models.estimators.encoders import encoded_categories
 from decaf.models.sources.estimator import EstimatorCard
 
@@ -104,6 +105,20 @@ def test_values_without_repetition_and_declared_ones_are_no_typing_errors():
     declared = ROWS.astype({"area": pd.CategoricalDtype(["08014", "09455", "01014"])})
     other = declared.assign(area=pd.Categorical(["01014"] * 8, declared.area.cat.categories))
     assert warned(ages, declared, other) == []
+
+
+def test_numbers_in_place_of_text_are_refused(tmp_path):
+    model = pipeline(ignoring()).fit(ROWS, GRANTED)
+    numbers = ROWS.astype({"area": "int64"})
+    match = r"'area' \(int64, and not '08014'\).*dtypes: \{area: str\}"
+    with pytest.raises(DataError, match=match):
+        decaf.audit(model, numbers, numbers.assign(area=9455), target=1)
+    skops.io.dump(model, tmp_path / "m.skops")
+    card = EstimatorCard(id="m", family="any", source="estimator", file=tmp_path / "m.skops")
+    with pytest.raises(DataError, match=match):
+        card.load_for("cpu", FrameSchema.of(numbers))
+    on_numbers = pipeline(ignoring()).fit(numbers, GRANTED)
+    assert warned(on_numbers, numbers, numbers.assign(area=9455), target=1) == []
 
 
 @pytest.mark.parametrize(("area", "count"), [("09455", 0), ("9455", 1)])
