@@ -14,6 +14,7 @@ from decaf.data.frames import FrameSchema, library_of
 from decaf.data.typed_frames import strange_values
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
+from decaf.models.estimators.boosters import remark_unnamed_categories
 from decaf.models.estimators.encoders import (
     encoded_categories,
     refuse_numbers_for_text,
@@ -61,15 +62,17 @@ class Frames:
         Raises DataError for numbers in a column whose encoder was fitted on text.
         """
         yield from remark_widths(self.schema, "drop it")
-        known = encoded_categories(getattr(model, "__self__", model))
+        estimator = getattr(model, "__self__", model)
+        encoded = encoded_categories(estimator)
         by_name = {column.name: column for column in self.schema.columns}
-        refuse_numbers_for_text(known, by_name)
-        yield from remark_unknown_categories(known, by_name)
+        refuse_numbers_for_text(encoded, by_name)
+        yield from remark_unknown_categories(encoded, by_name)
+        yield from remark_unnamed_categories(estimator, by_name)
         plus = inputs["x_plus"]
         repeated_names = [
             name
             for name, column in by_name.items()
-            if column.is_text and name not in known and 2 * _count_values(plus[name]) <= len(plus)
+            if column.is_text and name not in encoded and 2 * _count_values(plus[name]) <= len(plus)
         ]
         for name, values in inputs.items():
             if name != "x_plus":

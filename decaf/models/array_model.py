@@ -12,6 +12,7 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
+from decaf.models.estimators.boosters import remark_unnamed_categories
 from decaf.models.estimators.column_names import Match, match_columns
 from decaf.models.estimators.encoders import (
     encoded_categories,
@@ -96,8 +97,11 @@ class ArrayModel:
         }
         categories = encoded_categories(self.estimator)
         refuse_numbers_for_text(categories, fitted)
-        unknown = remark_unknown_categories(categories, fitted)
-        model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *unknown)
+        on_categories = (
+            *remark_unknown_categories(categories, fitted),
+            *remark_unnamed_categories(self.estimator, fitted),
+        )
+        model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *on_categories)
         model._text_columns = [
             column.name
             for column in columns.columns

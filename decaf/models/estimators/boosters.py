@@ -7,19 +7,28 @@ kept as an attribute of the opened booster, for all that predicts with it.
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.frame_columns import Column
 from decaf.data.frame_libraries import Frame
-from decaf.errors import ModelError
+from decaf.errors import ModelError, abridge
 from decaf.foundation.extras import optional
+from decaf.foundation.names import quote
 
 MISSING = "decaf_missing"
 """Attribute of a booster: the value that counts as missing, besides NaN."""
+SAVED_BY = "decaf_saved_by"
+"""Attribute of a booster: the version of XGBoost that saved its file."""
+IN_BINARY = re.compile(rb"version\[#L.{8}i(.)i(.)i(.)", re.DOTALL)
+"""Version of XGBoost in a binary file, which a pickle includes."""
+IN_JSON = re.compile(rb'"version":\s*\[(\d+),\s*(\d+),\s*(\d+)\]')
+CATEGORICAL = "c"
+"""XGBoost's type of a column of categories."""
 LINEAR = "gblinear"
 PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: ")
 """Begins an error of XGBoost's library: the time, and a line of its source."""
@@ -49,6 +58,7 @@ def open_booster(path: Path) -> Any:
     try:
         booster = xgboost.Booster(model_file=path)
         describe_booster(booster)
+        note_version(booster, path)
     except (ValueError, KeyError) as error:
         raise ModelError(
             f"{path} is no XGBoost model ({first_line(error)}); save it again with save_model"
@@ -108,6 +118,54 @@ def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
         enable_categorical=True,
         **options,
     )
+
+
+def note_version(estimator: Any, path: Path) -> None:
+    """Keep the version of XGBoost that saved a file with the booster of its estimator, if any."""
+    booster = _booster_of(estimator)
+    if booster is None:
+        return
+    content = path.read_bytes()
+    if binary := IN_BINARY.search(content):
+        numbers = [group[0] for group in binary.groups()]
+    elif text := IN_JSON.search(content):
+        numbers = [int(group) for group in text.groups()]
+    else:
+        return
+    booster.set_attr(**{SAVED_BY: ".".join(map(str, numbers))})
+
+
+def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> tuple[str, ...]:
+    """Remark on columns, by name in the model, whose categories a booster knows by position alone.
+
+    Empty for models without such columns, and for estimators that are not of XGBoost.
+    """
+    booster = _booster_of(estimator)
+    if booster is None or CATEGORICAL not in (booster.feature_types or ()):
+        return ()
+    # XGBoost knows no names of categories before 3.1.
+    if hasattr(booster, "get_categories") and not booster.get_categories().empty():
+        return ()
+    names = [
+        quote(columns[name].name)
+        for name, kind in zip(booster.feature_names or (), booster.feature_types, strict=False)
+        if kind == CATEGORICAL and name in columns and columns[name].categories
+    ]
+    saved_by = booster.attr(SAVED_BY)
+    writer = f", saved by XGBoost {saved_by}," if saved_by else ""
+    remark = (
+        f"the model{writer} has no names of categories, which XGBoost stores and reads from 3.1 "
+        f"on: declare the categories of {abridge(names)} in the order of the training; any other "
+        "order gives wrong scores without an error"
+    )
+    return (remark,) if names else ()
+
+
+def _booster_of(estimator: Any) -> Any:
+    """Booster of XGBoost, or of a fitted estimator of its classes; None for any other estimator."""
+    if hasattr(estimator, "get_booster"):
+        return estimator.get_booster() if estimator.__sklearn_is_fitted__() else None
+    return estimator if hasattr(estimator, "inplace_predict") else None
 
 
 def best_rounds(booster: Any) -> tuple[int, int]:

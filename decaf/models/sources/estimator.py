@@ -24,6 +24,7 @@ from decaf.models.card import Model, Output
 from decaf.models.estimators.boosters import (
     describe_booster,
     make_predictor,
+    note_version,
     open_booster,
 )
 from decaf.models.estimators.column_names import fitted_columns
@@ -222,8 +223,10 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
     with _of_model(card):
         estimator, version = open_pickle(path) if card.unpickle else _load_skops(card, path)
         if hasattr(estimator, "inplace_predict"):  # a booster that was pickled itself
+            note_version(estimator, path)
             return _open_booster(card, path, estimator)
         set_missing(estimator, card.missing)
+        note_version(estimator, path)
         _refuse_several_targets(estimator, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
