@@ -13,7 +13,16 @@ SELECT
         WHEN bool_or(verdict = 'failed') THEN 'not safe'
         WHEN bool_or(verdict = 'undecided') OR any_value(unscored.model_id) IS NOT NULL THEN 'undecided'
         ELSE 'safe'
-    END AS decision
+    END AS decision,
+    -- Words for each limit that fails; NULL without any.
+    list(format(
+        '{}, {} by {} (at {} {})',
+        pair_type_name,
+        if(metric = 'abs_response', 'which moves the score', 'where the final scores differ'),
+        written_score(response),
+        if(expect = 'should_matter', 'least', 'most'),
+        written_limit(response_limit)
+    ) ORDER BY pair_type) FILTER (verdict = 'failed') AS breaches
 FROM out_limits
 LEFT JOIN unscored USING (study, model_id)
 GROUP BY study, model_id;

@@ -1,4 +1,4 @@
--- purpose: mean profile of every model, with intervals of Abs and of the endpoint difference
+-- purpose: mean profile of every model, with intervals of Abs, M and the endpoint difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 6; appendix D.8 (statistical summaries)
 -- The means of out_model_profiles and some intervals of out_model_intervals, of the same draws: all
@@ -17,7 +17,10 @@ gathered AS (
         ]), weight),
         -- All lists of one GROUP BY have the same order of rows, even without ORDER BY.
         list(core_sources.position::INTEGER) AS positions,
-        [list(weight), list(weight * abs_response), list(weight * endpoint_delta)] AS columns
+        [
+            list(weight), list(weight * abs_response), list(weight * endpoint_delta),
+            list(weight * endpoint_magnitude)
+        ] AS columns
     FROM core_profiles
     JOIN core_sources USING (study, pair_type, source_id)
     LEFT JOIN core_paths USING (study, path)
@@ -35,13 +38,16 @@ drawn AS (
     SELECT
         * EXCLUDE (has_interval, sums),
         placed(ratios_of(sums[2], sums[1]), has_interval) AS abs_replicates,
-        placed(ratios_of(sums[3], sums[1]), has_interval) AS delta_replicates
+        placed(ratios_of(sums[3], sums[1]), has_interval) AS delta_replicates,
+        placed(ratios_of(sums[4], sums[1]), has_interval) AS magnitude_replicates
     FROM resampled
 )
 SELECT
-    * EXCLUDE (abs_replicates, delta_replicates), -- means in score units, as the limits
+    * EXCLUDE (abs_replicates, delta_replicates, magnitude_replicates), -- means in score units, as the limits
     limit_at(abs_replicates, (1 - 0.95::DOUBLE) / 2) AS lower_95, -- NULL without an interval
     limit_at(abs_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS upper_95,
     limit_at(delta_replicates, (1 - 0.95::DOUBLE) / 2) AS delta_lower_95,
-    limit_at(delta_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS delta_upper_95
+    limit_at(delta_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS delta_upper_95,
+    limit_at(magnitude_replicates, (1 - 0.95::DOUBLE) / 2) AS magnitude_lower_95, -- of M
+    limit_at(magnitude_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS magnitude_upper_95
 FROM drawn;

@@ -15,7 +15,7 @@ WITH rules (severity, rule, begins, ends) AS (
 ),
 found AS (
     SELECT *,
-        list(format('{} by {}', pair_type_name, written_score(abs_response)))
+        list(written_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path) OVER on_model AS on_types,
         list(format('; {}: {}', path_name, written_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
@@ -50,8 +50,8 @@ SELECT
         || '; the final scores differ by ' || written_score(endpoint_magnitude)
         || if(len(others) = 0, '', '; changing ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
-        || coalesce(format('. Right on {} of {:,} factual inputs',
-            written_percent(right_on.accuracy), right_on.image_count), '') || '.'
+        || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')
+        || coalesce('. Beyond a limit: ' || array_to_string(kept.breaches, '; '), '') || '.'
     END AS sentence
 FROM out_models AS model
 LEFT JOIN worded AS found USING (study, model_id)

@@ -1,19 +1,44 @@
 -- purpose: verdict on every limit that `expect:` sets for a response
 -- grain: one row per study, model and pair type with a limit
--- A response that should not matter passes where the whole 95 % interval of Abs is within the limit on
--- every path, and fails where it is beyond the limit on some path. One that should matter passes where
--- some path surely reaches the limit, and fails where none can. Anything else is undecided.
+-- A limit holds for Abs and for M. A response that should not matter passes where the whole 95 % intervals
+-- of both are within the limit on every path, and fails where one is beyond it on some path. One that
+-- should matter passes where one of them surely reaches the limit on some path, and fails where none can.
+-- Anything else is undecided.
 CREATE OR REPLACE VIEW out_limits AS
+WITH responses AS (
+    SELECT
+        study, model_id, pair_type, pair_type_name, expect, path, safe_limit, wanted_limit,
+        unnest([
+            {metric: 'abs_response', response: abs_response, lower_95: lower_95, upper_95: upper_95},
+            {
+                metric: 'endpoint_magnitude', response: endpoint_magnitude,
+                lower_95: magnitude_lower_95, upper_95: magnitude_upper_95
+            }
+        ], recursive := true)
+    FROM out_responses
+    WHERE safe_limit IS NOT NULL OR wanted_limit IS NOT NULL
+),
+largest AS (
+    SELECT
+        *,
+        -- Of equal ones, Abs.
+        max({r: response, is_abs: metric = 'abs_response', p: path})
+            OVER (PARTITION BY study, model_id, pair_type)
+        = {r: response, is_abs: metric = 'abs_response', p: path} AS is_largest
+    FROM responses
+)
 SELECT
     study,
     model_id,
     pair_type,
+    any_value(pair_type_name) AS pair_type_name,
     any_value(expect) AS expect,
-    coalesce(any_value(safe_limit), any_value(wanted_limit)) AS abs_limit, -- score units
-    arg_max(path, abs_response) AS path, -- of the larger Abs, as are the next three
-    max(abs_response) AS abs_response, -- score units, as the limits
-    arg_max(lower_95, abs_response) AS lower_95, -- NULL below 5 sources
-    arg_max(upper_95, abs_response) AS upper_95,
+    coalesce(any_value(safe_limit), any_value(wanted_limit)) AS response_limit, -- score units
+    any_value(metric) FILTER (is_largest) AS metric, -- of the largest response, as are the next four
+    any_value(path) FILTER (is_largest) AS path,
+    max(response) AS response, -- score units, as the limits
+    any_value(lower_95) FILTER (is_largest) AS lower_95, -- NULL below 5 sources
+    any_value(upper_95) FILTER (is_largest) AS upper_95,
     CASE
         WHEN count(*) > count(lower_95) THEN 'undecided'
         WHEN max(safe_limit) IS NULL THEN CASE
@@ -25,7 +50,6 @@ SELECT
         WHEN max(upper_95) <= max(safe_limit) THEN 'passed'
         ELSE 'undecided'
     END AS verdict -- passed, failed or undecided
-FROM out_responses
-WHERE safe_limit IS NOT NULL OR wanted_limit IS NOT NULL
+FROM largest
 GROUP BY study, model_id, pair_type
 ORDER BY study, model_id, pair_type;

@@ -8,20 +8,20 @@
 --   no_response  Abs below smallest
 --   unstable     fragility is the largest share: it moves on the way, and both ends agree
 --   contradicts  contradiction is the largest share: most of it opposes the endpoint difference
---   decides_by   Abs surely from smallest on, should not matter, at least as large as all that should
+--   decides_by   Abs surely from smallest on, should not matter, Abs and M at least as large as those
+--                of all that should
 --   leans_on     Abs surely from smallest on, and the pair type should not matter
 --   reacts_to    any other
 CREATE OR REPLACE VIEW out_responses AS
 WITH expected AS (
-    SELECT found.* EXCLUDE (lower_95, upper_95, delta_lower_95, delta_upper_95), model.position, change.expect,
+    SELECT found.* NOT SIMILAR TO '.*_95', model.position, change.expect,
         change.display_name AS pair_type_name, change.safe_limit, change.wanted_limit,
         way.display_name AS path_name, way.position AS path_position,
         smallest_response(run.score, run.epsilon) AS smallest,
-        CASE WHEN source_count >= 5 THEN COLUMNS(
-            ['lower_95', 'upper_95', 'delta_lower_95', 'delta_upper_95']) END,
+        CASE WHEN source_count >= 5 THEN COLUMNS('_95$') END,
         abs_response = max(abs_response) OVER on_paths AS is_largest_path,
-        max(abs_response) FILTER (change.expect = 'should_matter')
-            OVER (PARTITION BY found.study, found.model_id, found.path) AS largest_wanted
+        max(abs_response) FILTER (change.expect = 'should_matter') OVER on_types AS wanted_abs,
+        max(endpoint_magnitude) FILTER (change.expect = 'should_matter') OVER on_types AS wanted_m
     FROM core_model_summaries AS found
     JOIN out_runs AS run ON run.study = found.study AND run.is_current
     LEFT JOIN stg_models AS model
@@ -31,7 +31,8 @@ WITH expected AS (
         ON change.study = found.study AND change.kind = 'pair_type' AND change.name = pair_type
     JOIN core_display_names AS way
         ON way.study = found.study AND way.kind = 'path' AND way.name = path
-    WINDOW on_paths AS (PARTITION BY found.study, found.model_id, found.pair_type)
+    WINDOW on_paths AS (PARTITION BY found.study, found.model_id, found.pair_type),
+        on_types AS (PARTITION BY found.study, found.model_id, found.path)
 )
 SELECT
     study, model_id, position, pair_type, pair_type_name, path, path_name, path_position,
@@ -42,13 +43,15 @@ SELECT
         WHEN fragility > greatest(evidence, contradiction) THEN 'unstable'
         WHEN contradiction > evidence THEN 'contradicts'
         WHEN expect <> 'should_not_matter' OR coalesce(lower_95 < smallest, true) THEN 'reacts_to'
-        ELSE if(abs_response >= largest_wanted, 'decides_by', 'leans_on')
+        WHEN abs_response >= wanted_abs AND endpoint_magnitude >= wanted_m THEN 'decides_by'
+        ELSE 'leans_on'
     END AS rule,
     is_largest_path, -- Abs is that of no other path larger: findings quote this one
     pair_count, source_count, active_frac, smallest, -- score units, as what follows
     -- NULL below 5 sources
     abs_response, lower_95, upper_95, evidence, contradiction, fragility, safe_limit, wanted_limit,
-    endpoint_delta, delta_lower_95, delta_upper_95, endpoint_magnitude,
+    endpoint_delta, delta_lower_95, delta_upper_95,
+    endpoint_magnitude, magnitude_lower_95, magnitude_upper_95,
     -- Shares of Abs; NULL below smallest, where they are shares of nothing.
     CASE WHEN abs_response >= smallest
         THEN COLUMNS(['evidence', 'contradiction', 'fragility']) / abs_response

@@ -16,16 +16,16 @@ NOTHING = Picture("", "")
 def dots_picture(facts: Facts) -> Picture:
     """Draw every model once for each path, at its response to two changes, score units.
 
-    The changes are the first that should matter and the first that should not. Without one of
-    each, the picture is empty.
+    Of several changes that should matter, the one with the smallest response is drawn, and of those
+    that should not, the one with the largest, each beside its limit. Without one of each, the
+    picture is empty.
     """
-    expect = {row.pair_type: row.expect for row in facts.responses}
-    wanted_type, unwanted_type = (
-        next((name for name in facts.profiled_types if expect.get(name) == kind), None)
-        for kind in ("should_matter", "should_not_matter")
-    )
-    if wanted_type is None or unwanted_type is None:
+    wanted = [row for row in facts.responses if row.expect == "should_matter"]
+    unwanted = [row for row in facts.responses if row.expect == "should_not_matter"]
+    if not wanted or not unwanted:
         return NOTHING
+    wanted_type = min(wanted, key=lambda row: row.abs_response - (row.wanted_limit or 0)).pair_type
+    unwanted_type = max(unwanted, key=lambda row: row.abs_response - (row.safe_limit or 0)).pair_type
     rows = {(row.model_id, row.path, row.pair_type): row for row in facts.responses}
     dots = [
         {
@@ -46,21 +46,20 @@ def dots_picture(facts: Facts) -> Picture:
     end = 1.0 if is_of_probability(facts.run.score) else max(max(d["x"], d["y"]) for d in dots)
     title = f"{unwanted_type.capitalize()} beside {wanted_type}"
     if least is not None and most is not None:
-        title = _title(dots, least, most)
+        title = _title(dots, (wanted_type, unwanted_type), least, most)
     first, *more = facts.paths
     note = f"Each mark is a model. ● {first}" + "".join(f", ○ {path}" for path in more) + "."
     return Picture(title, _svg(dots, (wanted_type, unwanted_type), (least, most), end, title), note)
 
 
-def _title(dots: list[Row], least: float, most: float) -> str:
-    """Count the models whose marks all lie in the safe corner."""
+def _title(dots: list[Row], names: tuple[str, str], least: float, most: float) -> str:
+    """Count the models whose marks all lie within the limits of both changes."""
     outside = {dot["model"] for dot in dots if dot["x"] < least or dot["y"] > most}
     models = {dot["model"] for dot in dots}
     safe = len(models) - len(outside)
-    if not safe:
-        return "No model is in the safe corner"
-    verb = "is" if safe == 1 else "are"
-    return f"{safe} of {len(models)} models {verb} in the safe corner"
+    verb = "keeps" if safe == 1 else "keep"
+    both = " and ".join(names)
+    return f"{safe or 'None'} of {len(models)} models {verb} the limits of Abs on {both}"
 
 
 def _svg(
