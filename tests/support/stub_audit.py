@@ -28,7 +28,8 @@ SELECT
     study, model_id, pair_type, path, pair_count, 20 AS source_count, active_frac,
     profile.abs_response,
     lower_95, upper_95, profile.evidence, profile.contradiction, profile.fragility,
-    profile.endpoint_delta, NULL AS delta_lower_95, NULL AS delta_upper_95, endpoint_magnitude
+    profile.endpoint_delta, NULL AS delta_lower_95, NULL AS delta_upper_95, endpoint_magnitude,
+    NULL AS magnitude_lower_95, NULL AS magnitude_upper_95
 FROM out_model_profiles AS profile
 LEFT JOIN (FROM out_model_intervals WHERE metric = 'abs_response')
     USING (study, model_id, pair_type, path)"""

@@ -25,7 +25,9 @@ def dots_picture(facts: Facts) -> Picture:
     if not wanted or not unwanted:
         return NOTHING
     wanted_type = min(wanted, key=lambda row: row.abs_response - (row.wanted_limit or 0)).pair_type
-    unwanted_type = max(unwanted, key=lambda row: row.abs_response - (row.safe_limit or 0)).pair_type
+    unwanted_type = max(
+        unwanted, key=lambda row: row.abs_response - (row.safe_limit or 0)
+    ).pair_type
     rows = {(row.model_id, row.path, row.pair_type): row for row in facts.responses}
     dots = [
         {
