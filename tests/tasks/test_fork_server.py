@@ -101,3 +101,15 @@ def test_only_workers_with_the_variables_of_the_server_are_forked(monkeypatch):
     assert fork_server.start_method(LocalWorkers(workers=9, threads=1)) == fork_server.FORKING
     assert fork_server.start_method(LocalWorkers(threads=3)) == fork_server.FRESH
     assert fork_server.start_method(CudaWorkers(kind="cuda")) == fork_server.FRESH
+
+
+def test_the_server_ends_without_a_report_of_leaks():
+    leak = (
+        "import atexit, tasks.cluster.uncollected\n"
+        "class Leaked:\n"
+        "    def __del__(self): print('leaked', flush=True)\n"
+        "held = Leaked()\n"
+        "atexit.register(print, 'exit function', flush=True)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", leak], capture_output=True, text=True, check=True)
+    assert ended.stdout == "exit function\n"
