@@ -20,13 +20,15 @@ def dots_picture(facts: Facts) -> Picture:
     that should not, the one with the largest, each beside its limit. Without one of each, the
     picture is empty.
     """
-    wanted = [row for row in facts.responses if row.expect == "should_matter"]
-    unwanted = [row for row in facts.responses if row.expect == "should_not_matter"]
-    if not wanted or not unwanted:
+    wanted_rows = [row for row in facts.responses if row.expect == "should_matter"]
+    unwanted_rows = [row for row in facts.responses if row.expect == "should_not_matter"]
+    if not wanted_rows or not unwanted_rows:
         return NOTHING
-    wanted_type = min(wanted, key=lambda row: row.abs_response - (row.wanted_limit or 0)).pair_type
+    wanted_type = min(
+        wanted_rows, key=lambda row: row.abs_response - (row.wanted_limit or 0)
+    ).pair_type
     unwanted_type = max(
-        unwanted, key=lambda row: row.abs_response - (row.safe_limit or 0)
+        unwanted_rows, key=lambda row: row.abs_response - (row.safe_limit or 0)
     ).pair_type
     rows = {(row.model_id, row.path, row.pair_type): row for row in facts.responses}
     dots = [
