@@ -46,7 +46,6 @@ SIDE_BY_SIDE = {
     "out_doubts",
     "out_history",
     "out_shown_pairs",
-    "out_stage_errors",
     "out_trust",
     "out_warnings",
     "paper_attribution_comparison",
