@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,6 +151,18 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
         return [root.scrollWidth - root.clientWidth, out, lefts[1] < root.clientWidth];"""
     )
     assert measured == [0, [], True], "the next card peeps out"
+
+
+def test_a_pair_type_that_breaks_its_limit_is_shown_first(stub):
+    connection = stub(Audit(models=MODELS, pair_types=("floor", "wall"), paths=("blend",)))
+    shown = [replace(one, pair_type=name) for name in ("floor", "wall") for one in SHOWN]
+    insert(connection, "out_shown_pairs", [one.row("demo") for one in shown])
+    facts = read_facts(connection, "demo")
+    assert {card.row.pair_type for card in pairs.single_pairs(facts)} == {"floor"}
+    failed = SimpleNamespace(pair_type="wall", verdict="failed", response=0.1)
+    passed = SimpleNamespace(pair_type="floor", verdict="passed", response=0.3)
+    facts = facts._replace(limits=(passed, failed))
+    assert {card.row.pair_type for card in pairs.single_pairs(facts)} == {"wall"}
 
 
 def test_pictures_are_left_out_before_the_page_grows(audited):

@@ -3,7 +3,7 @@
 -- paper: section 6.2
 -- rel names a relation of pairs with study, entry, two roles, change_size and weight. Entries with the
 -- largest change come first. A source is there once for two roles.
--- FROM rank_changed_pairs('pairs')
+-- FROM rank_changed_pairs('my_pairs')
 CREATE OR REPLACE MACRO rank_changed_pairs(rel) AS TABLE
 WITH counted AS (
     SELECT *,
