@@ -48,3 +48,23 @@ def test_questions_are_answered(name, decaf, tmp_path):
         succeeded(decaf(*words, DECAF_WAREHOUSE=str(root)))
     if name == "failing_pairs":
         assert "scene-0__wall_hue" in succeeded(decaf(*asked[0], DECAF_WAREHOUSE=str(root)))
+
+
+@pytest.mark.slow
+def test_the_complete_gate_fails_as_its_page_says(decaf, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (
+        next(page for page in PAGES if page.stem == "gate").read_text().partition("complete ex")[2]
+    )
+    card, study = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    succeeded(decaf("init", "table_pairs", "loans"))
+    version = Path("models/loans/1")
+    version.mkdir(parents=True)
+    Path("loans/applicants.csv").rename("applicants.csv")
+    Path("loans/pipeline.skops").rename(version / "pipeline.skops")
+    (version / "decaf.yaml").write_text(card)
+    Path("nightly.yaml").write_text(study)
+    ended = decaf("reaudit", "nightly.yaml")
+    assert ended.returncode == 1
+    assert "".join(shown.split()) in "".join(ended.stdout.split())
