@@ -9,5 +9,14 @@ import atexit
 import gc
 import os
 
+SERVER = os.getpid()
+
+
+def _end_server() -> None:
+    """End the server; a fork ends with its own exit code."""
+    if os.getpid() == SERVER:
+        os._exit(0)
+
+
 gc.disable()
-atexit.register(os._exit, 0)  # registered first, so other exit functions run before
+atexit.register(_end_server)  # registered first, so other exit functions run before

@@ -103,13 +103,26 @@ def test_only_workers_with_the_variables_of_the_server_are_forked(monkeypatch):
     assert fork_server.start_method(CudaWorkers(kind="cuda")) == fork_server.FRESH
 
 
+LEAK = """
+import atexit, os, sys, tasks.cluster.uncollected
+class Leaked:
+    def __del__(self): print('leaked', flush=True)
+held = Leaked()
+atexit.register(print, 'exit function', flush=True)
+"""
+
+
 def test_the_server_ends_without_a_report_of_leaks():
-    leak = (
-        "import atexit, tasks.cluster.uncollected\n"
-        "class Leaked:\n"
-        "    def __del__(self): print('leaked', flush=True)\n"
-        "held = Leaked()\n"
-        "atexit.register(print, 'exit function', flush=True)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", leak], capture_output=True, text=True, check=True)
+    command = (sys.executable, "-c", LEAK)
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ended.stdout == "exit function\n"
+
+
+@linux
+def test_a_fork_of_the_server_keeps_its_exit_code():
+    fork = LEAK + (
+        "child = os.fork()\n"
+        "if not child: sys.exit(7)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+    )
+    subprocess.run((sys.executable, "-c", fork), capture_output=True, check=True)
