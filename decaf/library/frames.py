@@ -116,7 +116,7 @@ class Frames:
 
 
 def _count_values(column: Any) -> int:
-    return len(set(column.dropna() if hasattr(column, "dropna") else column.drop_nulls()))
+    return column.nunique() if hasattr(column, "nunique") else column.drop_nulls().n_unique()
 
 
 def _refuse_reordered(labels: Any, other_labels: Any, name: str) -> None:

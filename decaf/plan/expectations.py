@@ -14,17 +14,17 @@ EXAMPLE = "{should_not_matter: {at_most: 0.05}}"
 class AtMost(Settings):
     """Limit of a response that should not be there."""
 
-    at_most: float = Field(ge=0, description="largest Abs, in score units, that is safe")
+    at_most: float = Field(ge=0, description="largest Abs and M, in score units, that are safe")
 
 
 class AtLeast(Settings):
     """Limit of a response that should be there."""
 
-    at_least: float = Field(gt=0, description="smallest Abs, in score units, that suffices")
+    at_least: float = Field(gt=0, description="smallest Abs or M, in score units, that suffices")
 
 
 class LimitedExpectation(Settings):
-    """An expectation with a limit of Abs, which makes the report say safe or not safe."""
+    """An expectation with a limit of Abs and M, which makes the report say safe or not safe."""
 
     should_not_matter: AtMost | None = Field(
         None, description="the change should not move the score further than this"

@@ -42,6 +42,6 @@ SELECT
         WHEN wanted_limit IS NOT NULL THEN 'should_matter'
         ELSE coalesce(word, 'unknown')
     END AS expect,
-    safe_limit, -- largest Abs that is safe, in score units; NULL without a limit
-    wanted_limit -- smallest Abs that suffices, in score units
+    safe_limit, -- largest Abs and M that are safe, in score units; NULL without a limit
+    wanted_limit -- smallest Abs or M that suffices, in score units
 FROM expected;

@@ -18,7 +18,7 @@ class Heading(NamedTuple):
     name: str
     expect: str
     limit: float | None
-    """Abs that is safe at most, or wanted at least."""
+    """Abs and M that are safe at most, or wanted at least."""
 
 
 class Response(NamedTuple):
@@ -31,7 +31,7 @@ class Response(NamedTuple):
     others: tuple[tuple[str, float], ...]
     """Other paths with their Abs, as marks on the bar."""
     limit: float | None
-    """Abs that is safe at most, or wanted at least."""
+    """Abs and M that are safe at most, or wanted at least."""
 
 
 class Finding(NamedTuple):
