@@ -1,0 +1,55 @@
+"""Queries of `decaf view`: what it reads ahead, and what it computes once."""
+
+import pytest
+from scenes_warehouse import MODELS, scenes_warehouse
+from test_view import client_of, shown
+
+from flows.view import snapshot as snapshots
+from warehouse import storage
+from warehouse.query.catalog import run_query
+from warehouse.query.pages import Question
+from warehouse.query.views import query
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Queries that a site sends to the warehouse, in order."""
+    queries = []
+
+    def run(connection, sql, *values):
+        queries.append(sql)
+        return run_query(connection, sql, *values)
+
+    monkeypatch.setattr(snapshots, "run_query", run)
+    return queries
+
+
+def test_models_are_read_while_a_visitor_looks_at_the_studies(warehouse, asked):
+    client = client_of(warehouse)
+    shown(client, "/studies")
+    assert any("FROM out_findings" in query for query in asked)
+    asked.clear()
+    page = shown(client, "/models?study=demo")
+    assert not [query for query in asked if "out_findings" in query or "out_responses" in query]
+    assert len(page.rows) == 1 + len(MODELS)
+
+
+def test_findings_that_share_their_responses_are_those_of_separate_queries(warehouse):
+    names = ("models", "verdict_bars")
+    findings, bars = (Question(query(f"view/{name}"), {}) for name in names)
+    bars = bars._replace(values={"study": "demo"})
+    snapshot = snapshots.Snapshot(storage.open(warehouse))
+    together = snapshot.ask_together("demo", [findings, bars])
+    alone = snapshots.Snapshot(storage.open(warehouse))
+    for question, rows in zip((findings, bars), together, strict=True):
+        assert rows.num_rows
+        assert sorted(map(repr, alone.ask(question).to_pylist())) == sorted(
+            map(repr, rows.to_pylist())
+        )
+    again = snapshot.ask_together("demo", [findings, bars])
+    assert [rows is kept for rows, kept in zip(again, together, strict=True)] == [True, True]
