@@ -12,7 +12,7 @@ from warehouse.query import draws, functions
 @pytest.mark.parametrize("cells", [1 << 22, 20])
 def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", cells)
-    draws.draw_sources.cache_clear()
+    draws._draw_sources.cache_clear()
     counts = draws.draw_sources(7, strata, 9, 5).counts
     with duckdb.connect() as connection:
         functions.register(connection)
@@ -31,8 +31,9 @@ def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
 
 def test_large_strata_are_drawn_in_bunches(monkeypatch):
     """Of ten clusters, six lie in a stratum that draws four bunches, four in one that draws all."""
-    monkeypatch.setattr(draws, "MOST_DRAWN", 4)
-    draws.draw_sources.cache_clear()
+    monkeypatch.setattr(draws, "MOST_DRAWN", 5)
+    monkeypatch.setattr(draws, "BUNCHES", 4)
+    draws._draw_sources.cache_clear()
     strata = ("a", "b", "a", "a", "b", "a", "b", "a", "b", "a")
     with duckdb.connect() as connection:
         define(connection, "drawn_word")
@@ -52,9 +53,9 @@ def test_large_strata_are_drawn_in_bunches(monkeypatch):
 def test_bunches_keep_the_standard_error(monkeypatch):
     """That of the mean of 50,000 values is their deviation over the root of their number."""
     values = np.random.default_rng(5).normal(size=50_000)
-    draws.draw_sources.cache_clear()
+    draws._draw_sources.cache_clear()
     units, counts = draws.draw_sources(50_000, (), 500, 11)
-    assert counts.shape == (500, draws.MOST_DRAWN)
-    sums = counts @ np.bincount(units, weights=values, minlength=draws.MOST_DRAWN)
-    sizes = counts @ np.bincount(units, minlength=draws.MOST_DRAWN)
+    assert counts.shape == (500, draws.BUNCHES)
+    sums = counts @ np.bincount(units, weights=values, minlength=draws.BUNCHES)
+    sizes = counts @ np.bincount(units, minlength=draws.BUNCHES)
     assert (sums / sizes).std() == pytest.approx(values.std() / 50_000**0.5, rel=0.1)
