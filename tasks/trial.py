@@ -54,6 +54,12 @@ from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
 from tasks.sizes import Pace
 
+CHEAP = 100
+"""A long call of at most one in so many states of a block is measured again.
+
+A busy machine may have delayed it, and a batch or block that is too small costs far more.
+"""
+
 
 class Trial(NamedTuple):
     """A model with the inputs and settings of its trial."""
@@ -166,6 +172,8 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
                 f"{error}; or set 'batch_size: 1' in the study, or, for a stochastic model, "
                 "'stochastic: {repeats: 8}' on its card"
             ) from error
+        if timed.largest.seconds > LONG_SECONDS and size * CHEAP <= trial.state_count:
+            score_full(timed, np.arange(min(len(inputs), size)), timed.largest.rows)
         calls.append(timed.largest)
         if timed.largest.rows < size or timed.largest.seconds > LONG_SECONDS:
             break

@@ -9,6 +9,7 @@ from warehouse_answers import fetched
 from decaf.data.pairs import PairSet
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
+from decaf.scoring.batches import LEAST_ROWS, Call, TimedScorer
 from decaf.studies.scenes.adapters import Shapes3D
 from tasks.inputs import store_pairs
 from tasks.make_task import make_task
@@ -111,6 +112,26 @@ def test_a_run_says_that_a_batch_does_not_fit_the_memory(narrow):
     assert "32 rows" in done.remark
     (row,) = fetched(narrow.warehouse, "SELECT batch_size, requested_batch_size FROM stg_costs")
     assert row == (16, 32)
+
+
+class Delayed(TimedScorer):
+    """Its first call of 64 rows takes 100 s."""
+
+    def __call__(self, rows):
+        scores = super().__call__(rows)
+        if len(rows) == LEAST_ROWS and all(call.seconds < 100 for call in self.calls):
+            self.calls[-1] = Call(LEAST_ROWS, 100.0)
+        return scores
+
+
+@pytest.mark.parametrize(("state_count", "is_repeated"), [(6_400, True), (6_399, False)])
+def test_a_long_call_is_measured_again_where_it_is_little_of_the_work(
+    study, monkeypatch, state_count, is_repeated
+):
+    monkeypatch.setattr("tasks.trial.TimedScorer", Delayed)
+    plan = plan_audit(study, study.pair_set())
+    trial = trials_of(plan, scored_models(plan))[0]._replace(state_count=state_count)
+    assert (try_model(trial).pace.seconds_per_row < 1) == is_repeated
 
 
 def test_a_batch_that_does_not_fit_the_memory_is_halved_in_the_trial(narrow):
