@@ -1,4 +1,4 @@
--- purpose: warnings for readers of the results
+-- purpose: warnings for readers of the results, but those of the paper's benchmarks
 -- grain: one row per study, model, warning and detail
 -- paper: appendix B.8 (threshold stability)
 -- affected_count stands before detail: '2 trajectories …'; it is NULL where detail counts itself.
@@ -47,9 +47,5 @@ warnings AS (
     UNION ALL
     SELECT study, NULL, 'remark', NULL, remark
     FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
-    UNION ALL
-    SELECT study, model_id, 'left_out_units', left_out_count,
-        format('of {} units are left out of the benchmark: {}', unit_count, reason)
-    FROM studies('left_out_units')
 )
 FROM warnings ORDER BY study, model_id, warning, detail;

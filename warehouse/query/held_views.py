@@ -19,6 +19,7 @@ HELD = (
     "core_score_noise",
     "out_score_noise",
     "core_factual_accuracy",
+    "core_chance_warnings",
     "core_repeated_effects",
     "out_models",
     "out_thresholds",

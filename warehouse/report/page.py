@@ -63,7 +63,9 @@ def write_report(
     refuses, or no page under ``MAX_BYTES`` can be made.
     """
     # Means by parts of the pairs take as long as all other queries together.
-    unread = {"breakdowns"} - set(sections) if sections else ()
+    unread = {"breakdowns"} - set(sections) if sections else set()
+    if not has_paper:
+        unread.add("benchmark_warnings")
     facts = read_facts(connection, study, unread)
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)

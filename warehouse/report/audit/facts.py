@@ -218,6 +218,8 @@ def read_facts(
 ) -> Facts:
     """Read the views of one study, but those of the parts ``without``, which have no rows then.
 
+    The part ``benchmark_warnings`` adds its rows to the warnings.
+
     Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
@@ -225,6 +227,8 @@ def read_facts(
         for part in Facts._fields[len(facts) :]:
             has_rows = part not in without and (part not in REGISTRY or facts["entries"])
             facts[part] = rows_of(connection, part, study) if has_rows else ()
+    if "benchmark_warnings" not in without:
+        facts["warnings"] += rows_of(connection, "benchmark_warnings", study)
     return Facts(**facts | {"progress": facts["progress"][0]})
 
 

@@ -103,7 +103,11 @@ def _write(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper, targ
         pair_count=count_text(
             sum(row.pair_count for row in rows_of(connection, "pair_types", study))
         ),
-        warning_count=count_text(len(rows_of(connection, "warnings", study))),
+        warning_count=count_text(
+            sum(
+                len(rows_of(connection, part, study)) for part in ("warnings", "benchmark_warnings")
+            )
+        ),
         pictures=[
             (place, MARKUP.sub(r"\\\1", picture.title), MARKUP.sub(r"\\\1", picture.note))
             for place, picture in zip(write_pictures(pictures, target), pictures, strict=True)
