@@ -17,7 +17,7 @@ from warehouse.query.catalog import connect_empty
 from warehouse.query.views import views
 
 READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "core_factual_accuracy")
-READ_OF_CORE += ("core_entry_verdicts",)
+READ_OF_CORE += ("core_entry_verdicts", "core_benchmark_warnings")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models", "core_profiles")
 REAL = ("written", "smallest_response", "out_responses", "out_limits", "core_decisions")
