@@ -1,16 +1,18 @@
 """The report's pictures of many entries: points with their correlation, cells, stacked parts."""
 
+import itertools
 import re
 
 import pytest
 from stub_audit import insert, six_models
 
-from warehouse.report.paper import benchmark_figures, entry_figures
+from warehouse.report.paper import benchmark_figures, entry_figures, marks
 from warehouse.report.paper.reading import read_paper
-from warehouse.report.paper.scatter_figures import place_names
+from warehouse.report.paper.scatter_figures import SCATTER_SIDE, place_names
 
 SIX = six_models()
 STUDY = SIX.study
+MARK = marks.MARK
 COLOURED = re.compile(r'fill="var\(--(evidence|contradiction|fragility),')
 
 
@@ -69,6 +71,45 @@ def evidence(stub):
     return connection
 
 
+def test_a_stacked_bar_has_the_papers_value_of_abs(base):
+    base.execute(
+        "UPDATE paper_base_overview SET published = 0.05 "
+        "WHERE metric = 'abs_response' AND factor = 'shape'"
+    )
+    overview, _ = entry_figures.entry_pictures(read_paper(base, STUDY))
+    assert overview.svg.count(MARK) == 1
+    assert overview.note == "Hollow diamonds are the paper's values."
+    assert len(COLOURED.findall(overview.svg)) == 2 * 3 + 3, "Abs itself is no part of a bar"
+
+
+def test_an_axis_reaches_the_papers_values(base):
+    """Ours are 0 as written; the paper's 0.25 is in the picture."""
+    base.execute("UPDATE paper_base_false_null SET estimate = 0, lower_95 = 0, upper_95 = 0")
+    base.execute("UPDATE paper_base_false_null SET published = 0.25 WHERE method = 'Abs-CMMR'")
+    (rates,) = benchmark_figures.benchmark_pictures(read_paper(base, STUDY))
+    ticks = {float(text) for text in re.findall(r">(\d\.\d+)<", rates.svg)}
+    assert max(ticks) >= 0.2
+    assert rates.svg.count(MARK) == 2
+
+
+def test_a_value_is_written_beyond_the_papers_mark_that_would_cover_it(base):
+    """At a width of 830 px for 1: digits take 36 px, or 0.043."""
+    rows = {"Abs-CMMR": (0.5, 0.52), "Align-CMMR": (0.5, 0.9), "M": (0.0, 1.0)}
+    base.execute("DELETE FROM paper_base_false_null")
+    insert(
+        base,
+        "paper_base_false_null",
+        [
+            (STUDY, method, 2, 4, "false_null_rate", rate, *[None] * 4, paper, None, None)
+            for method, (rate, paper) in rows.items()
+        ],
+    )
+    (rates,) = benchmark_figures.benchmark_pictures(read_paper(base, STUDY))
+    written = re.findall(r'translate\(([\d.]+),[\d.]+\)"[^>]*>0\.500<', rates.svg)
+    beyond, beside = sorted(map(float, written), reverse=True)
+    assert beyond - beside == pytest.approx(0.02 * 814, abs=2)
+
+
 @pytest.mark.slow
 def test_stacked_bars_have_three_parts_an_entry_and_a_panel_a_task(base, report):
     paper = read_paper(base, STUDY)
@@ -80,6 +121,7 @@ def test_stacked_bars_have_three_parts_an_entry_and_a_panel_a_task(base, report)
     assert "information" not in overview.svg, "a panel without rows is left out"
     assert "(the paper's figure 5a, on other data)" in overview.title
     assert "(the paper's figure 6, on other data)" in atlas.title
+    assert (MARK in overview.svg, MARK in atlas.svg) == (False, False)
     (rates,) = benchmark_figures.benchmark_pictures(paper)
     assert (">0.063<" in rates.svg, ">0.000<" in rates.svg) == (True, True)
     reader = report(base)
@@ -119,10 +161,23 @@ def test_cells_below_zero_have_another_colour(evidence):
 
 def test_a_correlation_of_a_view_has_its_interval(evidence):
     limits = (0.3, 0.9, 0.25, 0.95)
-    row = (STUDY, "pooled", "evidence_margin", "rank_correlation", 0.6, *limits, None, None, None)
+    row = (STUDY, "pooled", "evidence_margin", "rank_correlation", 0.6, *limits, 0.936, None, None)
     insert(evidence, "paper_evidence_correlations", [row])
     scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
-    assert "ρ = 0.600 [0.250, 0.950]" in scatter.svg
+    assert "ρ = 0.600 [0.250, 0.950]; paper 0.936" in scatter.svg
+
+
+def test_a_point_has_the_papers_value_where_both_lie_at_one_place(evidence):
+    """The paper's margin at a vulnerability of 0.2; that at 0.4 is at another place."""
+    for training, checkpoint, published_place in (("a", 2, 0.2), ("b", 1, 0.3)):
+        evidence.execute(
+            "UPDATE paper_evidence_checkpoints SET published = "
+            "if(statistic = 'vulnerability', ?, 2.5) WHERE trajectory = ? AND checkpoint = ?",
+            [published_place, training, checkpoint],
+        )
+    scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    assert scatter.svg.count(MARK) == 1
+    assert scatter.note.endswith("Hollow diamonds are the paper's values.")
 
 
 def test_models_outside_the_gates_are_hollow(stub):
@@ -159,13 +214,39 @@ def test_models_outside_the_gates_are_hollow(stub):
         assert text in scatter.svg
 
 
+def named_points(*points):
+    return [{"x": x, "y": y, "colour": name, "published": None} for x, y, name in points]
+
+
+def chosen_places(values):
+    return place_names(values, lambda x: x, lambda y: y)
+
+
 def test_names_beside_points_cover_nothing():
-    values = [{"x": 50 + 6 * place, "y": 100, "colour": "name"} for place in range(3)]
-    place_names(values, lambda x: x, lambda y: y)
-    assert len({value["place"] for value in values}) == 3
-    apart = [{"x": 0, "y": 0, "colour": "left"}, {"x": 200, "y": 0, "colour": "right"}]
-    place_names(apart, lambda x: x, lambda y: y)
-    assert [value["place"] for value in apart] == ["right", "right"]
+    """Twelve methods at one place, as on a page of birds: names stand further away."""
+    values = named_points(*((120 + place % 3, 150 + place, "method") for place in range(12)))
+    places = chosen_places(values)
+    boxes = [
+        place.box(value["x"], SCATTER_SIDE - value["y"], value["colour"])
+        for place, value in zip(places, values, strict=True)
+    ]
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+    apart = named_points((0, 10, "left"), (200, 10, "right"))
+    assert [place.side for place in chosen_places(apart)] == ["right", "right"]
+
+
+def test_names_keep_away_from_the_papers_marks_and_from_the_axis():
+    """A name of 34 px has no room left of a point, nor above one, that is 5 px from the axis."""
+    near_axis = named_points((5, 100, "a name"), (15, 100, "b"))
+    left, *_ = chosen_places(near_axis)[0].box(5, SCATTER_SIDE - 100, "a name")
+    assert left >= 0
+    # Neighbours on the right and left, and the paper's mark 11 px below: above is free.
+    crowd = named_points((100, 110, "name"), (115, 110, "x"), (85, 110, "x"))
+    crowd[0]["published"] = 99
+    assert chosen_places(crowd)[0].side == "above"
+    crowd[0]["published"] = 120
+    assert chosen_places(crowd)[0].side == "below"
 
 
 def test_many_kinds_of_points_have_their_names_beside_them(evidence):

@@ -94,7 +94,7 @@ def test_the_benchmark_has_a_picture_of_every_figure(filled, report):
     assert "macro" not in semantics, "nor is a panel without a value"
     assert ("role named" in roles, "units ranked" in roles, ">69<" in roles) == (True, False, False)
     assert (">1<" in bins, ">10<" in bins, ">2<" in bins) == (True, True, False)
-    for name in ("logistic regression", "gradient boosting", "spatial"):
+    for name in ("logistic regression", "gradient boosting", "Spatial attribution"):
         assert name in families
     assert ">256<" in calls
     for picture in pictures:

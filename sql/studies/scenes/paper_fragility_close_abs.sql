@@ -5,12 +5,12 @@
 -- largest component. Of all such units of two models, the two with the least difference of Abs.
 CREATE OR REPLACE VIEW paper_fragility_close_abs AS
 WITH units AS MATERIALIZED (
-    SELECT unit.*,
+    SELECT unit.*, variant, family, seed,
         CASE greatest(evidence, contradiction, fragility) WHEN evidence THEN 'evidence'
             WHEN fragility THEN 'fragility' ELSE 'contradiction' END AS role
     FROM core_scene_units AS unit
-    SEMI JOIN (FROM core_scene_models WHERE experiment = 'fragility') USING (study, model_id)
-    WHERE is_primary AND measure = 'alpha' AND abs_response > 0
+    JOIN core_scene_models USING (study, model_id)
+    WHERE experiment = 'fragility' AND is_primary AND measure = 'alpha' AND abs_response > 0
 ),
 closest AS (
     SELECT unnest([one, other], recursive := true)
@@ -29,12 +29,18 @@ SELECT
     study,
     role,
     model_id,
+    variant,
+    family,
+    seed,
     factor,
     statistic,
     estimate, -- score units
     NULL::DOUBLE AS published,
     NULL::VARCHAR AS reason
-FROM (SELECT study, role, model_id, factor, evidence, contradiction, fragility, abs_response
-    FROM closest)
+FROM (
+    SELECT study, role, model_id, variant, family, seed, factor,
+        evidence, contradiction, fragility, abs_response
+    FROM closest
+)
 UNPIVOT (estimate FOR statistic IN (evidence, contradiction, fragility, abs_response))
 ORDER BY study, role;

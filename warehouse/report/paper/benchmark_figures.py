@@ -9,7 +9,6 @@ import altair as alt
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
-    END,
     INTERVALS,
     caption_of,
     display_name,
@@ -22,9 +21,11 @@ from warehouse.report.paper.marks import (
     with_marks,
 )
 from warehouse.report.paper.reading import Paper, PaperTable
-from warehouse.report.svg import INK, MUTED, Picture, panels
+from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels
 
 DECAF = "DECAF"
+WRITTEN, MARK = 36, 6
+"""Width of a written value with its distance, and half of the width of a mark, px."""
 
 
 def benchmark_pictures(paper: Paper) -> list[Picture]:
@@ -50,6 +51,8 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         return None
     drawn = {value["panel"] for value in values}
     names = [name for name in dict.fromkeys(figure.panels.values()) if name in drawn]
+    width = (PAGE_WIDTH - 170) / len(names) - 16
+    _place_written(values, width)
     methods = sorted({value["method"] for value in values}, key=lambda name: (name != DECAF, name))
     base = alt.Chart().encode(
         y=alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False)),
@@ -59,19 +62,18 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
     points = base.mark_point(filled=True, size=52, opacity=1).encode(
         x=alt.X("value:Q", title=figure.axis, scale=scale, axis=axis)
     )
-    written = (
-        base.transform_calculate(end=END)
-        .mark_text(align="left", dx=8, fontSize=10)
-        .encode(x="end:Q", text=alt.Text("value:Q", format=figure.digits))
+    # A rim keeps the dashed line out of the digits.
+    written = base.mark_text(align="left", dx=8, fontSize=10, stroke=PAPER, strokeWidth=3).encode(
+        x="end:Q", text=alt.Text("value:Q", format=figure.digits)
     )
     layers = [interval_lines(base, "x"), marks(base, x="published:Q"), points, written]
     if figure.reference is not None:
-        layers.append(reference_line(figure.reference, "x"))
+        layers.insert(0, reference_line(figure.reference, "x"))
     chart = panels(
         alt.layer(*layers, data=alt.InlineData(values=values)),
         "panel",
         names,
-        width=(PAGE_WIDTH - 170) / len(names) - 16,
+        width=width,
         height=alt.Step(20),
         spacing=16,
     )
@@ -112,9 +114,33 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     return Picture(title, paper_svg(chart, title, paper, table), note)
 
 
+def _place_written(values: Sequence[dict[str, Any]], width: float) -> None:
+    """Add ``end`` to the values: where a point and its interval end, or the paper's mark.
+
+    The value is written from there on. The mark counts where it would stand in the digits. The
+    width of a panel is in px.
+    """
+    numbers = [number for value in values for number in _numbers_of(value)]
+    per_pixel = (max(numbers) - min(numbers)) / width
+    for value in values:
+        published = value["published"]
+        end = max(value["value"], value["value"] if value["high"] is None else value["high"])
+        if published is not None:
+            is_covered = -MARK * per_pixel < published - end < (WRITTEN + MARK) * per_pixel
+            end = max(end, published) if is_covered else end
+        value["end"] = end
+
+
+def _numbers_of(value: dict[str, Any]) -> list[float]:
+    """Place of a point, ends of its interval and place of the paper's mark, as far as known."""
+    places = (value[name] for name in ("value", "low", "high", "published"))
+    return [place for place in places if place is not None]
+
+
 def _scale(figure: Figure, values: Sequence[dict[str, Any]]) -> alt.Scale:
     """An axis that is never narrower than 20 units of the last digit that is written."""
     numbers = [value["value"] for value in values]
+    numbers += [value["published"] for value in values if value["published"] is not None]
     numbers += [figure.reference] if figure.reference is not None else []
     written = re.search(r"\.(\d+)", figure.digits)
     least = 20 * 10.0 ** -int(written[1]) if written else 0.0

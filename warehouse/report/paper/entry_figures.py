@@ -6,11 +6,20 @@ from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.entry_panels import distinct, in_panels, label
 from warehouse.report.paper.heat_figures import heat_map
-from warehouse.report.paper.marks import caption_of, display_name, drawn_values, paper_svg
+from warehouse.report.paper.marks import (
+    MARK,
+    caption_of,
+    drawn_values,
+    marks,
+    paper_svg,
+    with_marks,
+)
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.paper.scatter_figures import scatter
 from warehouse.report.svg import INK, Picture, colour_scale
 
+WHOLE = "abs_response"
+"""Part whose value of the paper is marked where a bar ends, or should end."""
 SHARE = "_share"
 """What a statistic of a component ends in where it is a share."""
 BAR = 9
@@ -29,27 +38,28 @@ def entry_pictures(paper: Paper) -> list[Picture]:
         if chart is not None:
             caption = caption_of(figure.title, paper, table, figure.figure)
             svg = paper_svg(chart, caption, paper, table)
-            pictures.append(Picture(caption, svg, _note(figure, svg)))
+            pictures.append(Picture(caption, svg, _note(figure, table, svg)))
     return pictures
 
 
-def _note(figure: Figure, svg: str) -> str:
+def _note(figure: Figure, table: PaperTable, svg: str) -> str:
     if figure.kind == "heat_map":
         return "Teal is above 0, red below; the darker, the further from 0, alike in all panels."
-    if figure.kind == "stacked" or "ρ" not in svg:
-        return ""
-    sentences = ["ρ is the rank correlation of the points."]
-    if " [" in svg:
+    sentences = []
+    if "ρ" in svg:
+        sentences.append("ρ is the rank correlation of the points.")
+    if "ρ" in svg and " [" in svg:
         sentences.append("Brackets are its 95% interval.")
     if figure.hollow:
         sentences.append("Hollow marks miss the gates of the comparison.")
-    return " ".join(sentences)
+    return with_marks(" ".join(sentences), table.rows if MARK in svg else ())
 
 
 def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
     """E, C and F of every entry as one bar; ``x`` is the column that says which a row is of.
 
-    The first column of ``method`` names the rows of the picture, the others the bars of a row.
+    The first column of ``method``, or several that ``+`` joins, names the rows of the picture; the
+    other columns name the bars of a row. The paper's value of Abs is marked.
     """
     along = figure.along[0]
     first, *bar_columns = figure.method.split(",")
@@ -58,11 +68,11 @@ def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMi
         return str(row.of[along]).removesuffix(SHARE)
 
     values = drawn_values(
-        (row for row in table.rows if figure.is_drawn(row) and part(row) in COMPONENTS),
+        (row for row in table.rows if figure.is_drawn(row) and part(row) in (*COMPONENTS, WHOLE)),
         panel=figure.panel_of,
         part=part,
-        place=lambda row: COMPONENTS.index(part(row)),
-        y=lambda row: display_name(row.of[first]),
+        place=lambda row: (*COMPONENTS, WHOLE).index(part(row)),
+        y=lambda row: label(first.split("+"), row),
         bar=lambda row: label(bar_columns, row),
     )
     if not values:
@@ -71,23 +81,23 @@ def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMi
     shade = colour_scale("part:N", {name: name for name in COMPONENTS})
     shade.legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
     axis = alt.Axis(ticks=False, domain=False, labelLimit=200)
-    chart = alt.layer(
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "value:Q",
-                stack="zero",
-                title=figure.axis,
-                scale=alt.Scale(nice=False),
-                axis=alt.Axis(tickCount=4),
-            ),
-            y=alt.Y("y:N", sort=None, title=None, axis=axis),
-            yOffset=alt.YOffset("bar:N", sort=bars),
-            color=shade,
-            order=alt.Order("place:Q"),
-        ),
-        data=alt.InlineData(values=values),
+    base = alt.Chart().encode(
+        y=alt.Y("y:N", sort=None, title=None, axis=axis), yOffset=alt.YOffset("bar:N", sort=bars)
     )
+    x = alt.X(
+        "value:Q",
+        stack="zero",
+        title=figure.axis,
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(tickCount=4),
+    )
+    layers = [
+        base.transform_filter(f"datum.part != '{WHOLE}'")
+        .mark_bar()
+        .encode(x=x, color=shade, order=alt.Order("place:Q"))
+    ]
+    if any(value["part"] == WHOLE and value["published"] is not None for value in values):
+        layers.append(marks(base.transform_filter(f"datum.part == '{WHOLE}'"), x="published:Q"))
+    chart = alt.layer(*layers, data=alt.InlineData(values=values))
     rows = len(distinct(value["y"] for value in values))
     return in_panels(chart, figure, values, height=rows * (BAR * max(len(bars), 2) + 8))

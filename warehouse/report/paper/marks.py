@@ -20,6 +20,8 @@ END = "max(datum.value, datum.high || datum.value)"
 """Expression for where a row's point and interval end: its value is written beyond."""
 INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
+MARK = f'fill="{PAPER}" stroke="{INK}"'
+"""Look of such a mark in a rendered picture."""
 ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
 """Colours of an ordered series, between which others are mixed."""
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -11,9 +11,9 @@ from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct
-from warehouse.report.paper.marks import display_name, told_apart
+from warehouse.report.paper.marks import display_name, marks, told_apart
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
-from warehouse.report.svg import INK, PAPER
+from warehouse.report.svg import INK, MUTED, PAPER
 
 SCATTER_SIDE = 300
 SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down")
@@ -23,9 +23,36 @@ WIDE = 50
 """From here on, the largest place along over the smallest asks for a scale of powers."""
 LETTER, LINE = 5.6, 12.0
 """Width of a letter of a name and height of its line, px."""
-PLACES = {"right": (7, 0), "left": (-7, 0), "above": (0, -10), "below": (0, 11)}
-"""Offsets of a name from its point, px, in the order in which they are tried."""
+POINT = 4
+"""Half of the side of the square that a point covers, px."""
 ALIGNED = {"right": "left", "left": "right", "above": "center", "below": "center"}
+"""Alignments of names by their side of a point."""
+ROWS = 12
+"""Lines above and below a point where its name may stand."""
+
+
+class Place(NamedTuple):
+    """Where a name stands: side of the point, and offset of the name's near end, px."""
+
+    side: str
+    dx: int
+    dy: int
+
+    def box(self, x: float, y: float, name: str) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of the name of a point at ``x``, ``y``, px."""
+        width = LETTER * len(name)
+        x_min = x + self.dx - {"right": 0.0, "left": width}.get(self.side, width / 2)
+        return x_min, y + self.dy - LINE / 2, x_min + width, y + self.dy + LINE / 2
+
+
+NEAR = (Place("right", 7, 0), Place("left", -7, 0), Place("above", 0, -10), Place("below", 0, 11))
+FAR = tuple(
+    Place(side, dx, sign * row * int(LINE))
+    for row in range(1, ROWS)
+    for side, dx in (("right", 16), ("left", -16))
+    for sign in (-1, 1)
+)
+"""Places with a line from the point to the name."""
 
 
 def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixin | None:
@@ -40,7 +67,7 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
     charts = []
     for statistic, name in figure.panels.items():
         lines = [
-            (line[along].estimate, line[statistic])
+            (line[along].estimate, line[along].published, line[statistic])
             for line in table.lines.values()
             if along in line and statistic in line and figure.is_drawn(line[statistic])
         ]
@@ -48,15 +75,17 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
             {
                 "x": x,
                 "y": row.estimate,
+                "published": row.published if x == published_x else None,
                 "is_hollow": bool(figure.hollow) and not row.of[figure.hollow],
                 **_kinds(figure, row),
             }
-            for x, row in lines
+            for x, published_x, row in lines
             if x is not None and row.estimate is not None
         ]
         if values:
             correlations = _correlations(figure, statistic, paper) or _correlation(values)
-            charts.append(_points(values, title, [name, figure.axis], correlations))
+            y_title = [part for part in (name, figure.axis) if part]
+            charts.append(_points(values, title, y_title, correlations))
     return alt.hconcat(*charts, spacing=30) if charts else None
 
 
@@ -74,7 +103,7 @@ def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
         )
     ]
     return [
-        f"ρ = {row.estimate:.3f}{_limits(row)}{_models(row) if len(rows) > 1 else ''}"
+        f"ρ = {row.estimate:.3f}{_limits(row)}{_models(row) if len(rows) > 1 else ''}{_paper(row)}"
         for row in rows
     ]
 
@@ -89,6 +118,10 @@ def _models(row: PaperRow) -> str:
     return f", {row.of['models']}"
 
 
+def _paper(row: PaperRow) -> str:
+    return "" if row.published is None else f"; paper {row.published:.3f}"
+
+
 def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
     """Rank correlation of the points, where neither side is constant."""
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
@@ -100,7 +133,9 @@ def _points(
 ) -> alt.LayerChart:
     """Points with a title; their names stand where they cover nothing."""
     x_scale, x_axis = _scale([value["x"] for value in values])
-    y_scale, y_axis = _scale([value["y"] for value in values], can_be_powers=False)
+    heights = [value[name] for name in ("y", "published") for value in values]
+    known_heights = [height for height in heights if height is not None]
+    y_scale, y_axis = _scale(known_heights, can_be_powers=False)
     names = distinct(value["colour"] for value in values)
     is_written = len(names) == len(values) > len(COLOURS)
     base = alt.Chart(alt.InlineData(values=values)).encode(
@@ -115,18 +150,40 @@ def _points(
         full.mark_point(filled=True, size=42, opacity=0.8, color=INK).encode(**looks),
         hollow.mark_point(size=42, strokeWidth=1.6, fill=PAPER, opacity=1).encode(**looks),
     ]
+    layers += _paper_layers(base, values)
     if is_written:
-        place_names(values, _place_on(x_scale), _place_on(y_scale))
-        layers += [
-            base.transform_filter(f"datum.place == '{place}'")
-            .mark_text(align=ALIGNED[place], dx=dx, dy=dy, fontSize=10, fill=INK)
-            .encode(text="colour:N")
-            for place, (dx, dy) in PLACES.items()
-            if any(value["place"] == place for value in values)
-        ]
+        layers += _name_layers(base, values, _place_on(x_scale), _place_on(y_scale))
     return alt.layer(*layers).properties(
         width=SCATTER_SIDE, height=SCATTER_SIDE, title="" if is_written else correlations
     )
+
+
+def _paper_layers(base: alt.Chart, values: Sequence[dict[str, Any]]) -> list[alt.Chart]:
+    """Make the marks of the paper's values, each with a line to the point that it is of."""
+    if all(value["published"] is None for value in values):
+        return []
+    valid = base.transform_filter("isValid(datum.published)")
+    line = valid.mark_rule(color=MUTED, strokeWidth=0.8, strokeDash=[2, 2])
+    return [line.encode(y2="published:Q"), marks(base, x="x:Q", y="published:Q")]
+
+
+def _name_layers(
+    base: alt.Chart, values: list[dict[str, Any]], x_place: Any, y_place: Any
+) -> list[alt.Chart]:
+    """Make the layers of names and of the lines that lead to them, one of each for a place."""
+    places = place_names(values, x_place, y_place)
+    for value, place in zip(values, places, strict=True):
+        value["place"] = "{} {} {}".format(*place)
+    layers = []
+    for place in dict.fromkeys(places):
+        side, dx, dy = place
+        chosen = base.transform_filter(f"datum.place == '{side} {dx} {dy}'")
+        if place in FAR:
+            line = chosen.mark_rule(color=MUTED, strokeWidth=0.8, x2Offset=dx, y2Offset=dy)
+            layers.append(line.encode(x2="x:Q", y2="y:Q"))
+        text = chosen.mark_text(align=ALIGNED[side], dx=dx, dy=dy, fontSize=10, fill=INK)
+        layers.append(text.encode(text="colour:N"))
+    return layers
 
 
 def _scale(numbers: Sequence[float], *, can_be_powers: bool = True) -> tuple[alt.Scale, alt.Axis]:
@@ -149,26 +206,40 @@ def _place_on(scale: alt.Scale) -> Any:
     return lambda number: SCATTER_SIDE * (number - low) / (high - low)
 
 
-def place_names(values: Sequence[dict[str, Any]], x_place: Any, y_place: Any) -> None:
+def place_names(values: Sequence[dict[str, Any]], x_place: Any, y_place: Any) -> list[Place]:
     """Choose for each point where its name stands: the first place that covers nothing.
 
-    Adds ``place`` to the values, a key of :data:`PLACES`. Where every place covers another name or
-    point, the name stands on the right.
+    ``x_place`` and ``y_place`` turn numbers into px from the start of their axis. A name covers no
+    point, no mark of the paper and no other name, and stays inside the axes on the left, above and
+    below. Names of crowded points stand further away. Where every place covers something, the name
+    stands on the right.
     """
     points = [(x_place(value["x"]), SCATTER_SIDE - y_place(value["y"])) for value in values]
-    covered = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    marked = [
+        (x, SCATTER_SIDE - y_place(value["published"]))
+        for value, (x, _) in zip(values, points, strict=True)
+        if value["published"] is not None
+    ]
+    boxes = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in points + marked]
+    places = []
     for index, (value, (x, y)) in enumerate(zip(values, points, strict=True)):
-        width = LETTER * len(value["colour"])
-        boxes = {
-            "right": (x + 7, y - LINE / 2, x + 7 + width, y + LINE / 2),
-            "left": (x - 7 - width, y - LINE / 2, x - 7, y + LINE / 2),
-            "above": (x - width / 2, y - 10 - LINE / 2, x + width / 2, y - 10 + LINE / 2),
-            "below": (x - width / 2, y + 11 - LINE / 2, x + width / 2, y + 11 + LINE / 2),
-        }
-        other_boxes = covered[:index] + covered[index + 1 :]
-        free = [place for place, box in boxes.items() if not _overlaps(box, other_boxes)]
-        value["place"] = free[0] if free else "right"
-        covered.append(boxes[value["place"]])
+        other_boxes = boxes[:index] + boxes[index + 1 :]
+        free = (
+            place
+            for place in NEAR + FAR
+            if _is_inside(box := place.box(x, y, value["colour"]))
+            and not _overlaps(box, other_boxes)
+        )
+        place = next(free, NEAR[0])
+        boxes.append(place.box(x, y, value["colour"]))
+        places.append(place)
+    return places
+
+
+def _is_inside(box: tuple[float, ...]) -> bool:
+    """True if a box is inside the axes; names may stand out on the right."""
+    x_min, y_min, _, y_max = box
+    return x_min >= 0 and y_min >= -LINE / 2 and y_max <= SCATTER_SIDE
 
 
 def _overlaps(box: tuple[float, ...], boxes: Iterable[tuple[float, ...]]) -> bool:
