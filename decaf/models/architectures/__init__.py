@@ -77,7 +77,7 @@ def weights(architecture: str, file: Path | None, tag: str | None, folder: Path 
     if not hasattr(source, "find_pretrained_weights"):
         raise ModelError(
             f"architecture {architecture} has no published weights; 'pretrained:' works with "
-            "torchvision and timm, for your own network give 'weights:'"
+            "torchvision, timm and efficientnet_lite, for your own network give 'weights:'"
         )
     return source.find_pretrained_weights(name, tag, folder)
 

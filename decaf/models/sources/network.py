@@ -52,7 +52,8 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     source: Literal["network"] = "network"
     architecture: str = Field(
-        description="`torchvision:NAME`, `timm:NAME` or `factory:package.module:function`"
+        description="`torchvision:NAME`, `timm:NAME`, `efficientnet_lite:NAME` or "
+        "`factory:package.module:function`"
     )
     arguments: dict[str, Any] = Field({}, description="keyword arguments of the architecture")
     weights: PlacedPath | None = Field(
@@ -61,7 +62,7 @@ class NetworkCard(StoredTensors, TrainableCard):
     pretrained: str | None = Field(
         None,
         description="published weights instead of a file, already on this machine: an entry of "
-        "torchvision's enum, as `IMAGENET1K_V2`, or timm's tag, as `a1_in1k`",
+        "torchvision's enum, as `IMAGENET1K_V2`, timm's tag, as `a1_in1k`, or `in1k`",
     )
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
