@@ -69,6 +69,16 @@ def run(tmp_path, write, decaf, workers, prefect_server, reference):
     return run
 
 
+def test_the_cell_at_full_size_has_models_of_the_base_suite():
+    """Six of its thirty, so that a training of either study serves both."""
+    base, cell = (load_study(CONFIGS / f"{name}_paper.yaml") for name in ("base", "cell"))
+    shapes = [model for model in base.models if model.id.startswith("object_shape__")]
+    assert list(cell.models) == shapes
+    assert len(shapes) == 6
+    assert base.workspace == cell.workspace
+    assert (list(cell.paths), cell.paths["cmmr"].seeds) == (["cmmr"], base.paths["cmmr"].seeds)
+
+
 def rows(connection, query):
     return connection.sql(query).fetchall()
 
