@@ -4,16 +4,8 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from random_audit import (
-    METRICS,
-    MODELS,
-    by_cell,
-    model_draws,
-    near,
-    rows_of,
-    source_draws,
-)
-from resampling import bootstrap_ratio, bootstrap_spearman, replicate_means, spearman_rows
+from random_audit import METRICS, by_cell, near, rows_of, source_draws
+from resampling import replicate_means
 
 from decaf.statistics.bootstrap import percentile_interval
 
@@ -68,76 +60,6 @@ def test_differences(audit, catalogue, sides):
         count = min(a_count, b_count)
         assert row["source_count"] == count
         check_limits(row, percentile_interval(a - b, a_means - b_means, count))
-
-
-def means_on_paths(audit, row):
-    """Models that were scored on both paths, and their means there."""
-    models = ["m0"] if row["pair_type"] == "solo" else MODELS
-    cells = by_cell(audit, "stg_profiles")
-    return [
-        [
-            np.mean([each[row["metric"]] for each in cells[model, row["pair_type"], row[side]]])
-            for model in models
-        ]
-        for side in ("path_a", "path_b")
-    ]
-
-
-def drawn_on_paths(means, row):
-    """Replicates of every model's mean on both paths, (2, models, replicates)."""
-    models = ["m0"] if row["pair_type"] == "solo" else MODELS
-    return np.array(
-        [
-            [means[model, row["pair_type"], row[side], row["metric"]][1] for model in models]
-            for side in ("path_a", "path_b")
-        ]
-    )
-
-
-def test_path_ratio_intervals(audit, catalogue):
-    connection = catalogue(audit)
-    rows = rows_of(connection.sql("FROM out_path_ratio_intervals"))
-    assert len(rows) == 2 * 2 * 3 * 3 * len(METRICS)
-    means = resampled_means(audit, source_draws(connection, 500, 91702))
-    for row in rows:
-        a, b = means_on_paths(audit, row)
-        if not any(a):
-            assert row["ratio"] is row["lower_limit"] is row["upper_limit"] is None
-            assert row["replicate_count"] == 0
-            assert "path_a" in row["reason"]
-            continue
-        if row["resampled"] == "models":
-            draws = model_draws(connection, len(a), 500, 91702)
-            reference = bootstrap_ratio(b, a, draws=draws)
-        else:
-            y, x = np.nanmean(drawn_on_paths(means, row), axis=1)
-            ratios = np.divide(x, y, out=np.full(x.shape, np.nan), where=y != 0)
-            reference = percentile_interval(np.mean(b) / np.mean(a), ratios, 9)
-        assert row["ratio"] == near(reference.estimate)
-        assert row["model_count"] == len(a)
-        assert (row["reason"] is None) == (len(a) > 1 or row["resampled"] == "sources")
-        check_limits(row, reference)
-    assert {row["source_count"] for row in rows if row["pair_type"] == "rand"} == {9}
-
-
-def test_rank_transfer_intervals(audit, catalogue):
-    connection = catalogue(audit)
-    rows = rows_of(connection.sql("FROM out_rank_transfer_intervals"))
-    assert len(rows) == 2 * 2 * 3 * 3 * len(METRICS)
-    means = resampled_means(audit, source_draws(connection, 500, 91702))
-    for row in rows:
-        sides = np.round(means_on_paths(audit, row), 12)
-        if row["spearman"] is None:
-            assert row["reason"]
-            assert row["lower_limit"] is row["upper_limit"] is None
-            continue
-        if row["resampled"] == "models":
-            draws = model_draws(connection, sides.shape[1], 500, 91702)
-            reference = bootstrap_spearman(*sides, draws)
-        else:
-            drawn = np.round(drawn_on_paths(means, row), 12)
-            reference = percentile_interval(row["spearman"], spearman_rows(*drawn.mT), 9)
-        check_limits(row, reference)
 
 
 def test_one_model_against_itself(audit, catalogue):
