@@ -17,9 +17,7 @@ from decaf.foundation.names import LONGEST, fault_of, quote
 
 AT_ONCE = 65_536
 """Texts that are Python objects, or rows that are JSON, at a time."""
-SHA256_BYTES, HEX_DIGITS = 32, 64
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-"""Odd number whose products spread over all bits of a word."""
+SHA256_BYTES = 32
 
 
 class Texts(Sequence[str]):
@@ -94,22 +92,8 @@ class Texts(Sequence[str]):
         return pc.sort_indices(self.arrow).to_numpy().astype(np.int64)
 
     def count_distinct(self) -> int:
-        """Number of different texts.
-
-        Digests are compared by their first letters, which takes a tenth of the memory.
-        """
-        sizes = pc.binary_length(self.arrow).to_numpy()
-        if not (sizes == HEX_DIGITS).all():
-            return pc.count_distinct(self.arrow).as_py()
-        letters = np.frombuffer(self.letters, np.uint8).reshape(-1, HEX_DIGITS)
-        words = np.ascontiguousarray(letters[:, :16]).view(np.uint64)
-        keys = words[:, 0] * MULTIPLIER ^ words[:, 1]
-        order = np.argsort(keys)
-        is_same = keys[order[1:]] == keys[order[:-1]]
-        first, second = (self.take(side[is_same]) for side in (order[:-1], order[1:]))
-        if first != second:
-            return pc.count_distinct(self.arrow).as_py()
-        return len(self) - len(first)
+        """Number of different texts."""
+        return pc.count_distinct(self.arrow).as_py()
 
     def to_list(self) -> list[str]:
         """All texts as Python objects."""
