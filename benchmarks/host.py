@@ -192,9 +192,9 @@ def carried_out(study: Study) -> tuple[int, dict[str, float]]:
     """Forward rows of all tasks of a study of one block, and the seconds of every step."""
     open_root(study.warehouse)
     plan = plan_audit(study, study.pair_set())
-    inputs = store_pairs(plan)
+    inputs = store_pairs(study, plan.pairs)
     fit(plan, inputs)
-    work = [make_task(plan, *groups, inputs, None) for groups in plan.by_model.values()]
+    work = [make_task(plan, *groups, inputs, None) for groups in plan.work.by_model.values()]
     TAKEN.clear()
     started, rows = time.process_time(), 0
     for task in work:

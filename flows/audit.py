@@ -36,7 +36,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     every model was left out. If models failed that stay in the plan, the run is incomplete: it is
     neither analysed nor checked.
     """
-    inputs = steps.store(plan)
+    inputs = steps.store(plan.configuration, plan.pairs)
     steps.fit(plan, inputs)
     if plan.needs_workers:
         with connect(

@@ -104,7 +104,7 @@ def assumed_costs(study: Study, rate: Rate, pairs: PairSet | None, pair_count: i
     """
     left_out = []
     if pairs is None:
-        rows = pair_count * sum(states_of_pair(path, study) for path in study.paths.values())
+        rows = pair_count * sum(states_of_pair(path, study.grid) for path in study.paths.values())
         input_bytes = None
         if study.attributions:
             left_out.append(f"{number_of(len(study.attributions), 'attribution method')}")

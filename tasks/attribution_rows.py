@@ -35,7 +35,7 @@ def count_rows_left(plan: AuditPlan) -> Iterator[RowsLeft]:
         key = json_sha256(method.game) if isinstance(method, CoalitionMethod) else name
         games.setdefault(key, []).append(name)
     names_of_block: dict[tuple[str | None, int | None], set[str]] = defaultdict(set)
-    for unit in of_kind(plan.pending, "attribute"):
+    for unit in of_kind(plan.work.pending, "attribute"):
         names_of_block[unit.model_id, unit.block].add(unit.name)
     for card in plan.waiting:
         names_of_block |= {(card.id, block): {*methods} for block in range(len(plan.blocks))}

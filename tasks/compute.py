@@ -65,7 +65,7 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     their input, and ScoringFailed if they failed for another reason; the message names the models
     and reasons.
     """
-    if groups := plan.of_study("train"):
+    if groups := plan.work.of_study("train"):
         announce(f"{number_of(len(groups), 'training')} to do")
         with progress_of(len(groups), "trainings") as progress:
             _prepare(client, plan, groups, inputs, lambda done: progress.advance(done.label, 0))
@@ -78,10 +78,10 @@ def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """
 
     def is_trained(group: tuple[Unit, ...]) -> bool:
-        commit = plan.commit_of(group[0].needs[0])
+        commit = plan.work.commit_of(group[0].needs[0])
         return receipts.exists(plan.store, UNITS, plan.configuration.study, commit)
 
-    groups = list(filter(is_trained, plan.of_study("choose")))
+    groups = list(filter(is_trained, plan.work.of_study("choose")))
     _prepare(client, plan, groups, inputs, lambda _: None)
 
 
@@ -112,7 +112,7 @@ def analyse(plan: AuditPlan, inputs: Path) -> None:
 
 def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
     """Compute units in the process of the flow; each is one commit."""
-    for group in plan.of_study(kind):
+    for group in plan.work.of_study(kind):
         run_task(make_task(plan, group, inputs, None))
 
 

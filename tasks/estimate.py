@@ -12,7 +12,7 @@ import duckdb
 from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.plan import AuditPlan
+from tasks.sizes import Pace
 from tasks.units.kinds import KINDS
 from tasks.units.run_task import UNITS
 from warehouse.commits import receipts
@@ -134,17 +134,17 @@ def estimate_of(store: Storage, study: Study) -> Estimate:
     return estimate
 
 
-def trial_seconds(plan: AuditPlan) -> float | None:
+def trial_seconds(study: Study, pending: Iterable[Unit], paces: Mapping[str, Pace]) -> float | None:
     """Seconds of one worker for all missing units, from the speed of tried models.
 
     None if models were not tried, or if units other than trajectories are missing.
     """
-    stages = {name: path.grid(plan.study.grid).size for name, path in plan.study.paths.items()}
+    stages = {name: path.grid(study.grid).size for name, path in study.paths.items()}
     total = 0.0
-    for unit in plan.pending:
-        if unit.kind == "score" and unit.model_id in plan.sizes.paces:
+    for unit in pending:
+        if unit.kind == "score" and unit.model_id in paces:
             rows = 2 * stages[unit.name] * (unit.row_count or 0)
-            total += rows * plan.sizes.paces[unit.model_id].seconds_per_row
+            total += rows * paces[unit.model_id].seconds_per_row
         elif KINDS[unit.kind].uses_model and unit.kind != "predict":
             return None
     return total or None

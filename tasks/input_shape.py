@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.adapters.base import Adapter
 from decaf.data.coded import first_rows
 from decaf.data.input_store import channels_first, input_file, inputs_at, is_stored
 from decaf.data.pairs import InputSet
@@ -27,7 +29,7 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     """
     study, pairs = scope.study, scope.pairs
     shapes = pairs.input_set.shapes
-    paths = fitted_paths(study, pairs.input_set.digest)
+    paths = fitted_paths(study.paths, study.workspace, pairs.input_set.digest)
     _require_one_shape(study, pairs.input_set)
     types = pairs.pairs.pair_types
     last_rows = len(pairs.pairs) - 1 - first_rows(types.codes[::-1], len(types.values))
@@ -35,7 +37,7 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     count = len(block.input_positions)
     for number in pairs.input_set.extremes:
         try:
-            example = channels_first(sample(study, pairs.input_set, number)())
+            example = channels_first(sample(study.data, study.workspace, pairs.input_set, number)())
             zeros = np.broadcast_to(np.zeros((), example.dtype), (count, *example.shape[1:]))
             if pairs.masks:
                 mask = study.data.read_mask(pairs.masks[number])
@@ -60,15 +62,17 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     )
 
 
-def sample(study: Study, inputs: InputSet, number: int) -> Callable[[], NDArray[Any]]:
+def sample(
+    data: Adapter, workspace: Path, inputs: InputSet, number: int
+) -> Callable[[], NDArray[Any]]:
     """Function that reads a clean input, (1, …), from the input store.
 
     If inputs are not stored yet, the input is read now. Raises DataError if it cannot be read.
     """
-    if is_stored(study.workspace, inputs):
-        file = input_file(study.workspace, inputs).absolute()
+    if is_stored(workspace, inputs):
+        file = input_file(workspace, inputs).absolute()
         return partial(inputs_at, file, inputs.places[[number]], inputs.shape_of(number))
-    return partial(np.asarray, study.data.read_input(inputs.inputs[number])[None])
+    return partial(np.asarray, data.read_input(inputs.inputs[number])[None])
 
 
 def _require_one_shape(study: Study, inputs: InputSet) -> None:

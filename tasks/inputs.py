@@ -7,18 +7,16 @@ from numpy.typing import NDArray
 
 from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.input_store import check_mask, input_file, inputs_at, is_stored, store_inputs
-from decaf.data.pairs import Input, PairSet
+from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.plan.study import Study
-from tasks.plan import AuditPlan
 from tasks.progress import announce
 
 
-def store_pairs(plan: AuditPlan) -> Path:
+def store_pairs(study: Study, pairs: PairSet) -> Path:
     """Verify the pairs; store their clean inputs and masks once.
 
     Returns the file of the inputs. Raises DataError, which names the unusable inputs.
     """
-    study, pairs = plan.configuration, plan.pairs
     is_new = not all(is_stored(study.workspace, input_set) for input_set in pairs.stored_sets)
     if is_new:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
@@ -51,12 +49,11 @@ def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
     return check_features_show(pairs, read_words(pairs, read))
 
 
-def store_foregrounds(plan: AuditPlan) -> Path | None:
+def store_foregrounds(study: Study, foregrounds: InputSet | None) -> Path | None:
     """Store the images that labels need, once; returns their file, or None without such images.
 
     Raises DataError, which names the unusable images.
     """
-    if plan.foregrounds is None:
+    if foregrounds is None:
         return None
-    study = plan.study
-    return store_inputs(study.workspace, plan.foregrounds, study.data.read_input).absolute()
+    return store_inputs(study.workspace, foregrounds, study.data.read_input).absolute()

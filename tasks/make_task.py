@@ -13,7 +13,8 @@ from decaf.data.input_store import input_file
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.worker import TaskModel
-from tasks.plan import SCORED, AuditPlan
+from tasks.plan import AuditPlan
+from tasks.run_work import SCORED
 from tasks.units.bench import BlockPart, Destination, InputFiles, StoredUnits, Task
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
@@ -101,13 +102,13 @@ def _stored_units(
     first, stored_of_block = units[0], ()
     coarser: list[tuple[Unit, str]] = []
     if first.kind in SCORED:
-        stored_of_block = tuple(plan.stored_of_block.get((first.model_id, first.block), ()))
+        stored_of_block = tuple(plan.work.stored_of_block.get((first.model_id, first.block), ()))
         coarser = [plan.coarser[unit.key] for unit in units if unit.key in plan.coarser]
     if kind.is_local:
         return StoredUnits(stored_of_block)
     keys = {unit.key for unit in units}
     commits = {
-        unit.key: plan.commit_of(unit)
+        unit.key: plan.work.commit_of(unit)
         for unit in (*needed, *stored_of_block)
         if unit.key not in keys
     }

@@ -7,6 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.foundation.digests import short
+from decaf.models.card import ModelCard
+from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
 from tasks.make_task import software
@@ -49,7 +51,7 @@ def commit_run(plan: AuditPlan) -> None:
         "started_at": started_at,
         "epsilon": study.epsilon,
         "pairs_digest": plan.pairs.analysed_digest,
-        "unit_count": len(plan.units),
+        "unit_count": len(plan.work.units),
         "score": json.dumps(study.score.identity(), sort_keys=True),
         "config": study.model_dump_json(),
         "software": json.dumps(software(), sort_keys=True),
@@ -64,10 +66,10 @@ def commit_run(plan: AuditPlan) -> None:
     ]
     tables = {
         "runs": _table(RUNS, [run]),
-        "run_units": _unit_rows(plan),
-        "unit_parts": _part_rows(plan),
-        "models": _model_rows(plan),
-        "paths": _path_rows(plan),
+        "run_units": _unit_rows(plan.run_id, plan.work.units),
+        "unit_parts": _part_rows(plan.run_id, plan.work.units),
+        "models": _model_rows(plan.run_id, study.models, plan.work.units),
+        "paths": _path_rows(plan.run_id, study, plan.pairs.input_set.digest),
         "run_remarks": _table(RUN_REMARKS, remarks),
         "class_names": _table(CLASS_NAMES, names),
     }
@@ -95,19 +97,19 @@ def record_forced(plan: AuditPlan) -> str:
     return f"{len(plan.forced)} units of work are computed again"
 
 
-def _unit_rows(plan: AuditPlan) -> Iterator[pa.Table]:
+def _unit_rows(run_id: str, all_units: Sequence[Unit]) -> Iterator[pa.Table]:
     """Rows of ``run_units`` for some units at a time."""
     names = ("kind", "name", "model_id", "block", "row_count")
-    for units in _some_at_a_time(plan.units):
+    for units in _some_at_a_time(all_units):
         columns = {name: [getattr(unit, name) for unit in units] for name in names}
         columns["unit_key"] = [unit.key for unit in units]
-        columns["run_id"] = pa.repeat(plan.run_id, len(units))
+        columns["run_id"] = pa.repeat(run_id, len(units))
         yield pa.table([columns[name] for name in RUN_UNITS.schema.names], schema=RUN_UNITS.schema)
 
 
-def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
+def _part_rows(run_id: str, all_units: Sequence[Unit]) -> Iterator[pa.Table]:
     """Rows of ``unit_parts`` for some units at a time."""
-    for units in _some_at_a_time(plan.units):
+    for units in _some_at_a_time(all_units):
         parts = [unit.parts for unit in units]
         columns: dict[str, Any] = {
             "unit_key": [
@@ -116,7 +118,7 @@ def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
             "part": [part for of_unit in parts for part in of_unit],
             "value": [value for of_unit in parts for value in of_unit.values()],
         }
-        columns["run_id"] = pa.repeat(plan.run_id, len(columns["part"]))
+        columns["run_id"] = pa.repeat(run_id, len(columns["part"]))
         yield pa.table(
             [columns[name] for name in UNIT_PARTS.schema.names], schema=UNIT_PARTS.schema
         )
@@ -126,13 +128,11 @@ def _some_at_a_time(units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
     return (units[first : first + AT_ONCE] for first in range(0, len(units), AT_ONCE))
 
 
-def _model_rows(plan: AuditPlan) -> pa.Table:
-    weights = {
-        unit.model_id: unit.parts["weights"] for unit in plan.units if "weights" in unit.parts
-    }
+def _model_rows(run_id: str, cards: Sequence[ModelCard], units: Sequence[Unit]) -> pa.Table:
+    weights = {unit.model_id: unit.parts["weights"] for unit in units if "weights" in unit.parts}
     rows = [
         {
-            "run_id": plan.run_id,
+            "run_id": run_id,
             "model_id": card.id,
             "position": position,
             "family": card.family,
@@ -141,16 +141,15 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
             "card": card.model_dump_json(),
             "training": card.training_record(),
         }
-        for position, card in enumerate(plan.study.models)
+        for position, card in enumerate(cards)
     ]
     return _table(MODELS, rows)
 
 
-def _path_rows(plan: AuditPlan) -> pa.Table:
-    study, inputs = plan.study, plan.pairs.input_set.digest
+def _path_rows(run_id: str, study: Study, inputs: str) -> pa.Table:
     rows = [
         {
-            "run_id": plan.run_id,
+            "run_id": run_id,
             "path": name,
             "position": position,
             "kind": path.kind,

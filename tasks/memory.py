@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from decaf.data.pair_columns import NOWHERE
 from decaf.data.pairs import PairSet
-from decaf.plan.cluster import LocalWorkers
+from decaf.plan.cluster import Cluster, LocalWorkers
 from decaf.plan.study import Study
 
 FLOAT = 4
@@ -88,12 +88,12 @@ def largest_block(study: Study, pairs: PairSet) -> tuple[NDArray[np.int64], int]
     return positions, state_count
 
 
-def fitting_rows(need: Need, study: Study, free: int) -> int | None:
+def fitting_rows(need: Need, cluster: Cluster, free: int) -> int | None:
     """Rows of a batch that fit the free memory on all local workers at once; 0 if none fit.
 
-    None if the study's batches fit, or if its workers use GPUs or run elsewhere.
+    None if the batches fit, or if the workers use GPUs or run elsewhere.
     """
-    if need.is_on_gpu or not isinstance(study.cluster, LocalWorkers):
+    if need.is_on_gpu or not isinstance(cluster, LocalWorkers):
         return None
-    spare = free // study.cluster.workers - need.total
+    spare = free // cluster.workers - need.total
     return None if spare >= 0 else max(need.rows + spare // max(need.per_row, 1), 0)

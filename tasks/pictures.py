@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from decaf.data.array_images import picture_of
 from decaf.data.input_store import channels_first, input_file, inputs_at
-from decaf.data.pairs import PairBlock
+from decaf.data.pairs import PairBlock, PairSet
 from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.start import ModelMean
@@ -65,7 +66,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
             connection.register("pending", pending)
             values = {"study": study, "run_id": plan.run_id}
             shown_keys += connection.execute(query("pictures/changed"), values).fetchall()
-    store_pairs(plan)
+    store_pairs(plan.study, plan.pairs)
     place = plan.pairs.pairs.pair_ids.places_of({pair_id for pair_id, *_ in shown_keys})
     rows = []
     for pair_id, path, repetition in sorted(set(shown_keys)):
@@ -95,7 +96,8 @@ def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str
     if isinstance(path.start, ModelMean):
         return {"factual": webp(stored[block.plus[0]], INPUT_SIDE)}
     clean = channels_first(stored)
-    states = plan_states(_with_regions(plan, block), clean, {name: path}, plan.study.grid)
+    block = _with_regions(plan.study.workspace, plan.pairs, block)
+    states = plan_states(block, clean, {name: path}, plan.study.grid)
     starts = {
         n: open_starts(plan.start_files[name_of_path]) for name_of_path, n in states.drawn.items()
     }
@@ -120,10 +122,10 @@ def _pictures(plan: AuditPlan, row: int, name: str, repetition: int) -> dict[str
     return ends | {"states": webp(whole, side), "shown_t": grid[steps].tolist()}
 
 
-def _with_regions(plan: AuditPlan, block: PairBlock) -> PairBlock:
-    if not plan.pairs.masks:
+def _with_regions(workspace: Path, pairs: PairSet, block: PairBlock) -> PairBlock:
+    if not pairs.masks:
         return block
-    file = input_file(plan.study.workspace, plan.pairs.mask_set)
+    file = input_file(workspace, pairs.mask_set)
     return replace(block, regions=inputs_at(file, block.mask_positions, block.mask_shape))
 
 

@@ -1,6 +1,5 @@
 """Plan an audit: list its units, and find those that are not committed yet."""
 
-from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,8 +23,9 @@ from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
 from tasks.editions import FIRST, Editions, plain_key, read_editions, select_forced
 from tasks.missing_inputs import missing_inputs
-from tasks.reasons import Reason, history, reasons_of
+from tasks.reasons import history, reasons_of
 from tasks.refining import continue_grids, refine_stages
+from tasks.run_work import RunWork
 from tasks.runs import newest_run
 from tasks.sizes import ChosenSizes, Pace, fill_block_size, fill_cluster, measured_block_size
 from tasks.stops import is_scored, stops_of
@@ -42,16 +42,13 @@ from warehouse.storage import Storage
 
 PREPARING = [kind for kind in KINDS.values() if kind.prepares]
 OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
-SCORED = ("predict", "score")
-"""Kinds of units that go through a model together."""
 ROUTED = ("score", "route")
 """Kinds of units whose results show whether means still move with more stages."""
-EMPTY: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """Units of a study, and the reason of each that has to be computed."""
+    """A study with its models, pairs and warehouse, and the work of its run."""
 
     configuration: Study
     """Configured study, with the chosen workers and blocks."""
@@ -63,12 +60,7 @@ class AuditPlan:
     pairs: PairSet
     foregrounds: InputSet | None
     """Images that the study's labels need."""
-    units: tuple[Unit, ...]
-    """Units in an order in which each comes after those that it needs."""
-    committed: Mapping[str, str]
-    """Commits by the keys of the units that they hold."""
-    reasons: tuple[Reason | None, ...]
-    """Reason to compute each unit; None if its result is stored."""
+    work: RunWork
     remarks: tuple[str, ...]
     """Sentences about data that the run leaves out."""
     is_finished: bool
@@ -85,25 +77,7 @@ class AuditPlan:
     @cached_property
     def run_id(self) -> str:
         """Digest of the plan; a resumed run has the same id."""
-        return run_id_of(self.study, self.units, self.pairs)
-
-    def up_to(self, stops: Mapping[str, int], since: Mapping[str, int] = EMPTY) -> "AuditPlan":
-        """Restrict the plan to the first blocks of some models; ``stops`` has their numbers.
-
-        ``since`` has numbers of blocks that are already scored. Other models keep all blocks.
-        """
-        planned = [
-            (unit, None if unit.model_id in since and is_scored(unit, since) else reason)
-            for unit, reason in zip(self.units, self.reasons, strict=True)
-            if is_scored(unit, stops)
-        ]
-        units, reasons = (tuple(each[place] for each in planned) for place in range(2))
-        return replace(self, units=units, reasons=reasons)
-
-    @cached_property
-    def pending(self) -> list[Unit]:
-        """Units that have to be computed."""
-        return [unit for unit, why in zip(self.units, self.reasons, strict=True) if why]
+        return run_id_of(self.study, self.work.units, self.pairs)
 
     @cached_property
     def blocks(self) -> list[Rows]:
@@ -111,54 +85,27 @@ class AuditPlan:
         return self.study.blocks(self.pairs)
 
     @cached_property
-    def stored_of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
-        """Scored units with stored results, by model and block."""
-        units: dict[tuple[str | None, int | None], list[Unit]] = {}
-        for unit, why in zip(self.units, self.reasons, strict=True):
-            if unit.kind in SCORED and why is None:
-                units.setdefault((unit.model_id, unit.block), []).append(unit)
-        return units
-
-    @cached_property
     def coarser(self) -> dict[str, tuple[Unit, str]]:
         """Stored units of coarser grids, with their commits, by keys of units to be scored."""
-        pending = of_kind(self.pending, "score")
-        open_blocks = {(unit.model_id, unit.block) for unit in pending}
-        done = {
-            self.committed[unit.key]
-            for unit in of_kind(self.units, "score")
-            if unit.key in self.committed and (unit.model_id, unit.block) not in open_blocks
-        }
-        return find_coarser(self.store, self.study, pending, done)
+        pending = of_kind(self.work.pending, "score")
+        return find_coarser(self.store, self.study, pending, self.work.scored_commits)
 
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
         """Reveal paths, fitted to the clean inputs."""
-        return fitted_paths(self.study, self.pairs.input_set.digest)
+        return fitted_paths(self.study.paths, self.study.workspace, self.pairs.input_set.digest)
 
     @cached_property
     def start_files(self) -> dict[str, Path]:
         """File of the random starts of each path, if it has any."""
-        fits = of_kind(self.units, "fit")
-        return {unit.name: starts_file(unit, self.study) for unit in fits}
+        fits = of_kind(self.work.units, "fit")
+        return {unit.name: starts_file(unit, self.study.workspace) for unit in fits}
 
     @cached_property
     def source_ids(self) -> NDArray[np.str_]:
         """(n_sources,) names of all sources, sorted."""
         pairs = self.pairs.pairs
         return pairs.sources.values.take(pairs.source_order).to_numpy()
-
-    @cached_property
-    def commits(self) -> Mapping[str, str]:
-        """Keys of commits by keys of units, for stored units and planned ones."""
-        new: dict[str, str] = {}
-        for group in group_units(self.pending):
-            new |= dict.fromkeys((unit.key for unit in group), commit_key(group))
-        return ChainMap(new, self.committed)
-
-    def commit_of(self, unit: Unit) -> str:
-        """Key of the commit that stores a unit, now or later."""
-        return self.committed.get(unit.key) or self.commits[unit.key]
 
     def batch_size(self, model_id: str | None) -> int:
         """Rows of a forward pass of a model, from its trial or from the configuration."""
@@ -169,24 +116,12 @@ class AuditPlan:
     @property
     def is_done(self) -> bool:
         """True if the run was completed and checked, and no result is missing."""
-        return self.is_finished and not any(self.reasons)
+        return self.is_finished and not self.work.pending
 
     @property
     def needs_workers(self) -> bool:
         """True if workers have anything to train or compute."""
-        return bool(self.waiting or self.by_model)
-
-    @property
-    def by_model(self) -> dict[str, list[tuple[Unit, ...]]]:
-        """Groups of units to compute by model, so that a worker loads each model once."""
-        work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in self.study.models}
-        for group in group_units(unit for unit in self.pending if unit.model_id is not None):
-            work[group[0].model_id].append(group)
-        return {model_id: groups for model_id, groups in work.items() if groups}
-
-    def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
-        """Groups of units of one kind that have to be computed."""
-        return list(group_units(of_kind(self.pending, kind)))
+        return bool(self.waiting or self.work.by_model)
 
 
 def plan_units(
@@ -306,9 +241,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         store=store,
         pairs=pairs,
         foregrounds=scope.foregrounds,
-        units=units,
-        committed=committed,
-        reasons=reasons_of(units, committed, before, lost),
+        work=RunWork(units, committed, reasons_of(units, committed, before, lost)),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks, *remark_default_epsilon(study)])),
         is_finished=run_id in finished,
         is_current=run_id == newest

@@ -35,7 +35,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     If a study has many pairs, blocks of about 100,000 pairs are counted, evenly spread, and the
     counts are scaled up. Raises DataError if inputs cannot be paired or read.
     """
-    paths = fitted_paths(study, pairs.input_set.digest)
+    paths = fitted_paths(study.paths, study.workspace, pairs.input_set.digest)
     if not all(input_file(study.workspace, input_set).exists() for input_set in pairs.stored_sets):
         study.data.verify(pairs)
     planned = naive = 0

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.cluster import (
-    Demand,
-    LocalWorkers,
-    choose_cluster,
-)
+from decaf.plan.cluster import Cluster, Demand, LocalWorkers, choose_cluster
 from decaf.plan.sizes import Load, block_size
 from decaf.plan.study import Study
 from decaf.reveal.path import RevealPath
@@ -94,7 +91,7 @@ def fill_block_size(study: Study, pairs: PairSet, store: Storage) -> tuple[Study
     if is_open:
         recorded = _recorded_size(store, study.study, len(pairs.pairs))
         size = recorded or block_size(
-            load_of(study, pairs), _worker_count(study), can_stop=study.stop is not None
+            load_of(study, pairs), _worker_count(study.cluster), can_stop=study.stop is not None
         )
         study = study.model_copy(update={"sources_per_block": size})
         is_open = recorded is None
@@ -120,24 +117,23 @@ def measured_block_size(
     """
     slowest = max((pace.seconds_per_row for pace in paces.values()), default=0.0)
     size = block_size(
-        *(load_of(study, pairs), _worker_count(study, worker_count)),
+        *(load_of(study, pairs), _worker_count(study.cluster, worker_count)),
         can_stop=study.stop is not None,
         seconds_per_row=slowest,
     )
     return min(size, study.sources_per_block or size)
 
 
-def block_seconds(study: Study, load: Load, pace: Pace) -> float:
+def block_seconds(sources_per_block: int, load: Load, pace: Pace) -> float:
     """Approximate seconds of a model for the states of a block."""
-    sources = min(study.sources_per_block or load.source_count, load.source_count)
-    return sources * load.states_per_source * pace.seconds_per_row
+    return min(sources_per_block, load.source_count) * load.states_per_source * pace.seconds_per_row
 
 
 def load_of(study: Study, pairs: PairSet) -> Load:
     """Work of a study for each source; reads one input."""
     types, source_count = pairs.pairs.pair_types.counts(), len(pairs.pairs.sources.values)
     states = len(pairs.inputs) + sum(
-        states_of_pair(path, study)
+        states_of_pair(path, study.grid)
         * sum(
             count
             for pair_type, count in types.items()
@@ -156,27 +152,28 @@ def load_of(study: Study, pairs: PairSet) -> Load:
     )
 
 
-def states_of_pair(path: RevealPath, study: Study) -> int:
+def states_of_pair(path: RevealPath, default_grid: NDArray[np.float64]) -> int:
     """Number of states of a pair on a path, before equal states are merged.
 
     Without a common start, the path mixes the scores of four clean inputs.
     """
     if not path.has_common_start:
         return 4
-    return 2 * path.repetitions * path.grid(study.grid).size
+    return 2 * path.repetitions * path.grid(default_grid).size
 
 
 def _input_bytes(study: Study, pairs: PairSet) -> int:
     """Bytes of an input as models take it; of a largest one if shapes differ."""
+    inputs = pairs.input_set
     try:
-        stored = sample(study, pairs.input_set, pairs.input_set.extremes[-1])()
+        stored = sample(study.data, study.workspace, inputs, inputs.extremes[-1])()
     except DataError:  # the run names all unreadable inputs when it stores them
         return 1
     return max(stored.size * FLOAT if stored.dtype.itemsize == 1 else stored.nbytes, 1)
 
 
-def _worker_count(study: Study, otherwise: int = 1) -> int:
-    return study.cluster.workers if isinstance(study.cluster, LocalWorkers) else otherwise
+def _worker_count(cluster: Cluster | None, otherwise: int = 1) -> int:
+    return cluster.workers if isinstance(cluster, LocalWorkers) else otherwise
 
 
 def _file_bytes(card: object) -> int:

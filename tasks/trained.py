@@ -56,7 +56,7 @@ def assign_checkpoints(
         if choice is not None:
             chosen = read_unit(store, study.study, commits[choice.key], choice.key, "chosen_epochs")
             audited = [card.at_epoch(epoch) for epoch in chosen["epoch"].to_pylist()]
-        file = checkpoint(training, study, card)
+        file = checkpoint(training, study.workspace, card)
         cards += [each.with_checkpoint(file) for each in audited]
         trained_by |= dict.fromkeys((each.id for each in audited), training)
     return TrainedModels(tuple(cards), tuple(waiting), trained_by)

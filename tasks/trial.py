@@ -50,8 +50,9 @@ from tasks.cluster.workers import connect
 from tasks.input_shape import sample
 from tasks.make_task import task_model
 from tasks.memory import FLOAT, Footprint, largest_block
-from tasks.plan import SCORED, AuditPlan
+from tasks.plan import AuditPlan
 from tasks.progress import announce
+from tasks.run_work import SCORED
 from tasks.sizes import Pace
 
 CHEAP = 100
@@ -306,7 +307,7 @@ def _refuse_columns(tasks: Mapping[str, TaskModel]) -> dict[str, DecafError]:
 
 def scored_models(plan: AuditPlan) -> dict[str, TaskModel]:
     """Models with units to score, by id."""
-    units = {unit.model_id: unit for unit in plan.pending if unit.kind in SCORED}
+    units = {unit.model_id: unit for unit in plan.work.pending if unit.kind in SCORED}
     return {model_id: task_model(plan, (unit,)) for model_id, unit in units.items()}
 
 
@@ -323,7 +324,7 @@ def _try(
     tasks = {model_id: task for model_id, task in tasks.items() if model_id not in unusable}
     if tasks:
         most = "at most " if plan.may_stop else ""
-        todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
+        todo = f"{most}{number_of(len(plan.work.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(tasks), 'model')} first")
 
     def note(named_model: tuple[str, TriedModel]) -> None:
@@ -348,7 +349,7 @@ def trials_of(
     study, inputs = plan.study, plan.pairs.input_set
 
     def read(positions: Sequence[int]) -> tuple[Callable[[], NDArray[Any]], ...]:
-        return tuple(sample(plan.configuration, inputs, place) for place in positions)
+        return tuple(sample(study.data, study.workspace, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)

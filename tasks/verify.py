@@ -1,10 +1,11 @@
 """Check the warehouse, and end the run if a check fails."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from decaf.errors import ChecksFailed, ScoringFailed, WarehouseError
-from tasks.plan import AuditPlan
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
 from tasks.units.scope import of_kind
 from warehouse.query.catalog import connect
 from warehouse.query.checks import CheckResult, run_checks
@@ -53,19 +54,19 @@ def verify(
     return results
 
 
-def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
+def too_many_quarantined(store: Storage, study: Study, units: Iterable[Unit]) -> dict[str, str]:
     """Messages by model for models with more quarantined trajectories than the study allows.
 
     A model without any finite trajectory always gets one.
     """
-    with connect_whole(plan.store, plan.study.study) as connection:
+    with connect_whole(store, study.study) as connection:
         withheld = connection.sql(
             "SELECT unit_key, count(*) FROM stg_quarantine WHERE study = $study GROUP BY ALL",
-            params={"study": plan.study.study},
+            params={"study": study.study},
         ).fetchall()
     of_unit = dict(withheld)
-    total, quarantined, limit = Counter(), Counter(), plan.study.quarantine
-    for unit in of_kind(plan.units, "score"):
+    total, quarantined, limit = Counter(), Counter(), study.quarantine
+    for unit in of_kind(units, "score"):
         total[unit.model_id] += unit.row_count
         quarantined[unit.model_id] += of_unit.get(unit.key, 0)
     return {
@@ -77,9 +78,9 @@ def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
     }
 
 
-def refuse_quarantined(plan: AuditPlan) -> None:
+def refuse_quarantined(store: Storage, study: Study, units: Iterable[Unit]) -> None:
     """Raise ScoringFailed, which names the models, if too many trajectories are quarantined."""
-    if problems := too_many_quarantined(plan):
+    if problems := too_many_quarantined(store, study, units):
         lines = (f"{model_id}: {problem}" for model_id, problem in problems.items())
         raise ScoringFailed("\n".join(lines))
 

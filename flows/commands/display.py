@@ -32,6 +32,7 @@ from tasks.plan import AuditPlan
 from tasks.progress import clock
 from tasks.reasons import misses
 from tasks.row_counts import count_rows
+from tasks.run_work import RunWork
 from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import connect_whole, query_readable_files
@@ -125,11 +126,11 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
     """Print the plan of a run; if ``explained``, with the reason of each unit to compute."""
     if planned.waiting:
         _print_waiting(console, planned)
-    _print_units(console, planned)
+    _print_units(console, planned.run_id, planned.work)
     if explained:
-        _print_misses(console, planned)
+        _print_misses(console, planned.work)
     _print_rows_left(console, planned)
-    if planned.pending:
+    if planned.work.pending:
         print_estimate(console, planned)
     elif not planned.is_done:
         console.print("all units are committed; a run only repeats means, checks and report")
@@ -146,14 +147,14 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
             say(console, remark)
 
 
-def _print_units(console: Console, planned: AuditPlan) -> None:
+def _print_units(console: Console, run_id: str, work: RunWork) -> None:
     """Print planned and missing units of work by model and kind."""
-    kinds = list(dict.fromkeys(unit.kind for unit in planned.units))
-    counts = Counter((unit.model_id, unit.kind) for unit in planned.units)
-    pending_counts = Counter((unit.model_id, unit.kind) for unit in planned.pending)
+    kinds = list(dict.fromkeys(unit.kind for unit in work.units))
+    counts = Counter((unit.model_id, unit.kind) for unit in work.units)
+    pending_counts = Counter((unit.model_id, unit.kind) for unit in work.pending)
     columns = ("model", "units", "cached", *(f"to {kind}" for kind in kinds))
-    table = table_of(f"run {planned.run_id[:12]}", columns)
-    for model_id in dict.fromkeys(unit.model_id for unit in planned.units):
+    table = table_of(f"run {run_id[:12]}", columns)
+    for model_id in dict.fromkeys(unit.model_id for unit in work.units):
         total = sum(counts[model_id, kind] for kind in kinds)
         missing = [pending_counts[model_id, kind] for kind in kinds]
         name = Text(model_id or "all models")
@@ -181,9 +182,10 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
 
 def print_estimate(console: Console, planned: AuditPlan) -> None:
     """Print the time for the missing units, estimated from similar work or from the trial."""
-    estimate = estimate_of(planned.store, planned.study)
-    seconds, source = estimate.seconds(count_work(planned.pending)), "earlier work"
-    if seconds is None and (by_trial := trial_seconds(planned)):
+    study, pending = planned.study, planned.work.pending
+    estimate = estimate_of(planned.store, study)
+    seconds, source = estimate.seconds(count_work(pending)), "earlier work"
+    if seconds is None and (by_trial := trial_seconds(study, pending, planned.sizes.paces)):
         seconds, source = by_trial / estimate.workers, "the trial of the models"
     if seconds is None or planned.waiting:
         say(console, "time: no estimate; no similar unit was computed or tried yet")
@@ -204,9 +206,9 @@ def _print_waiting(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def _print_misses(console: Console, planned: AuditPlan) -> None:
+def _print_misses(console: Console, work: RunWork) -> None:
     """Print why units have to be computed: changed ones first, then those that depend on them."""
-    missing = misses(planned.units, planned.reasons)
+    missing = misses(work.units, work.reasons)
     if not missing:
         console.print("all units are committed; nothing to explain")
         return

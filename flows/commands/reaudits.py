@@ -267,7 +267,7 @@ def _print_plan(
     store = open_warehouse(study.warehouse)
     diff = discover(study, store, pairs, only)
     planned = plan_audit(diff.audited_study, pairs) if diff.audited_study.models else None
-    pending = planned.pending if planned else []
+    pending = planned.work.pending if planned else []
     _print_changes(console, diff, Counter(unit.model_id for unit in pending))
     unusable = {}
     if planned and pending:

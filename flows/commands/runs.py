@@ -1,17 +1,23 @@
 """Carry out ``decaf run``: compute the missing units of a study, and print its results."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import load_study
+from flows.commands import display
+from flows.commands.reaudits import refuse_registry
+from flows.launch import launch
 from tasks.cluster import fork_server
-
-if TYPE_CHECKING:
-    from tasks.plan import AuditPlan
+from tasks.hold import hold_warehouse
+from tasks.manifest import record_forced
+from tasks.missing_inputs import name_pairs
+from tasks.pictures import are_stored
+from tasks.plan import AuditPlan, plan_audit
+from tasks.progress import announce
+from tasks.verify import refuse_quarantined
 
 
 def run(
@@ -33,16 +39,7 @@ def run(
     study = load_study(config, overrides)
     if is_whole:
         study = study.to_the_end()
-    fork_server.begin_if_new(study)  # it starts while the modules below are imported
-    from flows.commands import display
-    from flows.commands.reaudits import refuse_registry
-    from flows.launch import launch
-    from tasks.hold import hold_warehouse
-    from tasks.manifest import record_forced
-    from tasks.missing_inputs import name_pairs
-    from tasks.plan import plan_audit
-    from tasks.progress import announce
-
+    fork_server.begin_if_new(study)  # it starts while this process plans, about 2 s of a core
     refuse_registry(study, "run")
     with hold_warehouse(study) as store:
         plan = plan_audit(study, name_pairs(study), force)
@@ -57,7 +54,7 @@ def run(
                 fork_server.begin(plan.configuration.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             try:
-                from flows.audit import audit
+                from flows.audit import audit  # which imports Dask
 
                 launch(audit, config, plan)
             except ModelsFailed:
@@ -66,17 +63,15 @@ def run(
     display.results(console, store, study)
 
 
-def _show_finished(console: Console, plan: "AuditPlan") -> None:
-    from tasks.pictures import are_stored
-    from tasks.verify import refuse_quarantined
-
-    refuse_quarantined(plan)
+def _show_finished(console: Console, plan: AuditPlan) -> None:
+    refuse_quarantined(plan.store, plan.study, plan.work.units)
     report = plan.study.report_file
     if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
-        from tasks.publish import show_again
+        from tasks.publish import show_again  # which imports charts
 
         show_again(plan)
+    count = len(plan.work.units)
     console.print(
-        f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "
+        f"nothing to do: all {count} units of study {plan.study.study} are committed "
         f"(run {plan.run_id[:12]}); no forward pass was made"
     )

@@ -25,7 +25,7 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
         say(console, blocks)
     load = load_of(plan.configuration, plan.pairs)
     for model_id, pace in plan.sizes.paces.items():
-        seconds = block_seconds(plan.configuration, load, pace)
+        seconds = block_seconds(plan.configuration.sources_per_block, load, pace)
         say(
             console,
             f"{model_id}: {blocks}, batches of {number_of(pace.batch_size, 'row')}, about "

@@ -40,7 +40,7 @@ def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footp
         f"{decimal(need.batch)} a batch of {number_of(need.rows, 'row')}{host_text}",
     )
     free = free_memory()
-    if (fitting := fitting_rows(need, study, free)) is not None:
+    if (fitting := fitting_rows(need, study.cluster, free)) is not None:
         workers = study.cluster.workers
         remedy = f"'batch_size: {fitting}', or " if fitting else ""
         warn(

@@ -183,10 +183,9 @@ def watch_entries(
 
 def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
     """Record the stops of a run's models; returns the plan of the scored blocks, the new run."""
-    stopped = plan.up_to(watch.scored)
-    study = plan.study.study
-    commit_stops(plan.store, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)
-    nothing_left = (None,) * len(stopped.units)
-    stopped = replace(stopped, committed=stopped.commits, reasons=nothing_left, may_stop=False)
+    work = plan.work.up_to(watch.scored).all_done()
+    stopped = replace(plan, work=work, may_stop=False)
+    run_ids = stopped.run_id, plan.run_id
+    commit_stops(plan.store, plan.study.study, *run_ids, watch.stops(), watch.looks)
     commit_run(stopped)
     return stopped

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def compute(
     next, so the number of models in progress is one more than that of workers. After a failed
     model, the others continue; after a write error of the disk, no further model is started.
     """
-    images = store_labelled(plan)
+    images = store_labelled(plan.study, plan.foregrounds)
     refusals: list[BaseException] = []
 
     def error_of_model(rank: int, model_id: str, groups: computing.Groups) -> BaseException | None:
@@ -88,14 +89,13 @@ def compute(
             refusals.append(error)
         return error
 
-    work = {
-        model_id: groups for model_id, groups in plan.by_model.items() if model_id not in skipped
-    }
+    by_model = plan.work.by_model.items()
+    work = {model_id: groups for model_id, groups in by_model if model_id not in skipped}
     for model_id, error in skipped.items() if work else ():  # without work the run ends with it
         announce(f"{model_id} is left out: {error}")
     estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())
-    remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in skipped))
+    remaining = Remaining(estimate, (u for u in plan.work.pending if u.model_id not in skipped))
     count = sum(len(group) for groups in work.values() for group in groups)
     with (
         progress_of(count, "units of work", remaining.seconds) as progress,
@@ -131,8 +131,8 @@ def compute_until_known(
     going = [card.id for card in plan.study.models]
     while going:
         goal = dict(watched.scored)
-        part = plan.up_to(goal, scored)
-        if part.by_model or not scored:
+        part = replace(plan, work=plan.work.up_to(goal, scored))
+        if part.work.by_model or not scored:
             errors |= compute(client, part, inputs, {} if scored else models.failed)
         scored = goal
         going = look(watched, [name for name in going if name not in {**models.failed, **errors}])
@@ -149,7 +149,7 @@ def watch(models: ModelsUnderAudit, plan: AuditPlan) -> Watch:
 @partial(step, name="quarantine")
 def quarantine(plan: AuditPlan) -> dict[str, BaseException]:
     """Errors of the models with more trajectories in quarantine than the study allows."""
-    problems = too_many_quarantined(plan)
+    problems = too_many_quarantined(plan.store, plan.study, plan.work.units)
     return {model_id: ScoringFailed(problem) for model_id, problem in problems.items()}
 
 

@@ -1,7 +1,7 @@
 """Fit reveal paths to the clean inputs of a study, and draw their random starts."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class Fit(Kind):
         """One unit for every path that needs it."""
         study, inputs = scope.study, scope.pairs.input_set.digest
         for name, path in study.paths.items():
-            if path.fitted_file(_folder(study), inputs) or path.has_drawn_start:
+            if path.fitted_file(_folder(study.workspace), inputs) or path.has_drawn_start:
                 parts = {
                     "inputs": inputs,
                     "pairs": scope.pairs.digest,
@@ -59,11 +59,11 @@ class Fit(Kind):
         """
         (unit,) = units
         task, files = bench.task, self.files(unit, bench.task.study)
-        path = fitted_paths(task.study, unit.parts["inputs"])[unit.name]
+        path = fitted_paths(task.study.paths, task.study.workspace, unit.parts["inputs"])[unit.name]
         for file in files:
             if file.exists() and EDITION not in unit.parts:
                 continue
-            if file == starts_file(unit, task.study):
+            if file == starts_file(unit, task.study.workspace):
                 stored = channels_first(open_inputs(task.files.clean))
                 draws = _draws(path, bench, stored)
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
@@ -77,25 +77,27 @@ class Fit(Kind):
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """File of the fit, and file of random starts, which may depend on the fit."""
         path = study.paths[unit.name]
-        fitted = path.fitted_file(_folder(study), unit.parts["inputs"])
-        starts = starts_file(unit, study) if path.has_drawn_start else None
+        fitted = path.fitted_file(_folder(study.workspace), unit.parts["inputs"])
+        starts = starts_file(unit, study.workspace) if path.has_drawn_start else None
         return tuple(file for file in (fitted, starts) if file is not None)
 
 
-def fitted_paths(study: Study, inputs_digest: str) -> dict[str, RevealPath]:
-    """Reveal paths with the files of their fits to the study's clean inputs."""
-    folder = _folder(study)
-    return {name: path.fitted(folder, inputs_digest) for name, path in study.paths.items()}
+def fitted_paths(
+    paths: Mapping[str, RevealPath], workspace: Path, inputs_digest: str
+) -> dict[str, RevealPath]:
+    """Reveal paths with the files of their fits to the clean inputs."""
+    folder = _folder(workspace)
+    return {name: path.fitted(folder, inputs_digest) for name, path in paths.items()}
 
 
-def starts_file(unit: Unit, study: Study) -> Path:
+def starts_file(unit: Unit, workspace: Path) -> Path:
     """File of the random starts of a path; its name depends on their parts."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
-    return _folder(study) / f"starts-{short(json_sha256(parts))}.npy"
+    return _folder(workspace) / f"starts-{short(json_sha256(parts))}.npy"
 
 
-def _folder(study: Study) -> Path:
-    return (study.workspace / "fitted").absolute()
+def _folder(workspace: Path) -> Path:
+    return (workspace / "fitted").absolute()
 
 
 def _draws(path: RevealPath, bench: Bench, stored: NDArray[Any]) -> Iterator[Words]:

@@ -45,7 +45,7 @@ class Train(Kind):
         (unit,) = units
         study = bench.task.study
         card = _first_card(unit, study)
-        last = checkpoint(unit, study, card)
+        last = checkpoint(unit, study.workspace, card)
         card.train(last, choose_device(study.device))
         made_files = [
             (file, epoch, json.dumps(read_outcome(file)))
@@ -56,7 +56,7 @@ class Train(Kind):
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """Final file of the training, and files of the epochs that it keeps."""
         card = _first_card(unit, study)
-        return tuple(_files(card, checkpoint(unit, study, card)).values())
+        return tuple(_files(card, checkpoint(unit, study.workspace, card)).values())
 
 
 def has_recipe(card: ModelCard) -> TypeGuard[TrainableCard]:
@@ -70,10 +70,10 @@ def training_of(card: TrainableCard, trainings: Iterable[Unit]) -> Unit:
     return next(unit for unit in trainings if parts.items() <= unit.parts.items())
 
 
-def checkpoint(unit: Unit, study: Study, card: TrainableCard) -> Path:
+def checkpoint(unit: Unit, workspace: Path, card: TrainableCard) -> Path:
     """Final file of a training; other recipes and editions have other files."""
     file = f"{unit.name}-{unit.key}{card.trained_suffix}"
-    return (study.workspace / "checkpoints" / file).absolute()
+    return (workspace / "checkpoints" / file).absolute()
 
 
 def _first_card(unit: Unit, study: Study) -> TrainableCard:

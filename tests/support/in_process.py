@@ -24,7 +24,7 @@ def planned(study, force=()):
 def reasons(plan):
     """Why units have to be computed: how many, by kind and reason."""
     found = Counter()
-    for miss in misses(plan.units, plan.reasons):
+    for miss in misses(plan.work.units, plan.work.reasons):
         found[miss.kind, *miss.reason] += miss.unit_count
     return dict(found)
 
@@ -34,7 +34,7 @@ def train(study, pairs=None):
     open_root(study.warehouse)
     pairs = pairs or study.pair_set()
     plan = plan_audit(study, pairs)
-    for group in (*plan.of_study("train"), *plan.of_study("choose")):
+    for group in (*plan.work.of_study("train"), *plan.work.of_study("choose")):
         run_task(make_task(plan, group, NO_INPUTS, None))
     return plan_audit(study, pairs)
 
@@ -42,11 +42,11 @@ def train(study, pairs=None):
 def compute(study, pairs=None):
     """Compute everything but the analyses; the plan before it."""
     plan = train(study, pairs)
-    inputs = store_pairs(plan)
+    inputs = store_pairs(study, plan.pairs)
     commit_run(plan)
     fit(plan, inputs)
-    images = store_foregrounds(plan)
-    for groups in plan.by_model.values():
+    images = store_foregrounds(plan.study, plan.foregrounds)
+    for groups in plan.work.by_model.values():
         for group in groups:
             run_task(make_task(plan, group, inputs, images))
     return plan
@@ -55,5 +55,5 @@ def compute(study, pairs=None):
 def checkpoints(study):
     """Final files of the trainings of a study, present or future, by the model's id."""
     plan = planned(study)
-    trainings = [unit for unit in plan.units if unit.kind == "train"]
+    trainings = [unit for unit in plan.work.units if unit.kind == "train"]
     return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}

@@ -45,7 +45,7 @@ def trained(given):
 
 
 def explained(study):
-    units = of_kind(in_process.train(study).units, "explain")
+    units = of_kind(in_process.train(study).work.units, "explain")
     return {(unit.model_id, unit.name): unit for unit in units}
 
 
@@ -92,14 +92,14 @@ def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
 
 def test_baselines_are_part_of_what_a_run_is(trained):
     plan = planned(trained)
-    others = [unit for unit in plan.units if unit.kind != "explain"]
+    others = [unit for unit in plan.work.units if unit.kind != "explain"]
     assert plan.run_id != run_id_of(plan.study, others, plan.pairs)
-    baselines = of_kind(plan.pending, "explain")
-    assert baselines == of_kind(plan.units, "explain")
+    baselines = of_kind(plan.work.pending, "explain")
+    assert baselines == of_kind(plan.work.units, "explain")
     run_task(task(trained, baselines[0]))
     after = planned(trained)
     assert after.run_id == plan.run_id
-    assert of_kind(after.pending, "explain") == baselines[1:]
+    assert of_kind(after.work.pending, "explain") == baselines[1:]
 
 
 def test_a_worker_commits_scores_and_costs_once(trained):

@@ -120,7 +120,7 @@ def test_the_mean_is_that_of_each_model_bit_by_bit(photos, tmp_path):
     paths = {"decaf": {"kind": "removal", "baseline": "mean"}}
     study = Study(**settings(tmp_path, {"kind": "grid"}, models, paths=paths))
     plan = in_process.compute(study)
-    keys = {(unit.model_id, unit.key) for unit in plan.units if unit.kind == "score"}
+    keys = {(unit.model_id, unit.key) for unit in plan.work.units if unit.kind == "score"}
     assert len({key for _, key in keys}) == len(keys), "the mean is a part of what is scored"
     for card in study.models:
         alone = study.model_copy(update={"models": (card,)})
@@ -184,11 +184,11 @@ def test_a_changed_mask_is_scored_again_with_its_block_alone(photos, tmp_path):
     study = Study(**given)
     in_process.compute(study)
     before = fetched(study.warehouse, SCORES)
-    assert plan_audit(study, study.pair_set()).pending == []
+    assert plan_audit(study, study.pair_set()).work.pending == []
     file = tmp_path / "masks" / f"{photos[2].removesuffix('.png')}_head.png"
     Image.fromarray(np.eye(SIZE, dtype=np.uint8)).save(file)
     plan = plan_audit(study, study.pair_set())
-    assert {unit.block for unit in plan.pending if unit.block is not None} == {2}
+    assert {unit.block for unit in plan.work.pending if unit.block is not None} == {2}
     in_process.compute(study)
     differs = [a != b for a, b in zip(before, fetched(study.warehouse, SCORES), strict=True)]
     assert differs == [place == 3 * 2 for place in range(3 * COUNT)]

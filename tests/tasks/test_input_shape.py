@@ -1,7 +1,5 @@
 """Remarks on the size of images before they are stored: squares of 16 px."""
 
-from types import SimpleNamespace
-
 import pytest
 from own_data import COLUMNS, rows_of_squares, write_table
 from PIL import Image
@@ -31,7 +29,7 @@ def remarks(study):
 
 def stored(study):
     """Store the inputs, as the first step of a run."""
-    store_pairs(SimpleNamespace(configuration=study, pairs=study.pair_set()))
+    store_pairs(study, study.pair_set())
 
 
 def test_models_that_resize_are_named_once_for_each_size(tmp_path):

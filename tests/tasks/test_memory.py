@@ -6,6 +6,7 @@ import pytest
 import torch
 from small_studies import network_card, of_scenes
 
+from decaf.plan.cluster import LocalWorkers, SchedulerAddress
 from decaf.plan.study import Study
 from decaf.scoring import footprint
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -59,15 +60,13 @@ def test_the_largest_batch_and_the_inputs_of_a_block_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(("free", "rows"), [(2000, None), (1960, 6), (1800, 0)])
-def test_a_batch_that_fits_is_named_where_workers_have_no_room(tmp_path, free, rows):
-    study, _ = scored(tmp_path, cluster={"kind": "local", "workers": 2})
+def test_a_batch_that_fits_is_named_where_workers_have_no_room(free, rows):
     need = Need("net", False, 8, held=800, inputs=100, batch=100, total=1000, per_row=10, locked=0)
-    assert fitting_rows(need, study, free) == rows
+    assert fitting_rows(need, LocalWorkers(workers=2), free) == rows
 
 
-def test_room_of_a_gpu_or_of_other_machines_is_not_judged_here(tmp_path):
+def test_room_of_a_gpu_or_of_other_machines_is_not_judged_here():
     need = Need("net", True, 8, held=800, inputs=100, batch=100, total=1000, per_row=10, locked=0)
-    study, _ = scored(tmp_path)
-    assert fitting_rows(need, study, 0) is None
-    elsewhere, _ = scored(tmp_path, cluster={"kind": "address", "address": "tcp://127.0.0.1:1"})
+    assert fitting_rows(need, LocalWorkers(), 0) is None
+    elsewhere = SchedulerAddress(kind="address", address="tcp://127.0.0.1:1")
     assert fitting_rows(need._replace(is_on_gpu=False), elsewhere, 0) is None

@@ -82,7 +82,7 @@ def test_a_model_of_a_registry_is_left_out_with_its_reason(zoo):
     net, other = (card.id for card in plan.study.models)
     assert models.leave_out(plan, {}) is plan
     left = models.leave_out(plan, {net: ModelError("no head")})
-    assert {unit.model_id for unit in left.units} - {None} == {other}
+    assert {unit.model_id for unit in left.work.units} - {None} == {other}
     assert left.run_id != plan.run_id
     problems = {entry.entry.label: entry.problem for entry in models.diff.resolved}
     assert problems == {"net": "no head", "other": None}

@@ -20,6 +20,7 @@ from tasks.manifest import commit_outcome, commit_run, record_forced
 from tasks.reasons import EarlierUnit, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.run_task import UNITS, commit_key, group_units
+from tasks.units.scope import of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.writer import commit, open_root
@@ -42,7 +43,7 @@ def commit_all(study, kinds=("predict", "score", "route")):
     plan = planned(study)
     open_root(study.warehouse)
     commit_run(plan)
-    for group in group_units(unit for unit in plan.units if unit.kind in kinds):
+    for group in group_units(unit for unit in plan.work.units if unit.kind in kinds):
         commit_group(plan, group)
 
 
@@ -71,7 +72,7 @@ def reasons(plan):
     """Reasons by model and kind, with how many units have each."""
     return {
         (miss.model_id, miss.kind, *miss.reason): miss.unit_count
-        for miss in misses(plan.units, plan.reasons)
+        for miss in misses(plan.work.units, plan.work.reasons)
     }
 
 
@@ -172,7 +173,7 @@ def test_pairs_block_by_block(study):
 
 def test_a_result_that_is_missing(study):
     commit_all(study)
-    _, group, *_ = group_units(planned(study).units)
+    _, group, *_ = group_units(planned(study).work.units)
     (Path(study.warehouse) / layout.receipt(UNITS, study.study, commit_key(group))).unlink()
     assert found(study) == {
         ("one", kind, "result missing", ""): 1 for kind in ("predict", "score", "route")
@@ -272,11 +273,11 @@ def test_a_path_that_is_added_is_scored_alone(study):
     commit_all(study)
     paths = {**study.paths, "soft": Blend(sigma=2.0)}
     plan = planned(other(study, paths=paths))
-    assert {(unit.kind, unit.name) for unit in plan.pending} == {
+    assert {(unit.kind, unit.name) for unit in plan.work.pending} == {
         ("score", "soft"),
         ("route", "soft"),
     }
-    assert sum(map(len, plan.by_model.values())) == 6, "one order for each model and block"
+    assert sum(map(len, plan.work.by_model.values())) == 6, "one order for each model and block"
     commit_all(other(study, paths=paths))
     assert found(study) == {}, "dropping it scores nothing"
 
@@ -309,22 +310,21 @@ def test_a_forcing_is_done_once_and_whole(study):
     forced_plan = planned(study)
     assert forced_plan.run_id != first
     commit_run(forced_plan)
-    group, *_ = group_units(forced_plan.pending)
+    group, *_ = group_units(forced_plan.work.pending)
     commit_group(forced_plan, group)
     # Killed here: the same command does the rest, and forces no unit twice.
     assert "resuming" in force_units(study, ["score@one"])
-    assert {unit.key for unit in planned(study).pending} == {
-        unit.key for unit in forced_plan.pending if unit not in group
+    assert {unit.key for unit in planned(study).work.pending} == {
+        unit.key for unit in forced_plan.work.pending if unit not in group
     }
-    for rest in group_units(planned(study).pending):
+    for rest in group_units(planned(study).work.pending):
         commit_group(forced_plan, rest)
     assert "resuming" in force_units(study, ["score@one"]), "killed before its checks"
     assert found(study) == {}
     commit_outcome(planned(study), 0, 0)
     assert force_units(study, ["score@one"]).startswith("3 units")
-    assert {unit.parts["edition"] for unit in planned(study).pending if unit.kind == "score"} == {
-        "3"
-    }
+    scores = of_kind(planned(study).work.pending, "score")
+    assert {unit.parts["edition"] for unit in scores} == {"3"}
 
 
 def test_a_forcing_outlives_a_clock_that_is_set_back(study, monkeypatch):

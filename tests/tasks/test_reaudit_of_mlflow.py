@@ -83,7 +83,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         assert "version 2 of no card" in problem
         known = {one.model_id for one in monday.resolved}
         planned = plan_audit(tuesday.audited_study, opened.data.pair_set())
-        (new,) = {unit.model_id for unit in planned.units} - known
+        (new,) = {unit.model_id for unit in planned.work.units} - known
         assert new.startswith("worse-")
         commit_reaudit(tuesday, "tuesday")
 

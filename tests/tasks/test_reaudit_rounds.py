@@ -198,7 +198,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     study, store = opened()
     found = discover(study, store, study.pair_set())
     plan = plan_audit(found.audited_study, study.pair_set())
-    order = make_task(plan, plan.units[:1], tmp_path / "pixels", None).model
+    order = make_task(plan, plan.work.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
     shutil.rmtree(folder)
     put(folder, seed=2)

@@ -49,7 +49,7 @@ def compute_to_the_end(study):
     """Compute again and again until nothing is left; stages by path of every call."""
     open_root(study.warehouse)
     grids = []
-    while (plan := planned(study)).pending:
+    while (plan := planned(study)).work.pending:
         grids.append({name: len(path.stages.grid) for name, path in plan.study.paths.items()})
         compute(study)
     return grids
@@ -136,15 +136,15 @@ def test_a_run_goes_on_where_it_ended_and_never_on_fewer_stages(study_of):
     # A rule that allows fewer stages than there are starts again, with nothing left to score.
     fewer = study_of(rule(1e-9, 9), paths={"blend": PATHS["blend"]})
     assert len(planned(fewer).study.paths["blend"].stages.grid) == 9
-    assert not planned(fewer).by_model
+    assert not planned(fewer).work.by_model
 
 
 def test_another_tolerance_is_another_run_of_the_same_units(study_of):
     strict, loose = (planned(study_of(rule(until, 17))) for until in (0.001, 0.1))
     assert strict.run_id != loose.run_id
-    assert [unit.key for unit in strict.units] == [unit.key for unit in loose.units]
+    assert [unit.key for unit in strict.work.units] == [unit.key for unit in loose.work.units]
     fixed = planned(study_of(9))
-    assert [unit.key for unit in fixed.units] == [unit.key for unit in loose.units]
+    assert [unit.key for unit in fixed.work.units] == [unit.key for unit in loose.work.units]
 
 
 def test_a_run_records_the_rule_with_its_grid(study_of):

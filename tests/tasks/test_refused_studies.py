@@ -308,7 +308,7 @@ def refuse(plan, text, words):
 
 
 def test_the_study_itself_can_be_planned(plan):
-    assert plan(study()).units
+    assert plan(study()).work.units
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -42,15 +42,13 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
     slow = {"one": Pace(64, 10 / row_count / 3, is_reduced=False)}  # three sources in 10 s
     settled = settle_blocks(plan, slow, worker_count=1)
     assert sizes(settled) == (3, False)
-    assert block_seconds(
-        settled.configuration, load_of(settled.configuration, pairs), slow["one"]
-    ) == pytest.approx(10)
+    assert block_seconds(3, load_of(settled.configuration, pairs), slow["one"]) == pytest.approx(10)
     assert settled.batch_size("one") == 64
     compute(settled.configuration, pairs)
     again = plan_audit(study, pairs)
     assert sizes(again) == (3, False)
     assert again.run_id == settled.run_id
-    assert not [unit for unit in again.pending if unit.kind == "score"]
+    assert not [unit for unit in again.work.pending if unit.kind == "score"]
     # A faster or slower model changes nothing from here on.
     assert sizes(settle_blocks(again, slow, worker_count=4)) == (3, False)
 
@@ -106,8 +104,8 @@ def narrow(tmp_path):
 @pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
 def test_a_run_says_that_a_batch_does_not_fit_the_memory(narrow):
     plan = train(narrow.model_copy(update={"batch_size": 32}))
-    inputs = store_pairs(plan)
-    scored = plan.by_model["narrow"][0]
+    inputs = store_pairs(narrow, plan.pairs)
+    scored = plan.work.by_model["narrow"][0]
     done = run_task(make_task(plan, scored, inputs, None))
     assert "32 rows" in done.remark
     (row,) = fetched(narrow.warehouse, "SELECT batch_size, requested_batch_size FROM stg_costs")

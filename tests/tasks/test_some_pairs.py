@@ -61,7 +61,7 @@ def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
     # one without a path: two clean inputs.
     assert count_rows(few, pairs)[:2] == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
     plan, rows = audit(few, pairs)
-    assert [unit.block for unit in plan.units if unit.kind == "score"] == [0, 0, 1, 1]
+    assert [unit.block for unit in plan.work.units if unit.kind == "score"] == [0, 0, 1, 1]
     shapes = {pair.pair_id for pair in pairs.pairs if pair.pair_type == "shape"}
     found = {row[:2]: row[2:] for row in rows[SCORES]}
     assert set(found) == {place for place in expected if place[0] in shapes}
@@ -85,9 +85,9 @@ def test_a_type_that_is_added_to_a_path(study, pairs):
         ("route", "cascade", "score"): 4,
     }
     after, rows = audit(more, pairs)
-    assert {unit.name for unit in after.pending} == {"blend"}
+    assert {unit.name for unit in after.work.pending} == {"blend"}
     assert len(rows[SCORES]) == 2 * 6
-    assert not plan_audit(limited(study, blend=("shape",), patch=None), pairs).pending
+    assert not plan_audit(limited(study, blend=("shape",), patch=None), pairs).work.pending
 
 
 def test_rows_of_a_large_study_are_scaled_up_from_some_blocks(study, pairs, monkeypatch):

@@ -29,11 +29,12 @@ def audit(monkeypatch, client):
     """Compute the models of a plan with functions in the place of the steps."""
 
     def run(names, compute, skipped=NO_ERRORS):
-        monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
+        monkeypatch.setattr(steps, "store_labelled", lambda study, images: None)
         monkeypatch.setattr(steps, "compute_model", compute)
         monkeypatch.setattr(steps, "estimate_of", lambda store, study: Estimate())
         by_model = {name: [("unit",)] for name in names}
-        plan = SimpleNamespace(by_model=by_model, store=None, study=None, pending=[])
+        work = SimpleNamespace(by_model=by_model, pending=[])
+        plan = SimpleNamespace(work=work, store=None, study=None, foregrounds=None)
         return steps.compute(client, plan, None, skipped)
 
     return run

@@ -75,7 +75,9 @@ def test_other_rules_make_another_run_of_the_same_units(tmp_path):
     for changed in ({"error": 0.1}, {"half_width": 0.2}, {"at_most": "3 blocks"}, {"every": 2}):
         other = planned(**changed)
         assert other.run_id != one.run_id
-        assert {unit.key for unit in other.units} == {unit.key for unit in one.units}
+        assert {unit.key for unit in other.work.units} == {unit.key for unit in one.work.units}
     # Other blocks have other pairs.
-    assert {unit.key for unit in planned(seed=1).units} != {unit.key for unit in one.units}
+    assert {unit.key for unit in planned(seed=1).work.units} != {
+        unit.key for unit in one.work.units
+    }
     assert planned().run_id == one.run_id

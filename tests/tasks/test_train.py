@@ -45,23 +45,23 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
     study = Study(**tabular, labels={"kind": "treatments"})
     open_root(study.warehouse)
     first = planned(study)
-    assert (first.study.models, first.by_model) == ((), {})
-    robust, mild, fragile = first.of_study("train")
+    assert (first.study.models, first.work.by_model) == ((), {})
+    robust, mild, fragile = first.work.of_study("train")
     for group in (robust, fragile):
         run_task(make_task(first, group, in_process.NO_INPUTS, None))
     some = planned(study)
     assert [card.id for card in some.study.models] == ["robust", "fragile"]
     assert [card.id for card in some.waiting] == ["mild"]
-    assert set(some.by_model) == {"robust", "fragile"}
-    assert not {"explain", "analyse"} & {unit.kind for unit in some.units}
+    assert set(some.work.by_model) == {"robust", "fragile"}
+    assert not {"explain", "analyse"} & {unit.kind for unit in some.work.units}
     run_task(make_task(some, mild, in_process.NO_INPUTS, None))
     whole = planned(study)
     assert ([card.id for card in whole.study.models], whole.waiting) == (
         ["robust", "mild", "fragile"],
         (),
     )
-    assert {unit.key for unit in some.units} < {unit.key for unit in whole.units}
-    assert {"explain", "analyse"} < {unit.kind for unit in whole.units}
+    assert {unit.key for unit in some.work.units} < {unit.key for unit in whole.work.units}
+    assert {"explain", "analyse"} < {unit.kind for unit in whole.work.units}
 
 
 def test_a_worker_in_another_folder_trains_into_the_studys_workspace(given, tmp_path, monkeypatch):
@@ -72,7 +72,7 @@ def test_a_worker_in_another_folder_trains_into_the_studys_workspace(given, tmp_
     open_root(study.warehouse)
     first = planned(study)
     assert [card.id for card in first.waiting] == ["net"]
-    (units,) = first.of_study("train")
+    (units,) = first.work.of_study("train")
     task = make_task(first, units, in_process.NO_INPUTS, None)
     monkeypatch.chdir(elsewhere)
     run_task(task)
@@ -91,7 +91,7 @@ def test_epochs_of_one_training_are_models(given):
     study = Study(**given)
     plan = in_process.compute(study)
     assert len(files(study)) == 1 + 3
-    assert len([unit for unit in plan.units if unit.kind == "train"]) == 1
+    assert len([unit for unit in plan.work.units if unit.kind == "train"]) == 1
     models = {card.id: card.weights_digest() for card in plan.study.models}
     assert list(models) == ["first", "last", "some@e01", "some@e03"]
     assert models["first"] == models["some@e01"]
@@ -114,7 +114,7 @@ def test_another_rule_trains_nothing(given):
     plan = planned(Study(**given))
     assert reasons(plan) == {("choose", "part changed", "rule"): 1}
     plan = in_process.train(Study(**given))
-    assert {unit.model_id for unit in plan.pending} == {"net@e03"}
+    assert {unit.model_id for unit in plan.work.pending} == {"net@e03"}
 
 
 def test_what_a_rule_cannot_choose_is_refused(given):
@@ -133,7 +133,7 @@ def test_a_rule_that_fails_stops_no_other_model_of_its_training(given):
         in_process.train(study)
     plan = planned(study)
     assert [card.id for card in plan.study.models] == ["last"]
-    assert {unit.kind for unit in plan.pending} == {"choose", "predict", "score", "route"}
+    assert {unit.kind for unit in plan.work.pending} == {"choose", "predict", "score", "route"}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     verify(again.store, "s")
     for file in files(study):
         file.unlink()
-    assert planned(study).of_study("train")[0][0].parts["edition"] == "3"
+    assert planned(study).work.of_study("train")[0][0].parts["edition"] == "3"
 
 
 def test_a_forced_training_is_another_edition(given):
@@ -206,7 +206,7 @@ def test_a_forced_training_is_another_edition(given):
     after = in_process.train(study)
     assert len(files(study)) == 2 * (1 + 3)
     assert after.study.models[0].trained_file != before.study.models[0].trained_file
-    assert after.pending == [], "the weights are equal"
+    assert after.work.pending == [], "the weights are equal"
     assert after.run_id != before.run_id
 
 
@@ -215,7 +215,7 @@ def test_studies_of_one_workspace_share_a_training(given, monkeypatch):
     monkeypatch.setattr("decaf.studies.scenes.recipes.SceneShortcut.train", None)
     other = in_process.compute(Study(**given | {"study": "other"}))
     assert other.study.models[0].trained_file == plan.study.models[0].trained_file
-    assert {unit.key for unit in other.units} == {unit.key for unit in plan.units}
+    assert {unit.key for unit in other.work.units} == {unit.key for unit in plan.work.units}
 
 
 def test_random_starts_are_made_again_when_something_needs_them(tabular):
