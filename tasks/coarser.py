@@ -1,11 +1,11 @@
 """Find stored scores on coarser grids of the paths to score."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from decaf.foundation.digests import json_sha256
 from decaf.plan.study import Study
-from decaf.plan.units import SharedParts, Unit
+from decaf.plan.units import Unit
 from tasks.units.run_task import UNITS
 from warehouse.commits import receipts
 from warehouse.storage import Storage
@@ -29,16 +29,13 @@ def find_coarser(
     names = receipts.keys(store, UNITS, study.study) - done
     if not names:
         return {}
-    parts_of: dict[tuple[int, int], SharedParts] = {}
     candidates: list[tuple[str, Unit]] = []
     for unit in units:
         grid = study.paths[unit.name].grid(study.grid)
         for stride in STRIDES:
             if grid.size > stride and (grid.size - 1) % stride == 0:
-                place = id(unit.shared), stride
-                if place not in parts_of:
-                    parts_of[place] = _with_stages(unit.shared, grid[::stride].tolist())
-                candidates.append((unit.key, replace(unit, shared=parts_of[place])))
+                coarse_parts = {**unit.parts, "stages": json_sha256(grid[::stride].tolist())}
+                candidates.append((unit.key, replace(unit, parts=coarse_parts)))
     coarse_keys = {coarse.key for _, coarse in candidates}
     commits = {
         key: receipt.key
@@ -50,7 +47,3 @@ def find_coarser(
         if coarse.key in commits:
             coarser.setdefault(key, (coarse, commits[coarse.key]))
     return coarser
-
-
-def _with_stages(shared: Mapping[str, str], stages: list[float]) -> SharedParts:
-    return SharedParts({**shared, "stages": json_sha256(stages)})

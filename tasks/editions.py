@@ -38,7 +38,7 @@ class Editions(NamedTuple):
         edition = self.of_unit and self.of_unit.get(unit.key)
         if not edition:
             return unit
-        return replace(unit, shared={**unit.parts, EDITION: str(edition)}, pairs=None)
+        return replace(unit, parts={**unit.parts, EDITION: str(edition)})
 
     def with_next(self, keys: Iterable[str]) -> "Editions":
         """Copy with the next edition of some units; ``keys`` are their keys without edition."""
@@ -111,7 +111,7 @@ def _moment(receipt: Receipt) -> datetime:
 def plain_key(unit: Unit) -> str:
     """Key of a unit without its edition."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
-    return replace(unit, shared=parts, pairs=None).key
+    return replace(unit, parts=parts).key
 
 
 def _matches(unit: Unit, pattern: str) -> bool:

@@ -1,7 +1,7 @@
 """Commit the manifest of a run: its pairs, models, units of work, and outcome."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -28,9 +28,6 @@ from warehouse.tables.declarations import (
     UNIT_PARTS,
     Table,
 )
-
-AT_ONCE = 5_000
-"""Units whose rows are made and written at a time; each has many parts."""
 
 
 def commit_run(plan: AuditPlan) -> None:
@@ -97,35 +94,22 @@ def record_forced(plan: AuditPlan) -> str:
     return f"{len(plan.forced)} units of work are computed again"
 
 
-def _unit_rows(run_id: str, all_units: Sequence[Unit]) -> Iterator[pa.Table]:
-    """Rows of ``run_units`` for some units at a time."""
+def _unit_rows(run_id: str, units: Sequence[Unit]) -> pa.Table:
     names = ("kind", "name", "model_id", "block", "row_count")
-    for units in _some_at_a_time(all_units):
-        columns = {name: [getattr(unit, name) for unit in units] for name in names}
-        columns["unit_key"] = [unit.key for unit in units]
-        columns["run_id"] = pa.repeat(run_id, len(units))
-        yield pa.table([columns[name] for name in RUN_UNITS.schema.names], schema=RUN_UNITS.schema)
+    rows = [
+        {"run_id": run_id, "unit_key": unit.key} | {name: getattr(unit, name) for name in names}
+        for unit in units
+    ]
+    return _table(RUN_UNITS, rows)
 
 
-def _part_rows(run_id: str, all_units: Sequence[Unit]) -> Iterator[pa.Table]:
-    """Rows of ``unit_parts`` for some units at a time."""
-    for units in _some_at_a_time(all_units):
-        parts = [unit.parts for unit in units]
-        columns: dict[str, Any] = {
-            "unit_key": [
-                unit.key for unit, of_unit in zip(units, parts, strict=True) for _ in of_unit
-            ],
-            "part": [part for of_unit in parts for part in of_unit],
-            "value": [value for of_unit in parts for value in of_unit.values()],
-        }
-        columns["run_id"] = pa.repeat(run_id, len(columns["part"]))
-        yield pa.table(
-            [columns[name] for name in UNIT_PARTS.schema.names], schema=UNIT_PARTS.schema
-        )
-
-
-def _some_at_a_time(units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
-    return (units[first : first + AT_ONCE] for first in range(0, len(units), AT_ONCE))
+def _part_rows(run_id: str, units: Sequence[Unit]) -> pa.Table:
+    rows = [
+        {"run_id": run_id, "unit_key": unit.key, "part": part, "value": value}
+        for unit in units
+        for part, value in unit.parts.items()
+    ]
+    return _table(UNIT_PARTS, rows)
 
 
 def _model_rows(run_id: str, cards: Sequence[ModelCard], units: Sequence[Unit]) -> pa.Table:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import InputSet, PairSet, Rows
-from decaf.foundation.collection import without_collection
-from decaf.foundation.digests import json_list_sha256, short
+from decaf.foundation.digests import json_sha256, short
 from decaf.models.trainable import TrainableCard
 from decaf.plan.expectations import json_of
 from decaf.plan.refining import list_rules
@@ -195,7 +194,6 @@ def _plan_in_editions(
     return PlannedUnits(ready, scope, units, committed, again, remarks)
 
 
-@without_collection()
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
     """Compare a study's units with the receipts; reads one input, writes nothing, needs no torch.
 
@@ -303,5 +301,5 @@ def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
         words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
     if rules := list_rules(study.paths, study.stages):
         words = [*words, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]
-    keys = (unit.key for unit in units)
-    return short(json_list_sha256(study.study, keys, *pairs.analysed_by, *words))
+    keys = [unit.key for unit in units]
+    return short(json_sha256([study.study, keys, *pairs.analysed_by, *words]))

@@ -3,17 +3,13 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from decaf.errors import DecafError
 from decaf.foundation.files import file_status, is_inside, refusals_as
 
-AT_ONCE = 10_000
-"""Texts that are JSON at a time."""
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -54,16 +50,6 @@ def folder_sha256(folder: Path, kind: type[DecafError]) -> str:
 def json_sha256(value: Any) -> str:
     """Hex sha256 of a JSON value, independent of the order of its keys."""
     return text_sha256(json_text(value))
-
-
-def json_list_sha256(first: Any, texts: Iterable[str], *others: Any) -> str:
-    """``json_sha256([first, [*texts], *others])``, without the JSON of all texts in memory."""
-    digest, remaining, comma = hashlib.sha256(f"[{json_text(first)},[".encode()), iter(texts), ""
-    while some := list(islice(remaining, AT_ONCE)):
-        digest.update(f"{comma}{json_text(some)[1:-1]}".encode())
-        comma = ","
-    digest.update("".join(["]", *(f",{json_text(value)}" for value in others), "]"]).encode())
-    return digest.hexdigest()
 
 
 def json_text(value: Any) -> str:

@@ -1,46 +1,16 @@
 """Units of work: pieces of a study that are computed and committed once, by key."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
 
-from decaf.foundation.digests import json_text, short, text_sha256
+from decaf.foundation.digests import json_sha256, short
 
 PAIRS = "pairs"
 """Name of the part that differs between blocks: the digest of a block's pairs."""
 
 
-class SharedParts(Mapping[str, str]):
-    """Parts that the units of all blocks share, stored and encoded as JSON once."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = values
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    @cached_property
-    def _json_around_pairs(self) -> tuple[str, str]:
-        """JSON of the parts before and after the digest of a block's pairs."""
-        texts = {name: f"{json_text(name)}:{json_text(text)}" for name, text in self.items()}
-        before = [texts[name] for name in sorted(texts) if name < PAIRS]
-        after = [texts[name] for name in sorted(texts) if name > PAIRS]
-        return "{" + ",".join([*before, f"{json_text(PAIRS)}:"]), ",".join(["", *after]) + "}"
-
-    def json(self, pairs: str) -> str:
-        """JSON of the parts of a unit of one block, sorted by name."""
-        before, after = self._json_around_pairs
-        return before + json_text(pairs) + after
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """One piece of work of a study.
 
@@ -57,38 +27,20 @@ class Unit:
     """Model; None for a unit of all models."""
     block: int | None
     """Position of its block of pairs; None for a unit of all pairs."""
-    shared: Mapping[str, str]
-    """Inputs that determine the result, by name, except ``pairs``."""
+    parts: Mapping[str, str]
+    """Settings and inputs that determine the result, by name."""
     needs: "tuple[Unit, ...]" = ()
     """Units whose results it reads."""
-    made_by: "Mapping[str, Unit]" = field(default_factory=lambda: NONE)
+    made_by: "Mapping[str, Unit]" = field(default_factory=dict)
     """Units that write a file that it reads, by the part that identifies the file's content."""
     row_count: int | None = None
     """Number of rows of its result; None if it depends on the result."""
-    pairs: str | None = None
-    """Digest of the pairs of its block, if that is a part; ``shared`` is then a SharedParts.
 
-    A study may have millions of units: a mapping for each would take more memory than a key.
-    """
-    _key: str = field(default="", init=False, repr=False, compare=False)
-
-    @property
+    @cached_property
     def key(self) -> str:
-        """Digest of kind, parts and needs, computed once."""
-        if not self._key:
-            text = json_text(dict(self.shared)) if self.pairs is None else self._json_of_block()
-            needs = ",".join(json_text(key) for key in sorted(unit.key for unit in self.needs))
-            digest = text_sha256(f"[{json_text(self.kind)},{text},[{needs}]]")
-            object.__setattr__(self, "_key", short(digest))
-        return self._key
-
-    def _json_of_block(self) -> str:
-        return cast("SharedParts", self.shared).json(cast("str", self.pairs))
-
-    @property
-    def parts(self) -> Mapping[str, str]:
-        """Settings and inputs that determine the result, by name."""
-        return self.shared if self.pairs is None else {PAIRS: self.pairs, **self.shared}
+        """Digest of kind, parts and needs."""
+        needed_keys = sorted(unit.key for unit in self.needs)
+        return short(json_sha256([self.kind, dict(self.parts), needed_keys]))
 
     @property
     def slot(self) -> tuple[str, str, str | None, int | None]:
@@ -100,7 +52,3 @@ class Unit:
         """The slot in words, for messages and names of tasks."""
         block = None if self.block is None else f"{self.block:05d}"
         return "-".join(filter(None, (self.model_id, block, self.kind, self.name)))
-
-
-NONE: Mapping[str, Unit] = {}
-"""Empty mapping that all units share: one for each would take more memory than a key."""

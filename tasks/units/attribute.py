@@ -17,7 +17,7 @@ from decaf.evaluation.image_masks import difference_region
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.plan.study import Study
-from decaf.plan.units import Unit
+from decaf.plan.units import PAIRS, Unit
 from decaf.scoring.image_scores import score_of
 from decaf.scoring.states import on_device
 from tasks.units.bench import Bench
@@ -57,7 +57,7 @@ class Attribute(Kind):
             for block in scope.blocks:
                 for name, parts in shared.items():
                     slot = self.name, name, card.id, block.number
-                    yield Unit(*slot, parts, made_by=made_by, pairs=block.digest)
+                    yield Unit(*slot, {PAIRS: block.digest, **parts}, made_by=made_by)
 
     def group_key(self, unit: Unit) -> Hashable:
         """Group methods of a block that play the same game, since they share coalitions."""

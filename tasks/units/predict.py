@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from decaf.plan.units import Unit
+from decaf.plan.units import PAIRS, Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import prediction_rows
@@ -25,7 +25,7 @@ class Predict(Kind):
             shared = scope.scored_parts(card.id, {"code": str(self.code)})
             for block in scope.blocks:
                 slot = self.name, "", card.id, block.number
-                yield Unit(*slot, shared, made_by=made_by, pairs=block.digest)
+                yield Unit(*slot, {PAIRS: block.digest, **shared}, made_by=made_by)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Rows of score values for every clean input of the block."""

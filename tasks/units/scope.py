@@ -13,7 +13,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
-from decaf.plan.units import SharedParts, Unit
+from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.scores.base import ScoreDefinition
 
@@ -116,9 +116,9 @@ class Scope:
         """
         return {card.id: self._model_parts(card) for card in self.study.models}
 
-    def scored_parts(self, model_id: str, parts: Mapping[str, str]) -> SharedParts:
+    def scored_parts(self, model_id: str, parts: Mapping[str, str]) -> dict[str, str]:
         """Parts of scored units of one model, equal in all its blocks; ``parts`` are added."""
-        return SharedParts({**self.models[model_id], "score": self._score_digest, **parts})
+        return {**self.models[model_id], "score": self._score_digest, **parts}
 
     def made_by(self, model_id: str) -> dict[str, Unit]:
         """Units that made the weights of a model: its training, if it has one."""

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
-from decaf.plan.units import Unit
+from decaf.plan.units import PAIRS, Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.repeats import repeat_rows
@@ -48,8 +48,7 @@ class Score(Kind):
                     if block.rows.size:
                         yield Unit(
                             *(self.name, name, card.id, block.number),
-                            shared=shared[name],
-                            pairs=block.digest,
+                            {PAIRS: block.digest, **shared[name]},
                             made_by=made_by[name],
                             row_count=row_count,
                         )
