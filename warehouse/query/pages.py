@@ -62,11 +62,6 @@ ALL_ROWS = Question("FROM all_rows", {})
 """Question for all rows of :func:`answer_from`."""
 
 
-def read_columns(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
-    """Read the columns of a query, without rows."""
-    return run_query(connection, f"FROM (\n{query}\n) LIMIT 0").schema
-
-
 def filter_rows(question: Question, filters: Sequence[Filter]) -> Question:
     """Question for the rows of another question that meet all filters."""
     if not filters:
