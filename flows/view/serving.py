@@ -24,12 +24,12 @@ def serve_pages(console: Console, warehouse: str, port: int, *, opens_browser: b
     Raises WarehouseError if the warehouse cannot be opened, and BadInput if the port is in use.
     """
     store = storage.open(warehouse)
-    application = Site(store).application()
+    site = Site(store)
     refuse_taken(LOOPBACK, port, "--port")
     stopping.heed_signals()
     server = uvicorn.Server(
         uvicorn.Config(
-            application,
+            site.application(),
             access_log=False,
             http="h11",
             lifespan="off",
@@ -46,6 +46,7 @@ def serve_pages(console: Console, warehouse: str, port: int, *, opens_browser: b
     with socket.create_server((LOOPBACK, port)) as listener:
         address = f"http://{LOOPBACK}:{port}"
         console.print(f"{store.address} is shown at {address}; Ctrl-C ends this", soft_wrap=True)
+        threading.Thread(target=site.read_ahead, daemon=True).start()
         if opens_browser:
             # A browser in the terminal returns only when it ends.
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

@@ -77,6 +77,17 @@ class Site:
             },
         )
 
+    def read_ahead(self) -> None:
+        """Read the models of the newest study, which take longest, before a visitor asks.
+
+        Other pages answer meanwhile; that of the models waits for this. The page shows errors.
+        """
+        snapshot = self._snapshot
+        with suppress(DecafError):
+            studies = read_rows(snapshot, Address("studies")).answer
+            if studies.num_rows:
+                read_study(snapshot, MODELS, studies["study"][0].as_py())
+
     def _show_home(self, request: Request) -> Response:
         return RedirectResponse("/studies", headers=HEADERS)
 
@@ -88,17 +99,14 @@ class Site:
         if not back.startswith("/") or back.startswith(("//", "/\\")):
             raise BadAddress(f"the address leads back to {back!r}; expected a page of this site")
         self._snapshot = Snapshot(self._store)
-        return RedirectResponse(back, HTTPStatus.SEE_OTHER, HEADERS)
+        task = BackgroundTask(self.read_ahead)
+        return RedirectResponse(back, HTTPStatus.SEE_OTHER, HEADERS, background=task)
 
     def _show_table(self, request: Request) -> Response:
         snapshot = self._snapshot
         rows = read_rows(snapshot, self._table_address(snapshot, request))
         values = content.table_values(snapshot, rows)
-        response = self._page(request, snapshot, "table", page=rows.page.name, **values)
-        if rows.page.leads_to == MODELS and rows.answer.num_rows:
-            first_study = rows.answer["study"][0].as_py()
-            response.background = BackgroundTask(_read_ahead, snapshot, first_study)
-        return response
+        return self._page(request, snapshot, "table", page=rows.page.name, **values)
 
     def _send_table(self, request: Request) -> Response:
         snapshot = self._snapshot
@@ -178,12 +186,6 @@ class Site:
             **values,
         )
         return Response(page, code, HEADERS, "text/html; charset=utf-8")
-
-
-def _read_ahead(snapshot: Snapshot, study: str) -> None:
-    """Read the models of a study, which take longest, while a visitor looks at the studies."""
-    with suppress(DecafError):  # The page of models shows the error.
-        read_study(snapshot, MODELS, study)
 
 
 def _csv(rows: pa.Table, name: str) -> Response:

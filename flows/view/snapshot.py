@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from warehouse.query.catalog import connect, run_query
@@ -30,8 +31,9 @@ Record = dict[str, Any]
 class Snapshot:
     """One connection, which sees the commits of the moment at which it was opened.
 
-    Queries of several threads run one after another. The last :data:`MOST_ANSWERS` answers are
-    cached. Raises WarehouseError if the warehouse cannot be opened.
+    Queries of several threads run one after another, but those of :meth:`ask_together` run beside
+    the others. The last :data:`MOST_ANSWERS` answers are cached. Raises WarehouseError if the
+    warehouse cannot be opened.
 
     Attributes
     ----------
@@ -46,6 +48,11 @@ class Snapshot:
         self.moment = datetime.now(UTC)
         self._connection = connect(store)
         self._lock = Lock()
+        # Tables of held views stand in for views, so queries of other pages need a connection
+        # without them.
+        self._holding_connection = connect(store)
+        self._holding_lock = Lock()
+        self._answers_lock = Lock()
         self._answers: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
         damage = list_unreadable_files(self._connection)
         self.damage = describe_damage(store, damage) if damage else ""
@@ -57,26 +64,36 @@ class Snapshot:
         some are damaged.
         """
         with self._lock:
-            return self._answer(question)
+            return self._answer(self._connection, question)
 
     def ask_together(self, study: str, questions: Sequence[Question]) -> list[pa.Table]:
         """Rows of questions about one study, which share its responses; errors as for ask."""
-        with self._lock:
-            if all(_key_of(question) in self._answers for question in questions):
-                return [self._answer(question) for question in questions]
-            with report_damage(self.store), hold_views(self._connection, study, SHARED):
-                return [self._answer(question) for question in questions]
+        connection = self._holding_connection
+        with self._holding_lock:
+            if all(self._cached(question) is not None for question in questions):
+                return [self._answer(connection, question) for question in questions]
+            with report_damage(self.store), hold_views(connection, study, SHARED):
+                return [self._answer(connection, question) for question in questions]
 
-    def _answer(self, question: Question) -> pa.Table:
-        """Answer from the cache or the warehouse; the caller has the lock."""
-        key = _key_of(question)
-        if key not in self._answers:
+    def _answer(self, connection: duckdb.DuckDBPyConnection, question: Question) -> pa.Table:
+        """Answer from the cache or the warehouse; the caller has the lock of the connection."""
+        answer = self._cached(question)
+        if answer is None:
             with report_damage(self.store):
-                self._answers[key] = run_query(self._connection, question.sql, question.values)
-        self._answers.move_to_end(key)
-        if len(self._answers) > MOST_ANSWERS:
-            self._answers.popitem(last=False)
-        return self._answers[key]
+                answer = run_query(connection, question.sql, question.values)
+            with self._answers_lock:
+                self._answers[_key_of(question)] = answer
+                if len(self._answers) > MOST_ANSWERS:
+                    self._answers.popitem(last=False)
+        return answer
+
+    def _cached(self, question: Question) -> pa.Table | None:
+        """Cached answer, which becomes the last to leave the cache; None without one."""
+        key = _key_of(question)
+        with self._answers_lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
 
     def ask_query(self, name: str, **values: object) -> list[Record]:
         """Rows of a query of ``sql/queries/view`` by its name."""

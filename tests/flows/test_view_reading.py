@@ -1,10 +1,15 @@
 """Queries of `decaf view`: what it reads ahead, and what it computes once."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
 from scenes_warehouse import MODELS, scenes_warehouse
-from test_view import client_of, shown
+from starlette.testclient import TestClient
+from test_view import shown
 
 from flows.view import snapshot as snapshots
+from flows.view.site import Site
 from warehouse import storage
 from warehouse.query.catalog import run_query
 from warehouse.query.pages import Question
@@ -29,14 +34,43 @@ def asked(monkeypatch):
     return queries
 
 
-def test_models_are_read_while_a_visitor_looks_at_the_studies(warehouse, asked):
-    client = client_of(warehouse)
-    shown(client, "/studies")
-    assert any("FROM out_findings" in query for query in asked)
-    asked.clear()
-    page = shown(client, "/models?study=demo")
-    assert not [query for query in asked if "out_findings" in query or "out_responses" in query]
-    assert len(page.rows) == 1 + len(MODELS)
+def test_models_are_read_ahead_at_the_start_and_after_renewal(warehouse, asked):
+    site = Site(storage.open(warehouse))
+    client = TestClient(site.application(), "http://127.0.0.1", follow_redirects=False)
+
+    def read_findings():
+        return [query for query in asked if "out_findings" in query or "out_responses" in query]
+
+    for read_ahead in (site.read_ahead, lambda: client.post("/renew")):
+        read_ahead()
+        assert any("FROM out_findings" in query for query in asked)
+        asked.clear()
+        page = shown(client, "/models?study=demo")
+        assert not read_findings()
+        assert len(page.rows) == 1 + len(MODELS)
+
+
+def test_other_pages_answer_while_models_are_read(warehouse, monkeypatch):
+    site = Site(storage.open(warehouse))
+    client = TestClient(site.application(), "http://127.0.0.1")
+    is_reading, may_read = Event(), Event()
+
+    def run(connection, sql, *values):
+        if "out_findings" in sql:
+            is_reading.set()
+            assert may_read.wait(60)
+        return run_query(connection, sql, *values)
+
+    monkeypatch.setattr(snapshots, "run_query", run)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(site.read_ahead)
+        try:
+            assert is_reading.wait(60)
+            assert shown(client, "/responses?study=demo").rows
+            assert not reading.done()
+        finally:
+            may_read.set()
+        reading.result()
 
 
 def test_findings_that_share_their_responses_are_those_of_separate_queries(warehouse):
