@@ -21,7 +21,7 @@ EXPECTED = ("should_not_matter", "should_matter")
 Bar = namedtuple(
     "Bar",
     ("pair_type", "path", *COMPONENTS, "abs_response", "lower_95", "upper_95")
-    + ("safe_limit", "wanted_limit"),
+    + ("endpoint_magnitude", "safe_limit", "wanted_limit"),
 )
 
 
@@ -110,7 +110,7 @@ def _bars_of(means: Rows, names: Mapping[str, str]) -> dict[tuple[str, str], lis
     for (model, pair_type, path), by_metric in metrics.items():
         if not {*COMPONENTS, "abs_response"} <= by_metric.keys():
             continue
-        response = by_metric["abs_response"]
+        response, magnitude = by_metric["abs_response"], by_metric.get("endpoint_magnitude")
         bars.setdefault((model, pair_type), []).append(
             Bar(
                 names.get(pair_type, pair_type),
@@ -119,6 +119,7 @@ def _bars_of(means: Rows, names: Mapping[str, str]) -> dict[tuple[str, str], lis
                 response.estimate,
                 response.lower_95,
                 response.upper_95,
+                magnitude and magnitude.estimate,
                 None,
                 None,
             )

@@ -65,14 +65,15 @@ def history_pictures(facts: Facts) -> list[Picture]:
 
     Ticks are the limits of the gates for each version.
     """
+    history = [row for row in facts.history if row.metric in COMPONENTS]
     versions: dict[str, set[str]] = {}
-    for row in facts.history:
+    for row in history:
         versions.setdefault(row.entry, set()).add(row.version)
     several = [entry for entry, entry_versions in versions.items() if len(entry_versions) > 1]
     shown = sorted(several, key=lambda entry: (-len(versions[entry]), entry))[:MAX_PANELS]
     pictures = []
-    for pair_type in sorted({row.pair_type for row in facts.history}):
-        rows_of_type = [row for row in facts.history if row.pair_type == pair_type]
+    for pair_type in sorted({row.pair_type for row in history}):
+        rows_of_type = [row for row in history if row.pair_type == pair_type]
         path = rows_of_type[0].path
         rows = [row for row in rows_of_type if row.entry in shown and row.path == path]
         if rows:

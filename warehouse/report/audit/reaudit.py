@@ -24,7 +24,9 @@ NOT_APPLICABLE = ("none", "– Not applicable")
 COUNTED = {"fail": "failed", "pass": "passed", "not enough evidence": "undecided"}
 EXPECTED = ("should_matter", "should_not_matter")
 LIMITS = ("lower_95", "upper_95", "safe_limit", "wanted_limit")
-Bar = namedtuple("Bar", ("pair_type", "path", *COMPONENTS, "abs_response", *LIMITS))
+Bar = namedtuple(
+    "Bar", ("pair_type", "path", *COMPONENTS, "abs_response", "endpoint_magnitude", *LIMITS)
+)
 
 
 class Action(NamedTuple):
@@ -255,6 +257,7 @@ def _bars(rows: Sequence[Row]) -> list[Bar]:
             *place,
             *(metrics[name].value for name in COMPONENTS),
             sum(metrics[name].value for name in COMPONENTS),
+            metrics["endpoint_magnitude"].value if "endpoint_magnitude" in metrics else None,
             *(None for _ in LIMITS),
         )
         for place, metrics in complete.items()

@@ -1,5 +1,6 @@
 """Top of the report: failures, what each model depends on, changes, and remarks on trust."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -47,6 +48,8 @@ class Verdict(NamedTuple):
     headline: str
     question: str
     """What was asked of the models, in one or two sentences."""
+    limit_example: str
+    """Key that sets a limit, for a study with neither limits nor gates; empty for others."""
     failures: tuple[Failure, ...]
     headings: tuple[Heading, ...]
     findings: tuple[Finding, ...]
@@ -70,6 +73,7 @@ def verdict_of(facts: Facts, config: str) -> Verdict:
     return Verdict(
         _headline(facts, stands),
         _question(facts),
+        _limit_example(facts),
         failures_of(facts, config),
         headings,
         findings,
@@ -116,6 +120,18 @@ def _question(facts: Facts) -> str:
         f"how far does a change of {_join_names(changes)} move the score of {models}? "
         f"{sources:,} sources{revealed}."
     )
+
+
+def _limit_example(facts: Facts) -> str:
+    """Give a limit as a study sets it; empty if it has limits, gates or no results."""
+    if facts.limits or facts.entries or not facts.responses:
+        return ""
+    kinds = [row for row in facts.names if row.kind == "pair_type" and row.expect != "control"]
+    if not kinds:
+        return ""
+    wanted = kinds[0].expect == "should_matter"
+    limit = "should_matter: {at_least: 0.5}" if wanted else "should_not_matter: {at_most: 0.05}"
+    return f"expect: {{{json.dumps(kinds[0].name, ensure_ascii=False)}: {{{limit}}}}}"
 
 
 def _join_names(names: Sequence[str]) -> str:

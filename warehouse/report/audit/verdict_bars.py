@@ -18,7 +18,7 @@ def verdict_pictures(facts: Facts) -> list[Picture]:
     """Draw E, C and F of each model, a panel for each pair type of the verdict; none without any.
 
     A bar is the path with the largest Abs, as in the report; whiskers are 95 % intervals, dashes
-    the limits of the study.
+    the limits of the study, diamonds M.
     """
     headings = headings_of(facts.names, facts.responses)
     findings = [finding_of(facts, row, headings) for row in facts.findings]
@@ -38,6 +38,7 @@ def verdict_pictures(facts: Facts) -> list[Picture]:
             "lower": bar.row.lower_95 if place == 0 else None,
             "upper": bar.row.upper_95 if place == 0 else None,
             "limit": bar.limit if place == 0 else None,
+            "magnitude": bar.magnitude if place == 0 else None,
         }
         for model, bar in bars
         for place, part in enumerate(COMPONENTS)
@@ -59,6 +60,9 @@ def verdict_pictures(facts: Facts) -> list[Picture]:
         base.transform_filter("isValid(datum.limit)")
         .mark_tick(color=INK, thickness=2, height=STEP * 0.9, strokeDash=[4, 3])
         .encode(x="limit:Q"),
+        base.transform_filter("isValid(datum.magnitude)")
+        .mark_point(shape="diamond", filled=True, size=50, color=INK, opacity=1, stroke=PAPER)
+        .encode(x="magnitude:Q"),
         measured.transform_calculate(end="max(datum.abs, datum.upper)")
         .mark_text(align="left", dx=5, fontSize=10, color=MUTED)
         .encode(x="end:Q", text="written:N"),

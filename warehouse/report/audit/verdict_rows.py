@@ -33,6 +33,11 @@ class Response(NamedTuple):
     limit: float | None
     """Abs and M that are safe at most, or wanted at least."""
 
+    @property
+    def magnitude(self) -> float | None:
+        """M, which a limit holds for, too; None where it is not known."""
+        return self.row.endpoint_magnitude
+
 
 class Finding(NamedTuple):
     """Verdict row of one model; the sentence begins with its bold part."""
@@ -125,8 +130,13 @@ def scale_of(score: str, rows: Iterable[Row]) -> float:
     """
     if is_of_probability(score):
         return 1.0
-    largest = max((row.upper_95 or row.abs_response or 0.0 for row in rows), default=1.0)
+    largest = max((_end_of(row) for row in rows), default=1.0)
     return next((scale for scale in SCALES if largest <= scale), largest)
+
+
+def _end_of(row: Row) -> float:
+    """Largest value that a bar shows: Abs or its upper limit, or M."""
+    return max(row.upper_95 or row.abs_response or 0.0, row.endpoint_magnitude or 0.0)
 
 
 def _limit(row: Row) -> float | None:
