@@ -62,19 +62,28 @@ def some_pairs(
     for row in np.unique(spread):
         pair = pairs.pairs[row]
         both = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
-        plus = read(both[0])
-        check_kind(both[0], plus)
-        minus = plus if pair.plus == pair.minus else read(both[1])
-        if (plus.shape, plus.dtype) != (minus.shape, minus.dtype):
-            raise DataError(
-                f"pair {pair.pair_id}: its inputs are {size_of(plus)} and {size_of(minus)}; "
-                "expected one size and type"
-            )
+        plus, minus = read_both(pairs, pair, read)
         removed = _removed_cells(pairs, pair, read_mask)
         cells = _cells(pairs, plus, minus, removed) if plus.ndim == 1 else []
         has_names = pairs.columns is not None
         shown.append(ShownPair(pair, *both, plus, minus, cells, has_names, removed))
     return shown
+
+
+def read_both(
+    pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Clean inputs of a pair: factual, counterfactual; errors as for :func:`some_pairs`."""
+    factual = pairs.inputs[pair.plus]
+    plus = read(factual)
+    check_kind(factual, plus)
+    minus = plus if pair.plus == pair.minus else read(pairs.inputs[pair.minus])
+    if (plus.shape, plus.dtype) != (minus.shape, minus.dtype):
+        raise DataError(
+            f"pair {pair.pair_id}: its inputs are {size_of(plus)} and {size_of(minus)}; "
+            "expected one size and type"
+        )
+    return plus, minus
 
 
 def _removed_cells(

@@ -1,6 +1,7 @@
 """Carry out ``decaf data``: check and show the pairs of a study before any scoring."""
 
 import json
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from decaf.data.change_sizes import change_sizes, remarks_on_controls
 from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import BadInput, abridge, number_of
 from decaf.foundation.readiness import carry_out
+from decaf.plan.expectations import kinds_of
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
 from flows.commands.terminal import say
@@ -44,14 +47,16 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     sentence = (
         [input_facts.sentence(has_channels=hasattr(study.data, "channels"))] if input_facts else []
     )
-    lines = [*_summary(study.study, data_counts), *sentence, *remarks]
+    sizes = change_sizes(pairs, study.data.read_input)
+    remarks += remarks_on_controls(sizes, kinds_of(study.expect))
+    lines = [*_summary(study.study, data_counts), *_sizes_in_words(sizes), *sentence, *remarks]
     if is_json:
         answer = {
             "study": study.study,
             **data_counts,
             **({"model_inputs": input_facts.as_json()} if input_facts else {}),
         }
-        answer |= {"remarks": remarks, "examples": rows}
+        answer |= {"change_sizes": sizes, "remarks": remarks, "examples": rows}
         say(console, json.dumps(answer, indent=1))
     else:
         table = table_of(f"{len(rows)} of {data_counts['pairs']:,} pairs", COLUMNS, len(COLUMNS))
@@ -85,3 +90,9 @@ def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
         if parts:
             lines.append(f"{name.replace('_', ' ')}: {abridge(parts, MOST_NAMES)}")
     return lines
+
+
+def _sizes_in_words(sizes: Mapping[str, float]) -> list[str]:
+    """Mean size of the change of each pair type; no line without any."""
+    parts = [f"{name} {size:.3g}" for name, size in sizes.items()]
+    return [f"mean size of a change: {abridge(parts, MOST_NAMES)}"] if parts else []
