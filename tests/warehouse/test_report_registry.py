@@ -151,7 +151,7 @@ def test_a_failed_gate_opens_the_page(stub, report):
         "Accept version 2 all the same",
         "decaf accept CONFIG net --why TEXT",
         "What changed <b> 7: not audited",
-        "net 1 → 2 (weights): fail; contradiction on a random background, blend 0.021 → 0.071",
+        "net 1 → 2 (weights): failed; contradiction on a random background, blend 0.021 → 0.071",
         "What each model goes by",
         "<b> 7 is not audited: cut",
         "other 5 failed its gates, and ada accepted it: brighter <camera>",
@@ -278,3 +278,17 @@ def test_models_have_the_names_of_the_registry_all_over_the_page(stub, report):
 
 def test_a_study_without_a_registry_has_no_such_section(stub, report):
     assert "registry" not in report(stub(Audit())).page
+
+
+def test_a_champion_that_passed_is_kept_where_no_version_before_has_passed(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    connection.execute("UPDATE out_standing_verdicts SET version_passed = NULL")
+    assert "No version before it has passed." in report(connection).text
+    champion = {"entry": "net@champion", "version": "1", "verdict": "pass", "state": "audited"}
+    connection.execute(
+        "INSERT INTO out_entries BY NAME SELECT 'demo' AS study, $entry AS entry, "
+        "$version AS version, $verdict AS verdict, $state AS state, $day AS resolved_at",
+        champion | {"day": DAYS[1]},
+    )
+    assert "Keep version 1 (net@champion), which passed." in report(connection).text

@@ -1,4 +1,4 @@
--- purpose: E, C, F and M of every entry that changed now, at its last 20 versions
+-- purpose: E, C, F, Abs and M of every entry that changed now, at its last 20 versions
 WITH changed AS (
     SELECT entry FROM core_entry_versions WHERE study = ? AND is_newest AND change <> 'none'
 ),
@@ -13,5 +13,6 @@ SELECT entry, model_id, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, 
        pair_type, path, metric, value, lower_limit, upper_limit,
        lowest_allowed, highest_allowed
 FROM history_of('points')
-WHERE metric IN ('evidence', 'contradiction', 'fragility', 'endpoint_magnitude')
+WHERE metric IN ('evidence', 'contradiction', 'fragility', 'abs_response',
+    'endpoint_magnitude')
 ORDER BY entry, pair_type, path, resolved_at, metric

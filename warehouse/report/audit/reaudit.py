@@ -21,7 +21,7 @@ BADGES = {
     "not enough evidence": ("undecided", "◐ Undecided"),
 }
 NOT_APPLICABLE = ("none", "– Not applicable")
-COUNTED = {"fail": "failed", "pass": "passed", "not enough evidence": "undecided"}
+PAST = {"fail": "failed", "pass": "passed", "not enough evidence": "undecided"}
 EXPECTED = ("should_matter", "should_not_matter")
 LIMITS = ("lower_95", "upper_95", "safe_limit", "wanted_limit")
 Bar = namedtuple(
@@ -55,6 +55,8 @@ class Versions(NamedTuple):
     headings: tuple[Heading, ...]
     findings: tuple[Finding, ...]
     scale: float
+    has_paths: bool
+    """True where a bar has marks of other paths."""
 
 
 class Span(NamedTuple):
@@ -99,7 +101,7 @@ def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
     return tuple(
         Failure(
             row,
-            headline_of(row),
+            headline_of(facts, row),
             count_gates(facts, row.entry),
             tuple(_describe_failures(facts, row.entry)),
             tuple(_facts_of(facts, row)),
@@ -109,23 +111,33 @@ def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
     )
 
 
-def headline_of(row: Row) -> str:
+def headline_of(facts: Facts, row: Row) -> str:
     """State what not to deploy, and what to keep instead."""
     subject = f"version {row.version} of {row.entry}"
     if not row.is_followed:
         return f"{subject[0].upper()}{subject[1:]} failed its gates"
     if row.version_passed:
         return f"Do not deploy {subject}. Keep version {row.version_passed}, which passed."
+    if other := _passed_elsewhere(facts, row):
+        return (
+            f"Do not deploy {subject}. Keep version {other.version} ({other.entry}), which passed."
+        )
     return f"Do not deploy {subject}. No version before it has passed."
+
+
+def _passed_elsewhere(facts: Facts, row: Row) -> Row | None:
+    """Entry of the same model, such as its champion, whose other version passed; None without."""
+    name = row.entry.partition("@")[0]
+    same_model = (each for each in facts.entries if each.entry.partition("@")[0] == name)
+    passed = (each for each in same_model if each.verdict == "pass")
+    return next((each for each in passed if each.version != row.version), None)
 
 
 def count_gates(facts: Facts, entry: str | None = None) -> str:
     """Count the gates by verdict, as '3 gates failed, 2 passed, 1 undecided'."""
     rows = [row for row in facts.verdicts if entry in (None, row.entry)]
     counts = Counter(row.verdict for row in rows)
-    phrases = [
-        f"{counts[verdict]} {words}" for verdict, words in COUNTED.items() if counts[verdict]
-    ]
+    phrases = [f"{counts[verdict]} {words}" for verdict, words in PAST.items() if counts[verdict]]
     if not phrases:
         return "No gate applies"
     number, _, words = phrases[0].partition(" ")
@@ -237,6 +249,7 @@ def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
         ),
         findings,
         scale_of(facts.run.score, [bar for each in bars.values() for bar in each]),
+        any(bar and bar.others for finding in findings for bar in finding.responses),
     )
 
 
@@ -258,10 +271,17 @@ def _bars(rows: Sequence[Row]) -> list[Bar]:
             *(metrics[name].value for name in COMPONENTS),
             sum(metrics[name].value for name in COMPONENTS),
             metrics["endpoint_magnitude"].value if "endpoint_magnitude" in metrics else None,
-            *(None for _ in LIMITS),
+            *_limits_of(metrics.get("abs_response")),
+            None,
+            None,
         )
         for place, metrics in complete.items()
     ]
+
+
+def _limits_of(response: Row | None) -> tuple[float | None, float | None]:
+    """Interval of Abs; None twice without one."""
+    return (None, None) if response is None else (response.lower_limit, response.upper_limit)
 
 
 def strip_of(facts: Facts) -> Strip | None:

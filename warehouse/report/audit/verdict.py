@@ -8,7 +8,7 @@ from typing import NamedTuple
 from decaf.foundation.number_text import score_text
 from decaf.registry.messages import place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
-from warehouse.report.audit.reaudit import Failure, failures_of, headline_of
+from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
 from warehouse.report.audit.trust import trust_sentences
 from warehouse.report.audit.verdict_rows import (
     MOST_BARS,
@@ -85,7 +85,7 @@ def verdict_of(facts: Facts, config: str) -> Verdict:
 
 def _headline(facts: Facts, stands: list[Row]) -> str:
     if len(stands) == 1:
-        return headline_of(stands[0])
+        return headline_of(facts, stands[0])
     if stands:
         return f"{len(stands)} of {len(facts.entries)} versions in the registry failed their gates"
     if any(row.decision for row in facts.findings):
@@ -165,6 +165,7 @@ def _changes(facts: Facts) -> Iterator[str]:
         if entry.model_id in early:
             outcome = "; it was scored no further than its gates needed"
         verdict = verdict_text(entry.verdict, entry.state) or entry.state
+        verdict = PAST.get(verdict, verdict)
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
             f"{verdict}{outcome if entry.state == 'audited' else ''}"
