@@ -55,7 +55,7 @@ PAGES = {
         ),
         Page(
             "models",
-            "severity",
+            "place",
             "model_id",
             ("model_id", "study", BAR, *PROFILE, "sentence"),
             ("pair_type", "path", "accuracy", "rule", "severity", "decision"),

@@ -102,6 +102,13 @@ def test_rows_lead_from_a_study_to_one_trajectory(client):
     assert page.column("t") == ["0", "0.25", "0.5", "1"]
 
 
+def test_models_begin_with_the_largest_response_of_the_worst_rule(client):
+    records = csv.DictReader(io.StringIO(client.get("/models.csv?study=demo").text))
+    rows = [(int(record["severity"]), float(record["abs_response"])) for record in records]
+    assert len(rows) > 1
+    assert rows == sorted(rows, key=lambda row: (row[0], -row[1]))
+
+
 def test_models_of_a_study_have_verdict_rows_in_the_order_of_the_table(client):
     page = shown(client, "/models?study=demo&sort=-model_id")
     models = [cell.split()[0] for cell in page.column("Model")]
