@@ -118,10 +118,9 @@ def headline_of(facts: Facts, row: Row) -> str:
         return f"{subject[0].upper()}{subject[1:]} failed its gates"
     if row.version_passed:
         return f"Do not deploy {subject}. Keep version {row.version_passed}, which passed."
-    if other := _passed_elsewhere(facts, row):
-        return (
-            f"Do not deploy {subject}. Keep version {other.version} ({other.entry}), which passed."
-        )
+    if passed_entry := _passed_elsewhere(facts, row):
+        passed_version = f"version {passed_entry.version} ({passed_entry.entry})"
+        return f"Do not deploy {subject}. Keep {passed_version}, which passed."
     return f"Do not deploy {subject}. No version before it has passed."
 
 

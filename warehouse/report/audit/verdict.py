@@ -129,8 +129,10 @@ def _limit_example(facts: Facts) -> str:
     kinds = [row for row in facts.names if row.kind == "pair_type" and row.expect != "control"]
     if not kinds:
         return ""
-    wanted = kinds[0].expect == "should_matter"
-    limit = "should_matter: {at_least: 0.5}" if wanted else "should_not_matter: {at_most: 0.05}"
+    should_matter = kinds[0].expect == "should_matter"
+    limit = (
+        "should_matter: {at_least: 0.5}" if should_matter else "should_not_matter: {at_most: 0.05}"
+    )
     return f"expect: {{{json.dumps(kinds[0].name, ensure_ascii=False)}: {{{limit}}}}}"
 
 
