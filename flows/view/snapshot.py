@@ -31,8 +31,8 @@ Record = dict[str, Any]
 class Snapshot:
     """One connection, which sees the commits of the moment at which it was opened.
 
-    Queries of several threads run one after another, but those of :meth:`ask_together` run beside
-    the others. The last :data:`MOST_ANSWERS` answers are cached. Raises WarehouseError if the
+    Queries of several threads run one after another, but :meth:`ask_together` has a connection of
+    its own. The last :data:`MOST_ANSWERS` answers are cached. Raises WarehouseError if the
     warehouse cannot be opened.
 
     Attributes
@@ -70,14 +70,14 @@ class Snapshot:
         """Rows of questions about one study, which share its responses; errors as for ask."""
         connection = self._holding_connection
         with self._holding_lock:
-            if all(self._cached(question) is not None for question in questions):
+            if all(self._find_answer(question) is not None for question in questions):
                 return [self._answer(connection, question) for question in questions]
             with report_damage(self.store), hold_views(connection, study, SHARED):
                 return [self._answer(connection, question) for question in questions]
 
     def _answer(self, connection: duckdb.DuckDBPyConnection, question: Question) -> pa.Table:
         """Answer from the cache or the warehouse; the caller has the lock of the connection."""
-        answer = self._cached(question)
+        answer = self._find_answer(question)
         if answer is None:
             with report_damage(self.store):
                 answer = run_query(connection, question.sql, question.values)
@@ -87,7 +87,7 @@ class Snapshot:
                     self._answers.popitem(last=False)
         return answer
 
-    def _cached(self, question: Question) -> pa.Table | None:
+    def _find_answer(self, question: Question) -> pa.Table | None:
         """Cached answer, which becomes the last to leave the cache; None without one."""
         key = _key_of(question)
         with self._answers_lock:
