@@ -21,7 +21,6 @@ from view_tables import define
 
 from decaf.routing.profiles import profile
 from decaf.statistics.bootstrap import bootstrap_mean
-from warehouse.query import functions
 
 
 def test_epsilon_sweep(audit, catalogue):
@@ -108,7 +107,7 @@ def test_draws_are_random_enough(catalogue):
     assert np.sqrt(200) * correlations.std() == pytest.approx(1, abs=0.05)
 
 
-def test_spearman_with_ties_gaps_and_constants():
+def test_spearman_with_ties_gaps_and_constants(open_schema):
     rng = np.random.default_rng(5)
     sides = {
         "ties": rng.integers(0, 6, (2, 400)).astype(float),
@@ -120,14 +119,13 @@ def test_spearman_with_ties_gaps_and_constants():
         "nothing": np.array([[np.nan], [2.0]]),
         "two entries": np.array([[1.0, 2.0], [5.0, 4.0]]),
     }
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         connection.execute("CREATE TABLE pairs (g VARCHAR, x DOUBLE, y DOUBLE)")
         for g, (x, y) in sides.items():
             for number, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
                 # A gap is NULL as well as NaN.
                 a = None if a != a and number % 2 else a
                 connection.execute("INSERT INTO pairs VALUES (?, ?, ?)", [g, a, b])
-        functions.register(connection)
         define(connection, "spearman")
         found = {
             row["g"]: row for row in rows_of(connection.sql("FROM spearman_by_group('pairs')"))

@@ -1,6 +1,5 @@
 """The words of the scoreboard, of numbers that are small enough to judge by eye."""
 
-import duckdb
 import pytest
 from view_tables import define_over
 
@@ -75,7 +74,7 @@ def word(ask, ours, theirs, digits, neutral, needs):
     return row["word"]
 
 
-def test_numbers_of_all_studies_are_joined_with_the_size_of_each(columns):
+def test_numbers_of_all_studies_are_joined_with_the_size_of_each(columns, open_schema):
     row = {"study": "s", "estimate": "0.9", "lower_95": "0.8", "is_official": "false"}
     covertype = row | {"paper": "covertype", "method": "DECAF", "part": "inversion"}
     covertype |= {"statistic": "rank_correlation", "why": "40 rows"}
@@ -86,7 +85,7 @@ def test_numbers_of_all_studies_are_joined_with_the_size_of_each(columns):
         "core_scenes_comparisons": [scenes | {"reason": "nothing scored"}],
         "out_models": [{"study": "s", "model_id": "m"}, {"study": "s", "model_id": "n"}],
     }
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         define_over(connection, "comparisons", columns, given)
         found = connection.sql(
             "SELECT paper, part, model_count, estimate, reason FROM comparisons() ORDER BY paper"

@@ -25,8 +25,8 @@ BY_HAND = {
 
 
 @pytest.fixture
-def by_hand():
-    with duckdb.connect() as connection:
+def by_hand(open_schema):
+    with open_schema() as connection:
         connection.from_arrow(pa.table(BY_HAND)).create("mine")
         define(connection, "profiles_on_stages")
         define(connection, "profiles_under_measure")

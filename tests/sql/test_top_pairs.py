@@ -2,7 +2,6 @@
 
 import random
 
-import duckdb
 from view_tables import define_over
 
 RUN = {"study": "s", "run_id": "r", "score": '{"kind": "class_probability"}', "epsilon": "0.5"}
@@ -47,7 +46,7 @@ def strongest(rows, component):
     ]
 
 
-def test_the_three_strongest_sources_of_every_model(columns):
+def test_the_three_strongest_sources_of_every_model(columns, open_schema):
     of_model = {
         f"{name}, {kind}": profiles(f"{name}, {kind}", pairs, levels)
         for name, pairs in PAIRS_OF_SOURCES.items()
@@ -58,7 +57,7 @@ def test_the_three_strongest_sources_of_every_model(columns):
         for rows in of_model.values()
         for row in rows
     ]
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         given = {"core_profiles": texts, "stg_runs": [RUN]}
         define_over(connection, "out_top_pairs", columns, given)
         found = connection.sql(

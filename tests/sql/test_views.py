@@ -8,7 +8,6 @@ those for which the condition of ``where.sql`` holds.
 import math
 from pathlib import Path
 
-import duckdb
 import pytest
 from view_tables import VIEWS, columns_of, create, define_over, read_rows, relations
 
@@ -22,12 +21,12 @@ TESTED = {"core", "out", "paper", "check"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_view(case, columns):
+def test_view(case, columns, open_schema):
     name = case.name.partition("@")[0]
     view = VIEWS[name]
     given = {path.stem.removeprefix("given_"): path for path in case.glob("given_*.csv")}
     assert given.keys() <= relations(name), "given, but not read"
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         rows = {relation: read_rows(path) for relation, path in given.items()}
         define_over(connection, name, columns, rows)
         found = connection.sql(view.sql) if view.folder == CHECKS else connection.view(name)

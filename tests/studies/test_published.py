@@ -2,7 +2,6 @@
 
 import csv
 
-import duckdb
 import pytest
 from view_tables import define
 
@@ -19,9 +18,9 @@ def typed(request):
         return request.param, list(csv.DictReader(file))
 
 
-def test_a_value_with_more_digits_rounds_to_every_printed_one(typed):
+def test_a_value_with_more_digits_rounds_to_every_printed_one(typed, open_schema):
     study, rows = typed
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         define(connection, "core_published")
         values = {
             tuple(of): numbers
@@ -46,8 +45,8 @@ def test_every_value_has_a_place_and_a_number(typed):
         assert row["value"] or row["exact"], row
 
 
-def test_every_statistic_is_described_once():
-    with duckdb.connect() as connection:
+def test_every_statistic_is_described_once(open_schema):
+    with open_schema() as connection:
         define(connection, "core_statistics")
         define(connection, "core_published")
         described = connection.sql("SELECT statistic, better FROM core_statistics").fetchall()

@@ -1,5 +1,6 @@
 """Catalogues in memory, whose staging relations are tables."""
 
+from contextlib import contextmanager
 from hashlib import sha256
 from uuid import uuid4
 
@@ -106,13 +107,37 @@ def audit():
     return random_audit(0)
 
 
+@pytest.fixture(scope="session")
+def shared_database():
+    """Open a database in memory with the functions: to open one takes longer than most views."""
+    with duckdb.connect(config={"threads": 2}) as connection:
+        functions.register(connection)
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def open_schema(shared_database):
+    """Open an empty schema that is dropped after the block: with open_schema() as connection."""
+
+    @contextmanager
+    def opened():
+        name = f"schema_{uuid4().hex}"
+        with shared_database.cursor() as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+            connection.execute(f"USE {name}")
+            yield connection
+            connection.execute("USE main")
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+    return opened
+
+
 @pytest.fixture
-def ask():
+def ask(open_schema):
     """Rows of a query with a view or macro over tables of a few rows: ask(name, sql, **tables)."""
 
     def query(name, sql, **tables):
-        with duckdb.connect(config={"threads": 2}) as connection:
-            functions.register(connection)
+        with open_schema() as connection:
             for table, rows in tables.items():
                 connection.from_arrow(pa.table(rows)).create(table)
             define(connection, name)

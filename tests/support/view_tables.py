@@ -7,7 +7,6 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse.query import functions
 from warehouse.query.provided import RECEIPT_FILES
 from warehouse.query.receipt_tables import TABLES as OF_RECEIPTS
 from warehouse.query.views import CHECKS, MACRO, STAGING, sort_views, views
@@ -51,7 +50,6 @@ def define(connection, name):
 
 def define_over(connection, name, columns, given):
     """Create a view over text rows of its inputs; inputs without rows are empty."""
-    functions.register(connection)
     for relation in relations(name):
         create(connection, relation, columns[relation], given.get(relation, []))
     define(connection, name)

@@ -1,21 +1,19 @@
 """How often replicates draw each cluster, as SQL draws them, and bunches of many clusters."""
 
-import duckdb
 import numpy as np
 import pytest
 from view_tables import define
 
-from warehouse.query import draws, functions
+from warehouse.query import draws
 
 
 @pytest.mark.parametrize("strata", [(), ("b", "a", None, "a", "b", None, "a")])
 @pytest.mark.parametrize("cells", [1 << 22, 20])
-def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
+def test_counts_are_those_of_the_draws_in_sql(open_schema, monkeypatch, strata, cells):
     monkeypatch.setattr(draws, "CELLS_AT_ONCE", cells)
     draws._draw_sources.cache_clear()
     counts = draws.draw_sources(7, strata, 9, 5).counts
-    with duckdb.connect() as connection:
-        functions.register(connection)
+    with open_schema() as connection:
         define(connection, "bootstrap_draws")
         connection.execute(
             "CREATE TABLE layouts AS SELECT 0 AS layout, unnest(range(7)) AS position, "
@@ -29,13 +27,13 @@ def test_counts_are_those_of_the_draws_in_sql(monkeypatch, strata, cells):
     assert counts.tolist() == expected
 
 
-def test_large_strata_are_drawn_in_bunches(monkeypatch):
+def test_large_strata_are_drawn_in_bunches(open_schema, monkeypatch):
     """Of ten clusters, six lie in a stratum that draws four bunches, four in one that draws all."""
     monkeypatch.setattr(draws, "MOST_DRAWN", 5)
     monkeypatch.setattr(draws, "BUNCHES", 4)
     draws._draw_sources.cache_clear()
     strata = ("a", "b", "a", "a", "b", "a", "b", "a", "b", "a")
-    with duckdb.connect() as connection:
+    with open_schema() as connection:
         define(connection, "drawn_word")
         words = [
             connection.execute("SELECT drawn_word(3, -1, $place)", {"place": place}).fetchone()[0]

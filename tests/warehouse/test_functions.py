@@ -18,9 +18,8 @@ from warehouse.query.draws import SourceDraws, draw_sources
 
 
 @pytest.fixture
-def connection():
-    with duckdb.connect(config={"threads": 2}) as opened:
-        functions.register(opened)
+def connection(open_schema):
+    with open_schema() as opened:
         yield opened
 
 

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -142,8 +141,8 @@ def test_one_family_is_no_fold(units):
     assert {(row["probability"], row["reason"]) for row in rows} == {(None, "no other family")}
 
 
-def test_units_are_labelled_models_with_the_components_of_baselines():
-    with duckdb.connect() as connection:
+def test_units_are_labelled_models_with_the_components_of_baselines(open_schema):
+    with open_schema() as connection:
         connection.execute(
             "CREATE TABLE core_covertype_outcomes AS SELECT * FROM (VALUES "
             "('s', 'b', 'mlp', 'contradiction', 0.5, NULL), "

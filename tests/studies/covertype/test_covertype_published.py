@@ -68,13 +68,13 @@ def tables():
 
 
 @pytest.fixture(scope="module")
-def shown(columns):
+def shown(columns, open_schema):
     """Published values of all views with their limits and counts, by what they are of."""
     given = {relation: text_rows(frame) for relation, frame in tables().items()}
     found = {}
     for name, keys in KEYS.items():
         view = f"paper_covertype_{name}"
-        with duckdb.connect(config={"threads": 2}) as connection:
+        with open_schema() as connection:
             define_over(connection, view, columns, given)
             limits = "published_lower_95, published_upper_95, published_count"
             numbers = limits if name == "ranks" else "NULL, NULL, NULL"
