@@ -1,5 +1,6 @@
 """A small warehouse, a made-up audit and its report, and an S3-compatible server."""
 
+import json
 import shutil
 from contextlib import ExitStack
 
@@ -54,8 +55,26 @@ def stub():
         yield lambda audit: opened.enter_context(open_stub(audit))
 
 
+@pytest.fixture(scope="session")
+def charts_drawn_once():
+    """Draw equal charts once: most tests of the report change a few rows of the same audit."""
+    import vl_convert  # takes a second to import
+
+    drawn, draw = {}, vl_convert.vegalite_to_svg
+
+    def draw_once(specification):
+        content = json.dumps(specification, sort_keys=True)
+        if content not in drawn:
+            drawn[content] = draw(specification)
+        return drawn[content]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", draw_once)
+        yield
+
+
 @pytest.fixture
-def report(tmp_path):
+def report(charts_drawn_once, tmp_path):
     """Write and read the report of the study that a connection has: report(connection)."""
     from warehouse.report.page import write_report  # charts take a second to import
 
