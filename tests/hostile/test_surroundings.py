@@ -31,21 +31,14 @@ NOTHING_READ, NO_ROWS_READ = "unprivileged locked={receipts}", "unprivileged loc
 WORKSPACE_LOCKED = "unprivileged locked={workspace} PREFECT_API_URL={api}"
 NO_LOCKS, NO_FLUSH = "without_locks", "without_flush"
 NOTHING_OURS = "unprivileged umask=777"
+HOMELESS = "HOME=/nonexistent/decaf DECAF_CACHE= XDG_CACHE_HOME="
 SQL = "sql -w {warehouse} -o {out}.csv FROM·stg_profiles"
 GC = "gc -w {warehouse} --older-than 0"
 CASES = [
     (READ_ONLY, "run {config}", 2, "Read-only file system"),
     (READ_ONLY, SQL, 0, "9 rows"),
     (READ_ONLY, "check -w {warehouse} --study s", 0, "pass"),
-    (
-        READ_ONLY,
-        "sql -w {warehouse} -o {warehouse}/x.csv FROM·receipts",
-        3,
-        "Read-only file system",
-    ),
-    (READ_ONLY, "compact -w {warehouse}", 2, "Read-only file system"),
     (FULL, "run {config}", 2, "No space left on device"),
-    (FULL, "export {warehouse}/out profiles -w {warehouse}", 3, "No space left on device"),
     (FULL, "compact -w {warehouse}", 3, "No space left on device"),
     (FULL, f"{GC} --delete", 0, "1 files (0.00 MB)"),
     (NOTHING_READ, "run {config}", 2, "Permission denied"),
@@ -58,19 +51,14 @@ CASES = [
     (NO_LOCKS, "serve --port {port}", 2, "No locks available"),
     (NO_FLUSH, "compact -w {warehouse}", 0, "now"),
     (NOTHING_OURS, SQL, 2, "Permission denied"),
-    ("HOME=/nonexistent/decaf DECAF_CACHE= XDG_CACHE_HOME=", SQL, 0, "9 rows"),
-    ("TMPDIR=/nonexistent", SQL, 0, "9 rows"),
+    (f"{HOMELESS} TMPDIR=/nonexistent open_files=64", SQL, 0, "9 rows"),
     ("PREFECT_API_URL=http://127.0.0.1:{port}/api", "serve --port {port}", 2, "{port}"),
     ("PREFECT_API_URL=nonsense", "schedule list", 2, "nonsense"),
     ("folder_gone={out}", "sql SELECT·1", 2, "directory"),
-    ("open_files=64", SQL, 0, "9 rows"),
     ("closed_stdin", "run {held}", 2, "try"),
-    ("ascii_terminal", "status -w {warehouse}", 0, "s: finished"),
-    ("TERM= COLUMNS=1", "status -w {warehouse}", 0, "s: finished"),
-    ("", "plan {tmp}", 2, "{tmp}"),
+    ("ascii_terminal TERM= COLUMNS=1", "status -w {warehouse}", 0, "s: finished"),
     ("", "sql -w {warehouse} -o {pipe} --format csv FROM·receipts", 2, "{pipe}"),
     ("", "sql -w {warehouse} -f {tmp}", 2, "Is a directory"),
-    ("", "export {config} -w {warehouse}", 2, "File exists"),
 ]
 
 

@@ -15,22 +15,16 @@ UPPERMOST = ("core_profiles", "out_model_profiles")
 
 
 def answers(root, but=()):
-    """Rows of the first views, of some views that are built on them, and of the checks.
+    """Rows of the first views, and of some views that are built on them.
 
-    Every other view is a query of these, so equal rows here are equal rows there.
+    Every other view, and every check, is a query of these, so equal rows here are equal rows there.
 
     Parameters
     ----------
     but
         Views that are left out.
     """
-    return _asked(root, [view.name for view in FIRST if view.name not in but] + [*UPPERMOST])
-
-
-def _asked(root, names):
-    with connect(root, threads=1) as connection:
-        rows = {name: rows_as_text(connection, name) for name in names}
-        return rows, [result for result in run_checks(connection) if result.offending_count]
+    return rows_of(root, [view.name for view in FIRST if view.name not in but] + [*UPPERMOST])
 
 
 def query_rows(root, sql):

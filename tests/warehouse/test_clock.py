@@ -48,7 +48,7 @@ def moments(store, kind):
     }
 
 
-@pytest.mark.parametrize("back", [HOUR, DAY, 365 * DAY])
+@pytest.mark.parametrize("back", [HOUR, 365 * DAY])
 def test_the_next_commit_of_a_kind_is_the_newest(store, clock, back):
     assert next_moment(store, "runs", "s") == NOON + timedelta(microseconds=1)
     clock(NOON - back)
@@ -63,7 +63,7 @@ def test_the_next_commit_of_a_kind_is_the_newest(store, clock, back):
     assert next_moment(store, "runs", "s") == NOON + HOUR
 
 
-@pytest.mark.parametrize("shift", [-DAY, -HOUR, HOUR, DAY])
+@pytest.mark.parametrize("shift", [-DAY, DAY])
 def test_a_compaction_holds_whatever_the_clock_says(store, clock, shift):
     clock(NOON + shift)
     compact(store, "s")

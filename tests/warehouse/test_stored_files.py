@@ -109,6 +109,7 @@ def test_every_view_is_the_same_in_parts(small, asked, monkeypatch):
     monkeypatch.setattr(stored_files, "SMALL_BYTES", 0)
     asked.clear()
     assert warehouse_answers.answers(store, but=STAMPED) == before
+    assert warehouse_answers.failed_checks(store) == []
     assert min(asked.requests.values()) > 0
     data = store.entries(layout.DATA, ("",))
     assert set(asked.requests) == {entry.key for entry in data}
