@@ -6,6 +6,7 @@ code, and words of its message; the warehouse is the same after it, and nothing 
 
 import hashlib
 import os
+import shutil
 import socket
 import threading
 import time
@@ -62,15 +63,26 @@ CASES = [
 ]
 
 
-@pytest.fixture
-def places(tmp_path, root, write, prefect_server, workers):
-    """Names of the commands' words: a warehouse with something to delete, a study, a pipe."""
+@pytest.fixture(scope="module")
+def small(small, tmp_path_factory):
+    """A warehouse with something to fold, since a block is committed twice, and to delete."""
+    root = shutil.copytree(small, tmp_path_factory.mktemp("small") / "warehouse")
+    commit_block(storage.open(root), "s", "m", 0.3)
     (root / "tables/profiles/study=s/stray.parquet").write_bytes(b"12345")
-    settings = of_scenes(tmp_path, [untrained(tmp_path, "m")])
+    return root
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    return untrained(tmp_path_factory.mktemp("weights"), "m")
+
+
+@pytest.fixture
+def places(tmp_path, root, card, write, prefect_server, workers):
+    """Names of the commands' words: a warehouse, a study, a pipe."""
+    settings = of_scenes(tmp_path, [card])
     (tmp_path / "workspace").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    # A second commit, so that there is something to fold.
-    commit_block(storage.open(root), "s", "m", 0.3)
     held = {**settings, "warehouse": str(tmp_path / "held")}
     served = {**settings, "cluster": workers}  # to start others takes longer than the command
     with (

@@ -6,7 +6,9 @@ import signal
 import sqlite3
 import subprocess
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 import torch
@@ -18,8 +20,11 @@ from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.plan.cluster import LocalWorkers
 from tasks.cluster.workers import connect
+from warehouse.storage.cache import cache_folder
 
 NETWORKS = Path(__file__).parent / "networks"
+UNUSED_DATABASE = cache_folder() / "test_prefect" / f"{version('prefect')}.db"
+"""Database of a server that has run nothing: to make its tables takes seconds of a core."""
 
 
 @pytest.fixture(scope="session")
@@ -34,21 +39,32 @@ def prefect_server(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
+        if UNUSED_DATABASE.exists():
+            copy_database(UNUSED_DATABASE, home / "prefect.db")
         server = PrefectServer()
     try:
         server.wait()
-        copy_database(home / "prefect.db", home / "unused.db")
+        keep_unused_database(home / "prefect.db")
         yield {**environment, "PREFECT_API_URL": server.url}
     finally:
         server.stop()
 
 
+def keep_unused_database(database):
+    """Keep a database with its tables for later servers, unless there is one."""
+    if not UNUSED_DATABASE.exists():
+        UNUSED_DATABASE.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = UNUSED_DATABASE.with_suffix(f".{uuid4().hex}")
+        copy_database(database, unfinished)
+        unfinished.replace(UNUSED_DATABASE)
+
+
 @pytest.fixture
 def prefect_home(prefect_server, tmp_path):
-    """A folder for another server, whose database has its tables: to make them takes seconds."""
+    """A folder for another server, whose database has its tables."""
     home = tmp_path / "prefect"
     home.mkdir()
-    copy_database(Path(prefect_server["PREFECT_HOME"]) / "unused.db", home / "prefect.db")
+    copy_database(UNUSED_DATABASE, home / "prefect.db")
     return home
 
 
