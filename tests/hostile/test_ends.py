@@ -264,7 +264,6 @@ def empty_warehouse(tmp_path_factory):
     ("arguments", "shell", "code", "words"),
     [
         (["sql", LONG, "--format", "csv"], "| true", 141, ""),
-        (["views"], "| true", 141, ""),
         (["views"], ">&-", 0, ""),
         (["views", "nonsense"], "2>&-", 2, ""),
         (["sql"], "<&-", 2, "no query"),

@@ -120,9 +120,7 @@ COMMANDS = {
     "plan": ("reaudit", "study.yaml", "--plan"),
     "status": ("status", "-w", "warehouse"),
     "history": ("history", "-w", "warehouse"),
-    "check": ("check", "-w", "warehouse"),
     "sql": ("sql", "-w", "warehouse", "--format", "table", "FROM out_pair_types"),
-    "compact": ("compact", "-w", "warehouse"),
     "gc": ("gc", "-w", "warehouse", "--older-than", "0", "--delete"),
 }
 

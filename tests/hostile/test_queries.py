@@ -135,9 +135,8 @@ def test_a_query_of_odd_bytes(root, decaf, tmp_path, content, code, words):
     assert words in (refused(done) if code else succeeded(done))
 
 
-@pytest.mark.parametrize("arguments", [("--memory", "0"), ("--memory", "nan"), ("--memory", "-1")])
-def test_an_odd_bound_is_refused(root, decaf, arguments):
-    refused(decaf("sql", "-w", root, "SELECT 1", *arguments), "--memory")
+def test_an_odd_bound_is_refused(root, decaf):
+    refused(decaf("sql", "-w", root, "SELECT 1", "--memory", "nan"), "--memory")
 
 
 @pytest.mark.parametrize(
