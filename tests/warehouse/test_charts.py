@@ -149,5 +149,3 @@ def test_the_command_lists_and_writes(decaf, tmp_path):
     assert (tmp_path / "verdict.pdf").read_bytes().startswith(b"%PDF-")
     refused(decaf("figure", DEMO), "--list")
     refused(decaf("figure", DEMO, "verdict", "--list"), "verdict")
-    refused(decaf("figure", DEMO, "verdict", "verdict.gif"), ".pdf")
-    refused(decaf("figure", DEMO, "verdicts", "verdict.pdf"), "did you mean 'verdict'")
