@@ -4,6 +4,7 @@ import signal
 
 import pytest
 import running_command
+from ended_commands import succeeded
 from running_command import wait_for
 from s3_server import free_port
 
@@ -15,11 +16,6 @@ from warehouse.query.catalog import connect
 pytestmark = pytest.mark.usefixtures("no_copies")
 
 TABLES = running_command.TABLES | {"out_model_profiles": "model_id, pair_type, path"}
-
-
-def succeeded(done):
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow
