@@ -3,25 +3,17 @@
     python docs/make_examples.py
 
 The texts beside them are written by hand. Pictures and networks are those of the demo's scenes,
-smaller; the table and the signals are made up. Use an environment with the oldest scikit-learn that
-is allowed, as that of ``make test-lowest``: newer ones read its files, and not the other way round.
+smaller; the signals are made up. ``decaf init`` makes the table and its pipeline itself.
 """
 
 import csv
 import shutil
-import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import pandas as pd
-import skops.io
 import torch
 from PIL import Image
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
@@ -32,7 +24,6 @@ from decaf.studies.scenes.recipes import SceneShortcut
 FOLDER = Path(__file__).parents[1] / "configs" / "init"
 CLASSES = ("cube", "cylinder")
 NETWORK = "factory:decaf.models.networks.small_cnn:build"
-JOBS = ("clerk", "cook", "nurse")
 
 
 def main() -> None:
@@ -45,9 +36,8 @@ def main() -> None:
     versions = FOLDER / "registry" / "models" / "small_cnn"
     _train(0.5, versions / "1" / "model.safetensors")
     _train(0.99, versions / "2" / "model.safetensors")
-    for kind in ("image_pairs", "image_features"):
-        shutil.copy(versions / "2" / "model.safetensors", FOLDER / kind)
-    _write_table(FOLDER / "table_pairs")
+    shutil.copy(versions / "1" / "model.safetensors", FOLDER / "image_features")
+    shutil.copy(versions / "2" / "model.safetensors", FOLDER / "image_pairs")
     _write_signals(FOLDER / "arrays")
 
 
@@ -93,39 +83,6 @@ def _train(shortcut: float, target: Path) -> None:
         recipe.train(network, TrainingSite(NETWORK, cpu, torch.nn.Identity(), Path(scratch), None))
     target.parent.mkdir(parents=True, exist_ok=True)
     save(network, target, {})
-
-
-def _write_table(folder: Path) -> None:
-    """Ten applicants for a loan, and a pipeline that was fitted on five hundred others."""
-    rng = np.random.default_rng(0)
-    count = 510
-    income = rng.normal(40, 9, count).round()
-    frame = pd.DataFrame(
-        {
-            "applicant": [f"a{number:02d}" for number in range(count)],
-            "age": rng.integers(20, 65, count),
-            "income": income,
-            "job": rng.choice(JOBS, count),
-            "owner": rng.random(count) < 0.4,
-        }
-    )
-    chance = (
-        income - 40 + 8 * frame["owner"] - 6 * (frame["job"] == "cook") + rng.normal(size=count)
-    )
-    frame["granted"] = np.where(chance > 0, "yes", "no")
-    inputs = ["age", "income", "job", "owner"]
-    pipeline = make_pipeline(
-        make_column_transformer(
-            (StandardScaler(), ["age", "income"]),
-            (OneHotEncoder(handle_unknown="ignore"), ["job"]),
-            remainder="passthrough",
-        ),
-        LogisticRegression(),
-    )
-    pipeline.fit(frame[inputs][10:], frame["granted"][10:])
-    frame[:10].to_csv(folder / "applicants.csv", index=False)
-    packed = {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 9}
-    skops.io.dump(pipeline, folder / "pipeline.skops", **packed)
 
 
 def _write_signals(folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from decaf.data.class_ids import CLASS_NAMES, GUESSED, names_of
+from decaf.data.class_ids import CLASS_NAMES, GUESSED, NO_LABELS, names_of
 from decaf.data.class_maps import load_shipped_maps
 from decaf.data.pairs import PairSet
 from decaf.errors import (
@@ -90,6 +90,9 @@ def match_classes(
     accuracy is measured.
     """
     is_declared = bool(_declared_names(data))
+    if not isinstance(score, ClassScore) or score.target is not None:
+        remarks = (remark for remark in pairs.remarks if remark != NO_LABELS)
+        pairs = replace(pairs, remarks=tuple(remarks))
     if not isinstance(score, ClassScore) or not (pairs.has_sorted_names or is_declared):
         return pairs
     words = pairs.class_names

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import in_process
 import pytest
+import sklearn
 from ended_commands import refused, succeeded
 from flow_fixtures import use_workers
 from warehouse_answers import fetched
 
+from decaf.data.class_ids import NO_LABELS
 from decaf.errors import BadInput, WriteFailed
+from decaf.models.estimators.files import saved_version
 from decaf.plan.study import load_study
 from flows.commands.beginnings import EXAMPLES, MARK, init
 
@@ -76,8 +79,9 @@ def test_a_registry(audited, warm_command, prefect_server):
 def test_what_is_written_is_the_example_under_its_own_name(kind, decaf, tmp_path):
     folder = tmp_path / "My photos (2)"
     told = succeeded(decaf("init", kind, folder.name))
-    files = sorted(path.relative_to(EXAMPLES / kind) for path in all_files(EXAMPLES / kind))
-    assert sorted(path.relative_to(folder) for path in all_files(folder)) == files
+    files = {path.relative_to(EXAMPLES / kind) for path in all_files(EXAMPLES / kind)}
+    fitted = {Path("applicants.csv"), Path("pipeline.skops")} if kind == "table_pairs" else set()
+    assert {path.relative_to(folder) for path in all_files(folder)} == files | fitted
     assert len(list(folder.iterdir())) <= 5
     for file in files:
         own, example = (place / file for place in (folder, EXAMPLES / kind))
@@ -93,6 +97,31 @@ def test_what_is_written_is_the_example_under_its_own_name(kind, decaf, tmp_path
     ]
     assert len(marked) == 3
     assert "cd 'My photos (2)'" in told
+
+
+def test_the_installed_packages_fit_and_save_the_pipeline(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    init("table_pairs")
+    monkeypatch.chdir("table_pairs")
+    assert saved_version(Path("pipeline.skops")) == sklearn.__version__
+    study = load_study(Path("study.yaml"))
+    assert len(study.pair_set().pairs) == 25
+    (card,) = study.models
+    assert card.load("cpu").remarks == ()
+
+
+def test_an_example_whose_score_needs_no_labels_has_no_remark_on_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    init("arrays")
+    monkeypatch.chdir("arrays")
+    study = load_study(Path("study.yaml"))
+    assert study.pair_set().remarks == ()
+    classes = {"kind": "class_probability", "classes": 2}
+    for score, remarks in ((classes, (NO_LABELS,)), ({**classes, "target": 1}, ())):
+        text = Path("study.yaml").read_text().replace("{kind: regression_value}", str(score))
+        Path("scored.yaml").write_text(text)
+        assert load_study(Path("scored.yaml")).pair_set().remarks == remarks
 
 
 def all_files(folder):
