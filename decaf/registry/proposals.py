@@ -26,8 +26,9 @@ SERVED = (
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 PICKLED = (
-    "unpickle: the file is opened where its name is under 'trust:' of the registry; a pickle can "
-    "run anything when it is opened, with all your rights"
+    "trust: opening this pickle runs the code in it with all your rights: it can read, change and "
+    "send what you can. Leave the line out unless you trust whoever registers this model, in later "
+    "versions too"
 )
 MISSING = (
     "missing: give the value that it was fitted with as missing, such as -999, unless that was "
@@ -42,6 +43,11 @@ class Proposal(NamedTuple):
 
     card: dict[str, Any]
     remarks: list[str]
+
+    @property
+    def needs_trust(self) -> bool:
+        """True if decaf opens the file only if the registry has its name under ``trust:``."""
+        return bool(self.card.get("unpickle"))
 
 
 def proposal_of(described: Described) -> Proposal:

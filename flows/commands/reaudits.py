@@ -78,7 +78,7 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the proposed card of an entry, as YAML for ``registry:``.
 
-    ``label`` may also name an alias or a version that the study does not follow.
+    A pickle brings the key ``trust``, with the names that the registry trusts already. ``label`` may also name an alias or a version that the study does not follow.
 
     Raises ConfigError if the study has no registry with cards, UnknownName for an unknown entry,
     and ModelError if the files of the entry do not determine a card.
@@ -100,8 +100,10 @@ def card(console: Console, config: Path, label: str) -> None:
     say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
     for remark in proposal.remarks:
         say(console, f"# {printable(remark)}")
-    text = yaml.safe_dump({"cards": {entry.name: proposal.card}}, sort_keys=False)
-    say(console, text.rstrip())
+    keys: dict[str, Any] = {"cards": {entry.name: proposal.card}}
+    if proposal.needs_trust and entry.name not in registry.trust:
+        keys = {"trust": [*registry.trust, entry.name], **keys}
+    say(console, yaml.safe_dump(keys, sort_keys=False).rstrip())
 
 
 def reaudit(

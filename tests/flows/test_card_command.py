@@ -1,10 +1,12 @@
 """`decaf card`: what it proposes of a folder that MLflow wrote, and what it refuses."""
 
+import joblib
 import pytest
 import yaml
 from ended_commands import succeeded
 from registry_folder import put_small_cnn
 from rich.console import Console
+from sklearn.linear_model import LogisticRegression
 from small_studies import of_scenes, untrained
 
 from decaf.errors import ConfigError, ModelError, UnknownName
@@ -59,6 +61,25 @@ def test_the_command_proposes_a_card(registry, decaf, write, tmp_path):
 def test_entries_without_a_proposal_are_refused(registry, label, error, words, write, tmp_path):
     with pytest.raises(error, match=words):
         card(Console(), write(of_scenes(tmp_path, registry=registry)), label)
+
+
+@pytest.mark.parametrize(
+    ("trust", "proposed"), [([], ["pickled"]), (["net"], ["net", "pickled"]), (["pickled"], None)]
+)
+def test_the_card_of_a_pickle_names_it_under_trust(trust, proposed, write, capsys, tmp_path):
+    put_small_cnn(tmp_path / "zoo" / "net")
+    folder = tmp_path / "zoo" / "pickled"
+    folder.mkdir()
+    joblib.dump(LogisticRegression(), folder / "model.joblib")
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trust": trust}
+    registry["cards"] = {name: {} for name in ["pickled"]}
+    card(Console(width=200), write(of_scenes(tmp_path, registry=registry)), "pickled")
+    printed = capsys.readouterr().out
+    assert "all your rights" in " ".join(printed.split())
+    keys = yaml.safe_load(printed)
+    model = {"source": "estimator", "file": "model.joblib", "unpickle": True}
+    assert keys.pop("cards") == {"pickled": model}
+    assert keys.get("trust") == proposed
 
 
 def test_a_study_without_cards_is_refused(write, tmp_path):
