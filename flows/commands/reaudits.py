@@ -78,7 +78,8 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the proposed card of an entry, as YAML for ``registry:``.
 
-    A pickle brings the key ``trust``, with the names that the registry trusts already. ``label`` may also name an alias or a version that the study does not follow.
+    A pickle brings the key ``trust``, with the names that the registry trusts already. ``label``
+    may also name an alias or a version that the study does not follow.
 
     Raises ConfigError if the study has no registry with cards, UnknownName for an unknown entry,
     and ModelError if the files of the entry do not determine a card.

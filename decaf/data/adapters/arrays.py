@@ -17,6 +17,7 @@ from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.swapped_names import remark_swapped
 from decaf.errors import DataError, SettingError
 from decaf.foundation.arrays import as_real
 from decaf.foundation.settings import PlacedPath, fault, require_keys
@@ -243,7 +244,11 @@ class Arrays(Adapter):
             )
 
     def _remarks(self, array: Rows, roles: Iterable[Role]) -> Iterator[str]:
-        """Remark on numbers that look like pixels and reach models unscaled."""
+        """Remark on swapped names, and on unscaled numbers that look like pixels."""
+        if self.counterfactual is not None:
+            files = {"factual": self.factual.name, "counterfactual": self.counterfactual.name}
+            names = {**files, **self.names}
+            yield from remark_swapped([names["factual"]], [names["counterfactual"]])
         shape = tuple(array.shape[1:])
         if self._has_images(array) and len(shape) == 3 and {shape[0], shape[2]} <= {*CHANNELS}:
             yield f"rows of shape {shape} are read as images with the channels last"

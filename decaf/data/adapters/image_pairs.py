@@ -21,6 +21,7 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
 from decaf.data.photo_files import Header, turn_in_words
 from decaf.data.same_names import pair_names
+from decaf.data.swapped_names import refuse_swapped_columns, remark_swapped
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
@@ -248,6 +249,13 @@ class ImagePairs(ImageFiles):
                     f"table {self.pairs} has no column {quote(name)}{suggestion(name, table)}; "
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
+        refuse_swapped_columns(
+            table,
+            [names[role] for role in NEEDED],
+            [names[role] for role in ("label", "pair_type", "split")],
+            cast("Path", self._root),
+            path,
+        )
         for name in self.groups:
             if name not in table:
                 message = f"'groups:' names the column {name!r}, which {self.pairs} lacks"
@@ -256,7 +264,14 @@ class ImagePairs(ImageFiles):
         group_columns = dict(zip(self.groups, self.groups, strict=True))
         groups = said_of_rows(table, path, group_columns) if group_columns else [{}] * len(cells)
         rows = self._distinct(cells, groups)
-        return rows, unused_columns(table, [*names.values(), *self.groups])
+        unused = unused_columns(table, [*names.values(), *self.groups])
+        return rows, (*unused, *self._remarks_on_names(names, rows))
+
+    def _remarks_on_names(self, names: Mapping[Role, str], rows: Sequence[Row]) -> Iterator[str]:
+        """Remark on columns, or else on files, that are called by the other's name."""
+        by_column = remark_swapped([names["factual"]], [names["counterfactual"]])
+        files = [row.factual for row in rows], [row.counterfactual for row in rows]
+        yield from by_column or remark_swapped(*files)
 
     def _distinct(self, said: list[dict[Role, str]], groups: list[dict[str, str]]) -> list[Row]:
         """Rows, with defaults for columns that the table lacks; refuses two rows of one name."""
@@ -295,7 +310,7 @@ class ImagePairs(ImageFiles):
             for name in first
             if name in matches.of_image
         ]
-        remarks = []
+        remarks = [*remark_swapped([folders[0].name], [folders[1].name])]
         if matches.by_stem:
             pairs = [f"{name} and {changed}" for name, changed in sorted(matches.by_stem.items())]
             remarks.append(f"pairs of files with two suffixes: {len(pairs)} ({abridge(pairs)})")

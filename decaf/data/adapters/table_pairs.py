@@ -19,6 +19,7 @@ from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
 from decaf.data.row_names import names_of_rows, refuse_doubled
+from decaf.data.swapped_names import remark_swapped
 from decaf.data.table_changes import Change
 from decaf.data.table_files import unused_columns
 from decaf.data.table_rows import (
@@ -183,6 +184,7 @@ class TablePairs(Adapter):
             second_frame = typed_as(second.frame, frame, names)
             used = {*names, self.id, self.pair_type}
             second_remarks = (
+                *remark_swapped([self.table.name], [self.counterfactuals.name]),
                 *strange_values(second_frame, frame, names),
                 *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),

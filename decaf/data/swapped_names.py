@@ -1,0 +1,76 @@
+"""Find columns and files of pairs that seem to be in each other's place.
+
+Which input of a pair is the factual one is for the user to say: only names that contradict their
+place are remarked on.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from decaf.errors import DataError
+from decaf.foundation.files import is_inside
+from decaf.foundation.names import fault_of, quote
+
+CHANGED = {"counterfactual", "counterfactuals", "cf", "cfs"}
+UNCHANGED = {"factual", "factuals", "original", "originals"}
+COUNTER = re.compile(r"counter[^a-z]factual")
+NO_LETTERS = re.compile(r"[^a-z]+")
+LOOKED_AT = 100
+"""Rows whose names are read."""
+
+
+def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tuple[str, ...]:
+    """Remark that all names of factual inputs, or of counterfactuals, are called the other.
+
+    Empty if a single name is not, or has words of both kinds. Names may be paths.
+    """
+    factual, counterfactual = list(factual), list(counterfactual)
+    says_changed = all(_is_called(name, CHANGED, UNCHANGED) for name in factual)
+    says_unchanged = all(_is_called(name, UNCHANGED, CHANGED) for name in counterfactual)
+    if not (says_changed or says_unchanged):
+        return ()
+    return (
+        f"factual inputs come from {quote(factual[0])} and counterfactual ones from "
+        f"{quote(counterfactual[0])}: are they in each other's place? Then d has the other sign, "
+        "and the accuracy is that of the wrong inputs",
+    )
+
+
+def refuse_swapped_columns(
+    table: Mapping[str, Sequence[str | None]],
+    files: Iterable[str],
+    words: Iterable[str],
+    root: Path,
+    path: Path,
+) -> None:
+    """Refuse a column of file names that holds none, where a column of words holds files.
+
+    ``files`` and ``words`` are names of columns; files lie below ``root``. Raises DataError.
+    """
+    strange = [name for name in files if not any(_are_files(table, name, root))]
+    for name in words:
+        if strange and name in table and all(_are_files(table, name, root)):
+            word, file = (quote(str(table[column][0])) for column in (strange[0], name))
+            raise DataError(
+                f"table {path}: column {quote(strange[0])} has {word}, which is no file in {root}, "
+                f"and column {quote(name)} has {file}, which is one; expected files in "
+                f"{quote(strange[0])}: correct the header, or name the columns under 'columns:'"
+            )
+
+
+def _are_files(table: Mapping[str, Sequence[str | None]], name: str, root: Path) -> list[bool]:
+    cells = [cell or "" for cell in table[name][:LOOKED_AT]]
+    return [not fault_of(cell) and _is_file(root / cell, root) for cell in cells]
+
+
+def _is_file(file: Path, root: Path) -> bool:
+    try:
+        return is_inside(file, root) and file.is_file()
+    except OSError:  # no name of a file, as one of 300 letters
+        return False
+
+
+def _is_called(name: str, words: set[str], others: set[str]) -> bool:
+    parts = {*NO_LETTERS.split(COUNTER.sub("counterfactual", name.lower()))}
+    return bool(parts & words) and not parts & others
