@@ -1,26 +1,16 @@
-"""Images in arrays: layouts, channels, and numbers that look like pixels."""
+"""Images in arrays: layouts, channels, and remarks on numbers that look like pixels."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
+from decaf.data.pixel_ranges import CHANNELS, ValueRange, pixel_scale
 from decaf.errors import DataError
-from decaf.foundation.arrays import LEVELS
 
-CHANNELS = (1, 3)
-"""Numbers of channels that an image can have: grey, or red, green and blue."""
 GREY_WEIGHTS = (0.299, 0.587, 0.114)
 """Weights of red, green and blue in grey, of ITU-R BT.601; Pillow has them for 8-bit pixels."""
-SIXTEEN_BITS = 2**16 - 1
-
-
-class ValueRange(NamedTuple):
-    """Smallest and largest number of an array."""
-
-    low: float
-    high: float
 
 
 def channel_axis(shape: tuple[int, ...]) -> int | None:
@@ -68,24 +58,23 @@ def picture_of(pixels: NDArray[np.uint8]) -> PillowImage.Image:
 
 
 def remark_on_pixels(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange) -> str | None:
-    """Remark on numbers that look like pixels and reach models unscaled, or None.
-
-    Whole numbers of 8 bits look like pixels in any shape (…) of a row, others where a row can be an
-    image.
-    """
-    is_byte = dtype == np.uint8
-    is_whole = dtype.kind in "iu"
-    is_image = len(shape) == 3 and any(shape[axis] in CHANNELS for axis in (0, 2))
-    is_image = is_image or (len(shape) == 2 and is_whole and min(shape) > 1)
-    # Images in [0, 1] may overshoot a little once they are resized.
-    is_pixels = found.low >= 0 and found.high > 2 and found.high <= SIXTEEN_BITS
-    if not is_pixels or not (is_byte or is_image) or (not is_whole and found.high > LEVELS):
+    """Remark on numbers that look like pixels and reach models unscaled, or None."""
+    scale = pixel_scale(shape, dtype, found)
+    if scale is None:
         return None
-    most = LEVELS if found.high <= LEVELS else SIXTEEN_BITS
-    image = "'channels: 1' for grey images or " if is_byte and len(shape) == 2 else ""
+    image = "'channels: 1' for grey images or " if dtype == np.uint8 and len(shape) == 2 else ""
     numbers = f"{dtype.name} numbers of (n, {', '.join(map(str, shape))})"
     return (
         f"models get the {numbers} as they are, from "
         f"{found.low:g} to {found.high:g}; if models expect pixels in [0, 1], say {image}"
-        f"'scale: {most}', else 'scale: 1'"
+        f"'scale: {scale}', else 'scale: 1'"
+    )
+
+
+def remark_on_images(channels: int) -> str:
+    """Remark on 8-bit images, which no key calls images."""
+    return (
+        "8-bit images reach models as float32 from 0 to 1, channels first, before a network's "
+        f"'mean' and 'std'; if that is right, say 'channels: {channels}', else 'scale: 1', which "
+        "keeps numbers and layout"
     )

@@ -4,13 +4,20 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
 from decaf.library.frames import Frames
-from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
+from decaf.library.inputs import (
+    PairedInputs,
+    as_inputs,
+    pair_features,
+    pair_inputs,
+    remark_on_pixels,
+)
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
@@ -29,6 +36,8 @@ FEATURES_A_SIDE = 4
 """Cells a side where the call leaves it open: the 16 patches of the paper, section 7."""
 
 SHOWN_NAMES = 5
+ROUNDING = 1e-6
+"""Distance from [0, 1] of a probability in float32."""
 
 Inputs = ArrayLike | Array | Any
 """Arrays, tensors, or frames of pandas or polars."""
@@ -38,8 +47,9 @@ class Options(TypedDict, total=False):
     """Further options of an audit."""
 
     stages: int | Sequence[float]
-    epsilon: float
+    epsilon: float | None
     target: Any
+    classes: Sequence[str] | None
     context: tuple[Inputs, Inputs] | None
     regions: ArrayLike | None
     clusters: ArrayLike | None
@@ -83,8 +93,9 @@ def audit(
     *,
     path: RevealPath | str | Mapping[str, RevealPath | str] | None = None,
     stages: int | Sequence[float] = 9,
-    epsilon: float = DEFAULT_EPSILON,
+    epsilon: float | None = None,
     target: Any = None,
+    classes: Sequence[str] | None = None,
     context: tuple[Inputs, Inputs] | None = None,
     regions: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
@@ -124,10 +135,13 @@ def audit(
     stages
         Number of evenly spaced stages, or the stages themselves from 0 to 1.
     epsilon
-        Gate ``|d| >= epsilon`` in score units. ``Audit.at`` changes it without a query.
+        Gate ``|d| >= epsilon`` in score units, 0.02 by default, which is meant for probabilities.
+        ``Audit.at`` changes it without a query.
     target
-        Which column of the score is ``q``, or, of a classifier, which label of ``classes_``: one
-        for all inputs, or (n,) one for each.
+        Which column of the score is ``q``, by its number or by its name among ``classes``, or, of a
+        classifier, which label of ``classes_``: one for all inputs, or (n,) one for each.
+    classes
+        Names of the columns of a score in order, such as the classes of a network.
     context
         Both inputs under the swapped context, each of the shape or columns of ``x_plus``.
     regions
@@ -179,7 +193,9 @@ def audit(
         When a batch does not fit the memory, so that later ones are smaller.
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
-        that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks.
+        that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
+        8-bit images, and for other numbers that look like pixels. When scores of a ``target`` are
+        no probabilities and ``epsilon`` is not given.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -197,10 +213,11 @@ def audit(
         )
     if type(repeats) is not int or repeats < 1:
         raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
-    epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
+    gate, grid = check_epsilon(DEFAULT_EPSILON if epsilon is None else epsilon), stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
-    for remark in frames.remark(score, named_inputs) if frames else ():
+    remarks = frames.remark(score, named_inputs) if frames else [remark_on_pixels(x_plus, "x_plus")]
+    for remark in filter(None, remarks):
         warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
         name: as_inputs(frames.schema.encode(values) if frames else values, name)
@@ -210,7 +227,7 @@ def audit(
     names = _names(ids, count)
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
     weight = checked_weights(weights, count)
-    score_call = asked_for_scores(score, target, count)
+    score_call = asked_for_scores(score, target, count, classes)
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
         rows = to_numpy(inputs["x_plus"])
@@ -218,7 +235,7 @@ def audit(
     pairs = _pairs(inputs, names, regions, paths, frames).with_sources(labels)
     call = call_in_order(score, score_call.call, frames.feature_names if frames else ())
     score_call = score_call._replace(call=call)
-    queries = Queries(batch_size, repeats, epsilon, is_shown=progress)
+    queries = Queries(batch_size, repeats, gate, is_shown=progress)
     scores, errors, grids = score_pairs(pairs, paths, grid, score_call, frames, queries)
     row = pairs.block.source
     audits = Audits(
@@ -228,7 +245,7 @@ def audit(
                 grid=grids[name],
                 q_plus=branches[..., 0],
                 q_minus=branches[..., 1],
-                epsilon=epsilon,
+                epsilon=gate,
                 clusters=labels[row],
                 weights=weight[row],
                 row=row,
@@ -246,6 +263,8 @@ def audit(
     message = _quarantine_message(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
+    if epsilon is None and target is not None and (remark := _remark_on_units(audits)):
+        warnings.warn(remark, DataWarning, stacklevel=2)
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))
 
 
@@ -340,6 +359,20 @@ def _pairs(
         features = frames.feature_names if regions is None else ()
         regions = frames.regions(regions)
     return pair_features(inputs["x_plus"], names, regions, sides.pop(), features)
+
+
+def _remark_on_units(audits: Mapping[str, Audit]) -> str:
+    """Remark on scores of a class that are no probabilities; empty if all lie from 0 to 1."""
+    scores = [branch for audited in audits.values() for branch in (audited.q_plus, audited.q_minus)]
+    low = min(float(np.nanmin(branch)) for branch in scores)
+    high = max(float(np.nanmax(branch)) for branch in scores)
+    if low >= -ROUNDING and high <= 1 + ROUNDING:
+        return ""
+    return (
+        f"scores of the target go from {low:.3g} to {high:.3g}, so they are no probabilities, and "
+        f"epsilon is {DEFAULT_EPSILON:g} by default, which is meant for these; give epsilon in "
+        "units of the score, or a score that returns probabilities (softmax of logits)"
+    )
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:

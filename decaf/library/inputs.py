@@ -1,6 +1,5 @@
 """Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.pair_block import PairBlock
+from decaf.data.pixel_ranges import ValueRange, pixel_scale
 from decaf.errors import DataError
 from decaf.foundation.arrays import (
     Array,
@@ -28,6 +28,8 @@ MOST_CHANNELS = 4
 
 GREY_AXES = 3
 """Axes of grey images without one of channels, (n, height, width)."""
+NUMBERS = ("uint8", "int16", "uint16", "int32", "int64", "float32", "float64")
+"""Types of numbers that may be pixels."""
 
 
 class PairedInputs(NamedTuple):
@@ -54,7 +56,6 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
     DataError for other types, inputs of different shapes, masked entries, values that are not
     finite, whole numbers from 2^53 on, nothing at all, and 8-bit images with the channels last.
-    Warns of 8-bit numbers (n, height, width), which may be grey images.
     """
     array = as_array(values, name, DataError)
     if array.ndim < 2:
@@ -75,26 +76,51 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     return array
 
 
+def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
+    """Remark on 8-bit images, which are scaled, and on other pixels, which are not; else empty.
+
+    Raises DataError for values that are no array.
+    """
+    array = as_array(values, name, DataError)
+    kind = type_name(array)
+    if array.ndim < 2 or 0 in array.shape or kind not in NUMBERS:
+        return ""
+    words = f"{name} has shape {tuple(array.shape)} and type {kind}: the score gets"
+    if kind == "uint8" and array.ndim == 4:
+        if _has_channels_last(array):  # as_inputs refuses it
+            return ""
+        return (
+            f"{words} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
+            f"give {name} / np.float32(255), else floats as the score expects them"
+        )
+    numbers = to_numpy(array) if kind == "uint16" else array  # of which torch has no minimum
+    found = ValueRange(float(numbers.min()), float(numbers.max()))
+    scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), found)
+    if scale is None:
+        return ""
+    grey = f" ({name}[:, None], for grey images)" if array.ndim == GREY_AXES else ""
+    return (
+        f"{words} the numbers as they are, from {found.low:g} to {found.high:g}, and they look "
+        f"like pixels; if it expects [0, 1], give {name} / np.float32({scale}){grey}, else go on"
+    )
+
+
+def _has_channels_last(images: Array) -> bool:
+    return bool(images.shape[1] > MOST_CHANNELS >= images.shape[3])
+
+
 def _as_real(array: Array, name: str) -> Array:
     kind, is_image = type_name(array), array.ndim == 4
     if kind in ("float32", "float64"):
         return array
     if kind == "uint8" and is_image:
-        if array.shape[1] > MOST_CHANNELS >= array.shape[3]:
+        if _has_channels_last(array):
             raise DataError(
                 f"{name} has shape {tuple(array.shape)}, channels last; expected (n, channels, "
                 "height, width): x.transpose(0, 3, 1, 2), or x.permute(0, 3, 1, 2) of a tensor"
             )
         return array
     if kind.startswith(("int", "uint")) and not is_image:
-        if kind == "uint8" and array.ndim == GREY_AXES and array.max() > 1:
-            warnings.warn(
-                f"{name} has shape {tuple(array.shape)} and type uint8: the score gets numbers up "
-                f"to {array.max()}, as whole numbers in rows; for grey images in [0, 1] give "
-                "x[:, None]",
-                UserWarning,
-                stacklevel=4,
-            )
         return as_real(array, name, DataError)
     raise DataError(
         f"{name} has type {kind}; expected float32 or float64, whole numbers in rows, or uint8 "

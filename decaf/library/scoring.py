@@ -64,7 +64,8 @@ def score_pairs(
     Warns with UnstableScoreWarning where one input has two scores after one query of each.
     """
     row = pairs.block.source
-    scorer = TargetScorer(asked.call, None if asked.targets is None else asked.targets[row])
+    targets = None if asked.targets is None else asked.targets[row]
+    scorer = TargetScorer(asked.call, targets, asked.class_names)
     is_shared = not (frames and frames.has_labels)
     plan = plan_states(pairs.block, pairs.given, paths, grid, is_shared)
     builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)

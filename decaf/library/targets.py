@@ -33,19 +33,26 @@ class Asked(NamedTuple):
     targets: NDArray[np.int64] | None
     """(n_inputs,) columns; None where the score has one alone."""
     words: str
-    """Method and class of an estimator; empty for any other callable."""
+    """Method and class of an estimator, or the named class; empty for any other callable."""
+    has_probabilities: bool = False
+    """True if the score is the ``predict_proba`` of a classifier."""
+    class_names: tuple[str, ...] = ()
+    """Names of all columns; empty where nothing names them."""
 
 
-def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
+def asked_for_scores(
+    model: Any, target: Any, count: int, classes: Sequence[str] | None = None
+) -> Asked:
     """Find what to call: a classifier's ``predict_proba``, a callable itself, else ``predict``.
 
     A classifier has ``predict_proba`` and ``classes_``; its ``target`` is a label of ``classes_``.
-    For other scores the target is the number of a column. It is one for all inputs or one for each.
-    Raises ModelError when nothing can be called, a network is in training mode, or a classifier has
-    no probabilities or several outputs, ResponseError for impossible targets, and DataError for
-    another number of targets than inputs.
+    For other scores the target is the number of a column, or its name among ``classes``. It is one
+    for all inputs or one for each. Raises ModelError when nothing can be called, a network is in
+    training mode, or a classifier has no probabilities or several outputs, ResponseError for
+    impossible targets and names, and DataError for another number of targets than inputs.
     """
     name = type(model).__name__
+    names = _class_names(model, classes)
     if hasattr(model, "classes_") and (targets := count_targets(model)):
         raise ModelError(
             f"score is a classifier of {number_of(targets, 'target')}, {name}, each with a table; "
@@ -53,7 +60,7 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
-        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}")
+        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}", True)
     if callable(model):
         if getattr(model, "training", None) is True:
             raise ModelError(
@@ -61,7 +68,10 @@ def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
                 "score.eval() first"
             )
         call = NetworkScore(model) if is_network(model) else model
-        return Asked(call, _column_numbers(target, count), "")
+        if names and _are_names(target):
+            columns, words = _class_columns(names, target, count)
+            return Asked(call, columns, words, class_names=names)
+        return Asked(call, _column_numbers(target, count), "", class_names=names)
     if hasattr(model, "predict_proba"):
         raise ModelError(f"score is a classifier, {name}, without classes_: fit it first")
     if hasattr(model, "classes_"):
@@ -117,6 +127,28 @@ class NetworkScore:
         return to_numpy(outputs.float() if outputs.dtype == torch.bfloat16 else outputs)
 
 
+def _class_names(model: Any, classes: Sequence[str] | None) -> tuple[str, ...]:
+    """Check names of columns; raises ResponseError for others than distinct texts."""
+    if classes is None:
+        return ()
+    if hasattr(model, "classes_"):
+        raise ResponseError(
+            "the score is a classifier, whose classes_ are its names: leave 'classes' out"
+        )
+    names = (classes,) if isinstance(classes, str) else tuple(classes)
+    if isinstance(classes, str) or not all(isinstance(name, str) for name in names):
+        raise ResponseError(
+            f"classes are {classes!r}; expected a list of texts, the name of each column in order"
+        )
+    if len({*names}) != len(names):
+        raise ResponseError(f"classes have a name twice: {abridge(names, MOST_KNOWN)}")
+    return names
+
+
+def _are_names(target: Any) -> bool:
+    return target is not None and to_numpy(target).dtype.kind in "UTO"
+
+
 def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:
     """(n_inputs,) columns of the classes that are the targets, and the class in words."""
     labels = np.asarray(classes).tolist()
@@ -154,6 +186,11 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
         if target_values.ndim == 0
         else one_each(target_values, count, "target")
     )
+    if _are_names(targets):
+        raise ResponseError(
+            f"target is {target!r}, and nothing names the columns of the score; give their names "
+            "in order, as classes=['cat', 'dog'], or the number of a column from 0"
+        )
     if targets.dtype.kind not in "iu" or targets.min() < 0:
         raise ResponseError(
             f"target is {target!r}; expected column numbers of the score, whole and from 0"
@@ -164,8 +201,11 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
 class TargetScorer:
     """Select the columns that are some ``q`` from the callable's output: (n, columns) scores."""
 
-    def __init__(self, score: Score, targets: NDArray[np.int64] | None) -> None:
+    def __init__(
+        self, score: Score, targets: NDArray[np.int64] | None, class_names: tuple[str, ...] = ()
+    ) -> None:
         self._score = score
+        self._class_names = class_names
         self._wanted: NDArray[np.int64] | None = None
         if targets is not None:
             self._wanted, self._columns = np.unique(targets, return_inverse=True)
@@ -197,6 +237,11 @@ class TargetScorer:
                 f"({len(inputs)},) or ({len(inputs)}, columns)"
             )
         scored = scored.reshape(len(inputs), -1)
+        if self._class_names and len(self._class_names) != scored.shape[1]:
+            raise ModelError(
+                f"the score returned {scored.shape[1]} columns, and 'classes' names "
+                f"{len(self._class_names)}; expected one name for each column"
+            )
         if self._wanted is None:
             if scored.shape[1] != 1:
                 raise ModelError(

@@ -17,6 +17,7 @@ from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import some_pairs
 from decaf.errors import DataError
+from decaf.library.inputs import remark_on_pixels
 from decaf.studies.attribution.adapters import FunnyBirds
 
 SIDE = 8
@@ -110,7 +111,11 @@ def test_arrays_reach_models_as_their_layout_says(tmp_path, name):
     section, _ = saved(tmp_path, rows)
     taken, remarks = inputs(section | keys)
     np.testing.assert_allclose(taken, expected, rtol=1e-6)
-    assert not [remark for remark in remarks if "scale" in remark]
+    is_stated = bool(keys) or rows.dtype != np.uint8
+    assert bool([remark for remark in remarks if "scale" in remark]) != is_stated
+    if not is_stated:
+        _, remarks = inputs(section | {"channels": rows.shape[-1] if rows.shape[-1] == 3 else 1})
+        assert not [remark for remark in remarks if "scale" in remark]
 
 
 def test_grey_of_8_bit_arrays_is_that_of_pillow(tmp_path):
@@ -150,6 +155,7 @@ def test_numbers_that_are_no_pixels_are_not_remarked_on(tmp_path):
     ):
         section, _ = saved(tmp_path, rows)
         assert [r for r in inputs(section)[1] if "there are no labels" not in r] == []
+        assert remark_on_pixels(rows, "x_plus") == ""
 
 
 def test_layouts_that_can_be_read_in_two_ways(tmp_path):
@@ -305,17 +311,17 @@ def test_a_network_of_the_library_gets_tensors_for_arrays():
     torch.manual_seed(0)
     built = grey(3).eval()
     plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[::-1].transpose(0, 3, 1, 2)
-    options = {"target": 1, "path": library.Blend(sigma=0)}
-    audited = library.audit(built, plus, minus, **options)
+    options = {"target": 1, "path": library.Blend(sigma=0), "epsilon": 0.02}
+    with pytest.warns(library.DataWarning, match="uint8"):
+        audited = library.audit(built, plus, minus, **options)
     with torch.inference_mode():
         expected = built(torch.from_numpy(plus.copy()).float() / 255)[:, 1]
     np.testing.assert_allclose(audited.q_plus[:, 0, -1], expected, atol=1e-5)
-    of_doubles = library.audit(
-        built, plus / 255.0, minus / 255.0, target=1, path=library.Blend(sigma=0)
-    )
+    of_doubles = library.audit(built, plus / 255.0, minus / 255.0, **options)
     np.testing.assert_allclose(of_doubles.q_plus, audited.q_plus, atol=1e-5)
     tensors = [torch.from_numpy(one.copy()) for one in (plus, minus)]
-    of_tensors = library.audit(built, *tensors, **options)
+    with pytest.warns(library.DataWarning, match="uint8"):
+        of_tensors = library.audit(built, *tensors, **options)
     np.testing.assert_allclose(of_tensors.q_plus, audited.q_plus, atol=1e-5)
 
 
@@ -329,12 +335,22 @@ class OfArrays(torch.nn.Module):
 
 def test_a_module_that_takes_arrays_gets_them():
     plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[::-1].transpose(0, 3, 1, 2)
-    audited = library.audit(OfArrays().eval(), plus, minus, path=library.Blend(sigma=0))
+    with pytest.warns(library.DataWarning, match="uint8"):
+        audited = library.audit(OfArrays().eval(), plus, minus, path=library.Blend(sigma=0))
     np.testing.assert_allclose(audited.q_plus[:, 0, -1], plus.mean((1, 2, 3)) / 255, atol=1e-6)
 
 
 def test_the_library_says_how_images_are_turned():
     with pytest.raises(DataError, match=r"x\.transpose\(0, 3, 1, 2\)"):
         library.audit(grey(3).eval(), COLOUR, COLOUR[::-1], target=1)
-    with pytest.warns(UserWarning, match=r"uint8.*x\[:, None\]"):
+    with pytest.warns(library.DataWarning, match=r"uint8.*x_plus\[:, None\]"):
         library.audit(lambda x: x.mean(axis=(1, 2)), GREY, GREY[::-1], path="blend")
+
+
+@pytest.mark.parametrize("name", UNSCALED)
+@pytest.mark.parametrize("of", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_the_library_remarks_on_the_pixels_that_a_study_remarks_on(name, of):
+    rows = UNSCALED[name]
+    remark = remark_on_pixels(of(rows.copy()), "x_plus")
+    assert f"from 0 to {rows.max():g}" in remark
+    assert remark_on_pixels(of(rows / np.float32(65535)), "x_plus") == ""

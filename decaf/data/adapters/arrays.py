@@ -12,11 +12,12 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import Rows, map_array, modified_at, opened_again
-from decaf.data.array_images import CHANNELS, ValueRange, as_image, channel_axis, remark_on_pixels
+from decaf.data.array_images import as_image, channel_axis, remark_on_images, remark_on_pixels
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.pixel_ranges import CHANNELS, ValueRange
 from decaf.data.swapped_names import remark_swapped
 from decaf.errors import DataError, SettingError
 from decaf.foundation.arrays import as_real
@@ -246,12 +247,17 @@ class Arrays(Adapter):
     def _remarks(self, array: Rows, roles: Iterable[Role]) -> Iterator[str]:
         """Remark on swapped names, and on unscaled numbers that look like pixels."""
         if self.counterfactual is not None:
-            files = {"factual": self.factual.name, "counterfactual": self.counterfactual.name}
+            files: dict[Role, str] = {
+                "factual": self.factual.name,
+                "counterfactual": self.counterfactual.name,
+            }
             names = {**files, **self.names}
             yield from remark_swapped([names["factual"]], [names["counterfactual"]])
         shape = tuple(array.shape[1:])
         if self._has_images(array) and len(shape) == 3 and {shape[0], shape[2]} <= {*CHANNELS}:
             yield f"rows of shape {shape} are read as images with the channels last"
+        if self._has_images(array) and self.channels is None:
+            yield remark_on_images(shape[cast("int", channel_axis(shape))])
         is_scaled = self.scale is not None or (self._has_images(array) and array.dtype == np.uint8)
         ranges = [self._facts(role).range for role in roles]
         if is_scaled or array.dtype.kind not in NUMBERS:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from decaf import BatchWarning, Blend, Patches, Removal, RevealPath, audit
+from decaf import BatchWarning, Blend, DataWarning, Patches, Removal, RevealPath, audit
 from decaf.errors import ScoringFailed
 from decaf.reveal.path import Revealed, shown_by_branch
 from decaf.reveal.paths.blend import Fade, stage_words
@@ -103,7 +103,9 @@ def test_scores_without_features_equal_those_of_inputs_masked_by_hand(regions):
     if regions == "halves":
         numbers = np.where(np.arange(16) < 8, 1, 0) * np.ones((16, 1), int)
         path = Removal(value=(0.1, 0.2, 0.3))
-    audited = audit(classes, x, path=path, target=1, regions=numbers if regions else None)
+    audited = audit(
+        classes, x, path=path, target=1, epsilon=0.02, regions=numbers if regions else None
+    )
     base = np.array([0.1, 0.2, 0.3])[:, None, None]
     assert len(audited.ids) == 6 * numbers.max()
     for pair, (row, feature) in enumerate(zip(audited.row, audited.feature, strict=True)):
@@ -116,7 +118,7 @@ def test_scores_without_features_equal_those_of_inputs_masked_by_hand(regions):
 def test_scores_of_contexts_are_mixtures_of_four_clean_scores():
     plus, minus = images()
     swapped = images(seed=1)
-    audited = audit(classes, plus, minus, context=tuple(swapped), target=2)
+    audited = audit(classes, plus, minus, context=tuple(swapped), target=2, epsilon=0.02)
     clean = [classes(x)[:, 2] for x in (plus, minus, *swapped)]
     expected = np.outer(clean[2] - clean[3], 1 - GRID) + np.outer(clean[0] - clean[1], GRID)
     np.testing.assert_allclose(audited.response[:, 0], expected, atol=1e-12)
@@ -147,8 +149,10 @@ PATHS = {"blend": Blend(sigma=1), "patches": Patches(sigma=1, side=4), "straight
 def test_tensors_give_what_arrays_give(kind):
     plus, minus = images(kind=kind)
     score = Counting(classes)
-    of_arrays = audit(classes, plus, minus, path=PATHS, target=0)
-    tensors = audit(score, *map(torch.from_numpy, (plus, minus)), path=PATHS, target=0)
+    of_arrays = audit(classes, plus, minus, path=PATHS, target=0, epsilon=0.02)
+    tensors = audit(
+        score, *map(torch.from_numpy, (plus, minus)), path=PATHS, target=0, epsilon=0.02
+    )
     for name, audited in of_arrays.items():
         np.testing.assert_allclose(tensors[name].response, audited.response, atol=1e-6)
         assert tensors[name].forward_rows == audited.forward_rows == len(score.seen) - CHECKED
@@ -162,10 +166,12 @@ def test_tensors_lose_the_features_and_have_the_contexts_that_arrays_have():
         ((plus,), {"path": Removal(baseline="blur", sigma=1.0, radius=2), "regions": regions}),
         ((plus, minus), {"context": tuple(swapped)}),
     ):
-        of_arrays = audit(classes, *arguments, target=1, **options)
+        of_arrays = audit(classes, *arguments, target=1, epsilon=0.02, **options)
         if "context" in options:
             options["context"] = tuple(map(torch.from_numpy, options["context"]))
-        tensors = audit(classes, *map(torch.from_numpy, arguments), target=1, **options)
+        tensors = audit(
+            classes, *map(torch.from_numpy, arguments), target=1, epsilon=0.02, **options
+        )
         np.testing.assert_allclose(tensors.response, of_arrays.response, atol=1e-12)
 
 
@@ -209,7 +215,8 @@ def test_the_score_gets_what_was_given_and_tensors_without_a_graph():
 @pytest.mark.parametrize("of", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 def test_8_bit_images_become_float32_between_0_and_1(of):
     plus = np.full((1, 3, 4, 4), 255, np.uint8)
-    audited = audit(lambda x: x.mean((1, 2, 3)), of(plus), of(plus // 3))
+    with pytest.warns(DataWarning, match="uint8.* from 0 to 1.* / np.float32"):
+        audited = audit(lambda x: x.mean((1, 2, 3)), of(plus), of(plus // 3))
     np.testing.assert_allclose(audited.q_plus[0, 0, -1], 1)
     np.testing.assert_allclose(audited.q_minus[0, 0, -1], 1 / 3, rtol=1e-6)
 
@@ -225,12 +232,14 @@ def test_every_distinct_input_is_scored_once():
     plus, minus = images()
     plus[3] = plus[2]  # one factual input of two pairs
     score = Counting(classes)
-    audits = audit(score, plus, minus, path=PATHS, target=0, batch_size=20)
+    audits = audit(score, plus, minus, path=PATHS, target=0, epsilon=0.02, batch_size=20)
     rows = score.seen[:-CHECKED].reshape(len(score.seen) - CHECKED, -1)
     assert {audited.forward_rows for audited in audits.values()} == {len(rows)}
     assert len(np.unique(rows, axis=0)) == len(rows) < audits["blend"].naive_rows
     assert max(map(len, score.batches)) <= 20
-    alone = [audit(classes, plus, minus, path=path, target=0) for path in PATHS.values()]
+    alone = [
+        audit(classes, plus, minus, path=path, target=0, epsilon=0.02) for path in PATHS.values()
+    ]
     assert len(rows) < sum(audited.forward_rows for audited in alone)
     for one, audited in zip(alone, audits.values(), strict=True):
         np.testing.assert_allclose(one.response, audited.response, atol=1e-12)
@@ -259,13 +268,15 @@ def test_masks_that_overlap_remove_what_either_covers():
 
 def test_what_is_left_open_follows_from_what_is_given():
     plus, minus = images()
-    default = audit(classes, plus, minus, target=0)
-    scaled = audit(classes, plus, minus, target=0, path=Blend(sigma=8 * 16 / 224))
+    options = {"target": 0, "epsilon": 0.02}
+    default = audit(classes, plus, minus, **options)
+    scaled = audit(classes, plus, minus, path=Blend(sigma=8 * 16 / 224), **options)
     np.testing.assert_array_equal(default.response, scaled.response)
-    named = audit(classes, plus, minus, target=0, path={"a": "patches", "b": Patches(sigma=8 / 14)})
+    paths = {"a": "patches", "b": Patches(sigma=8 / 14)}
+    named = audit(classes, plus, minus, path=paths, **options)
     np.testing.assert_array_equal(named["a"].response, named["b"].response)
-    assert len(audit(classes, plus, target=0, stages=3).ids) == 6 * 16
-    assert isinstance(audit(classes, plus, minus, path={"x": "blend"}, target=0), dict)
+    assert len(audit(classes, plus, stages=3, **options).ids) == 6 * 16
+    assert isinstance(audit(classes, plus, minus, path={"x": "blend"}, **options), dict)
 
 
 def test_a_batch_that_does_not_fit_is_halved():
@@ -292,7 +303,7 @@ def test_a_network_end_to_end():
     torch.manual_seed(0)
     network = build(classes=4, width=4).eval()
     plus, minus = (torch.rand(3, 3, 32, 32) for _ in range(2))
-    audited = audit(network, plus, minus, target=torch.tensor([0, 3, 1]))
+    audited = audit(network, plus, minus, target=torch.tensor([0, 3, 1]), epsilon=0.02)
     with torch.inference_mode():
         d = network(plus) - network(minus)
     expected = [d[0, 0], d[1, 3], d[2, 1]]
@@ -303,12 +314,12 @@ def test_a_network_end_to_end():
 @pytest.mark.cuda
 def test_tensors_stay_on_their_device():
     plus, minus = map(torch.from_numpy, images(kind=np.float32))
-    expected = audit(classes, plus, minus, path=PATHS, target=0)
+    expected = audit(classes, plus, minus, path=PATHS, target=0, epsilon=0.02)
 
     def score(x):
         assert x.is_cuda
         return torch.tanh(x.flatten(1) @ torch.from_numpy(WEIGHTS.T).to(x))
 
-    found = audit(score, plus.cuda(), minus.cuda(), path=PATHS, target=0)
+    found = audit(score, plus.cuda(), minus.cuda(), path=PATHS, target=0, epsilon=0.02)
     for name, audited in expected.items():
         np.testing.assert_allclose(found[name].response, audited.response, atol=1e-5)

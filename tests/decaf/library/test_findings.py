@@ -31,7 +31,7 @@ class TestSummary:
     def test_intervals_are_those_of_the_reference(self):
         plus, minus = images()
         clusters = ["b", "b", "a", "a", "c", "c"]
-        audited = audit(classes, plus, minus, target=0, clusters=clusters)
+        audited = audit(classes, plus, minus, target=0, epsilon=0.02, clusters=clusters)
         summary, profiles = audited.summary(), audited.profiles
         assert summary.evidence == decaf.bootstrap_mean(profiles.evidence, clusters)
         assert summary.abs_response == decaf.bootstrap_mean(profiles.abs_response, clusters)
