@@ -226,6 +226,10 @@ def test_unusable_memory_of_the_environment(root, monkeypatch, gigabytes):
     [
         ("SELECT evidense FROM out_model_profiles", 'Candidate bindings: "evidence"'),
         ("FROM out_model_profles", 'Did you mean "out_model_profiles"'),
+        ("FROM core_profils", 'Did you mean "core_profiles"'),
+        ("FROM out_profiles", 'Did you mean "core_profiles" or "stg_profiles"\\?'),
+        ("FROM core_findings", 'Did you mean "out_findings"\\?'),
+        ("FROM decaf.pairs", 'Did you mean "core_pairs"'),
         ("SELEC 1", "syntax error"),
         ("SELECT 'x'::INTEGER", "Could not convert"),
         ("", "found nothing; expected one SELECT"),

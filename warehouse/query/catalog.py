@@ -30,7 +30,9 @@ from warehouse.storage import Root, Storage
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """Mark of COPY, INSERT and other writing statements inside WITH, in DuckDB's syntax tree."""
-
+PREFIX = re.compile(r"^(out|core|stg)_")
+"""Begins the name of a view: for users, for other views, of a table."""
+UNKNOWN_VIEW = re.compile(r'.*Table with name "?(?P<name>[\w.]+)"? does not exist\b!?')
 
 BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
@@ -138,7 +140,7 @@ def run_query(
     WarehouseError
         When a file differs from its receipt, or an object store cannot deliver it.
     """
-    with _raise_query_errors():
+    with _raise_query_errors(connection):
         return _relation(connection, sql, parameters).to_arrow_table()
 
 
@@ -154,7 +156,7 @@ def stream_query(
     QueryError
         At once, or while the batches are read: a conversion can fail on any row.
     """
-    with _raise_query_errors():
+    with _raise_query_errors(connection):
         return _stream(_relation(connection, sql, parameters))
 
 
@@ -205,17 +207,36 @@ def _stream(relation: duckdb.DuckDBPyRelation) -> Rows:
 
 
 @contextmanager
-def _raise_query_errors() -> Iterator[None]:
-    """Raise every failure of a query inside the block as a QueryError or WarehouseError."""
+def _raise_query_errors(connection: duckdb.DuckDBPyConnection | None = None) -> Iterator[None]:
+    """Raise every failure of a query inside the block as a QueryError or WarehouseError.
+
+    With the connection, an unknown view is compared with its views.
+    """
     try:
         yield
     except (duckdb.CatalogException, duckdb.BinderException) as error:
-        raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+        message = str(error)
+        unknown = UNKNOWN_VIEW.search(message)
+        if connection and unknown and (views := _views_of_word(connection, unknown["name"])):
+            message = f"{unknown[0]}\nDid you mean {views}?"
+        raise QueryError(f"{message}\nAll views with their columns: SHOW ALL TABLES") from error
     except (duckdb.OutOfMemoryException, pa.ArrowMemoryError) as error:
         raise QueryError(TOO_LARGE) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow raises DuckDB's errors while rows are read as OSError.
         raise find_store_error(error) or QueryError(str(error)) from error
+
+
+def _views_of_word(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Views called as an unknown one without its prefix: ``out_findings`` for ``core_findings``.
+
+    Users' views come first; empty if there are none, so that DuckDB compares letters.
+    """
+    word = PREFIX.sub("", name.rpartition(".")[2])
+    rows = connection.sql("SELECT DISTINCT name FROM (SHOW ALL TABLES)").fetchall()
+    views = [view for (view,) in rows if PREFIX.sub("", view) == word]
+    views.sort(key=lambda view: ("stg_" in view, "core_" in view, view))
+    return " or ".join(f'"{view}"' for view in views)
 
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
