@@ -15,7 +15,8 @@ from decaf.errors import MissingPackage
 PACKAGES = {
     "torch": ("torch",),
     "plots": ("altair", "vl_convert"),
-    "baselines": ("captum", "lime", "numba", "shap", "xgboost"),
+    "baselines": ("captum", "lime", "numba", "shap"),
+    "xgboost": ("xgboost",),
     "hdf5": ("h5py",),
     "cuda": ("dask_cuda",),
     "s3": ("obstore",),
