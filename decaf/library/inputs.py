@@ -94,14 +94,15 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
             f"give {name} / np.float32(255), else floats as the score expects them"
         )
     numbers = to_numpy(array) if kind == "uint16" else array  # of which torch has no minimum
-    found = ValueRange(float(numbers.min()), float(numbers.max()))
-    scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), found)
+    value_range = ValueRange(float(numbers.min()), float(numbers.max()))
+    scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), value_range)
     if scale is None:
         return ""
     grey = f" ({name}[:, None], for grey images)" if array.ndim == GREY_AXES else ""
     return (
-        f"{words} the numbers as they are, from {found.low:g} to {found.high:g}, and they look "
-        f"like pixels; if it expects [0, 1], give {name} / np.float32({scale}){grey}, else go on"
+        f"{words} the numbers as they are, from {value_range.low:g} to "
+        f"{value_range.high:g}, and they look like pixels; if it expects [0, 1], give {name} / "
+        f"np.float32({scale}){grey}, else go on"
     )
 
 

@@ -12,7 +12,7 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
-from decaf.models.estimators.boosters import remark_unnamed_categories
+from decaf.models.estimators.boosters import named_columns, remark_unnamed_categories
 from decaf.models.estimators.column_names import Match, match_columns
 from decaf.models.estimators.encoders import (
     encoded_categories,
@@ -66,6 +66,7 @@ class ArrayModel:
         self._columns: FrameSchema | None = None
         self._match = Match([], [], "")
         self._text_columns: list[str] = []
+        self._categories: dict[str, tuple[Any, ...]] = {}
         self._by_position = by_position
         self.remarks = remarks
         """Sentences for the user who audits the model."""
@@ -102,11 +103,10 @@ class ArrayModel:
             *remark_unnamed_categories(self.estimator, fitted),
         )
         model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *on_categories)
-        model._text_columns = [
-            column.name
-            for column in columns.columns
-            if column.is_text and column.name in match.columns
-        ]
+        text = {name: column for name, column in fitted.items() if column.is_text}
+        model._text_columns = [column.name for column in text.values()]
+        named = named_columns(self.estimator).intersection(text)
+        model._categories = {name: text[name].categories for name in named}
         return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
@@ -144,9 +144,17 @@ class ArrayModel:
         return torch.from_numpy(self._ask(self._as_fitted(frame), 0)[places.inverse])
 
     def _as_fitted(self, frame: Frame) -> Frame:
-        """Columns that the callable was fitted on, under the names of the fit."""
+        """Columns that the callable was fitted on, under the names of the fit.
+
+        Text is a category where the model knows its categories by name.
+        """
         chosen = frame[self._match.columns]
         chosen.columns = self._match.names
+        if self._categories:
+            from pandas import CategoricalDtype
+
+            kinds = {name: CategoricalDtype(words) for name, words in self._categories.items()}
+            chosen = chosen.astype(kinds)
         return chosen
 
     def _ask(self, rows: NDArray[np.floating] | Frame, seed: int) -> NDArray[np.float64]:

@@ -115,8 +115,9 @@ class TablePairs(Adapter):
     )
     categories: dict[str, tuple[bool | int | float | str, ...]] = Field(
         {},
-        description="values by column, in their order, of columns that the model was fitted on as "
-        "pandas' `category`",
+        description="all values by column, in the order of the training, of columns that the model "
+        "was fitted on as pandas' `category`; not needed for types that a Parquet file stores, nor "
+        "for an XGBoost model that stores the names of its categories",
     )
 
     @model_validator(mode="after")

@@ -143,8 +143,7 @@ def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> 
     booster = _booster_of(estimator)
     if booster is None or CATEGORICAL not in (booster.feature_types or ()):
         return ()
-    # XGBoost knows no names of categories before 3.1.
-    if hasattr(booster, "get_categories") and not booster.get_categories().empty():
+    if _has_names(booster):
         return ()
     names = [
         quote(columns[name].name)
@@ -159,6 +158,24 @@ def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> 
         "order gives wrong scores without an error"
     )
     return (remark,) if names else ()
+
+
+def named_columns(estimator: Any) -> frozenset[str]:
+    """Columns of categories that a booster of XGBoost knows by name; none of other estimators.
+
+    Any order of such categories gives the same scores, and XGBoost refuses an unknown one.
+    """
+    booster = _booster_of(estimator)
+    if booster is None or CATEGORICAL not in (booster.feature_types or ()):
+        return frozenset()
+    columns = zip(booster.feature_names or (), booster.feature_types, strict=False)
+    names = frozenset(name for name, kind in columns if kind == CATEGORICAL)
+    return names if _has_names(booster) else frozenset()
+
+
+def _has_names(booster: Any) -> bool:
+    # XGBoost knows no names of categories before 3.1.
+    return hasattr(booster, "get_categories") and not booster.get_categories().empty()
 
 
 def _booster_of(estimator: Any) -> Any:

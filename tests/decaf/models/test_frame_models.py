@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import skops.io
 import torch
-import xgboost
 from model_server import serving
 from sklearn.linear_model import LinearRegression
 
@@ -93,24 +92,6 @@ def test_an_estimator_gets_its_own_columns_by_name(tmp_path):
     lacking = FrameSchema.of(table[["age", "job"]].rename(columns={"job": "heights"}))
     with pytest.raises(ModelError, match="height; .* 'heights'"):
         estimator.load_for("cpu", lacking)
-
-
-def test_trees_of_categories_refuse_text(tmp_path):
-    frame = pd.DataFrame({"job": pd.Categorical(["cook", "smith"] * 8), "age": range(16)})
-    trees = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True)
-    trees.fit(frame, [0, 1] * 8).save_model(tmp_path / "trees.ubj")
-    given = {**GIVEN, "source": "estimator"}
-    card = EstimatorCard(file=tmp_path / "trees.ubj", **given)
-    text = frame.astype({"job": "str"})
-    for table in (frame, text):
-        columns = FrameSchema.of(table)
-        model, rows = card.load_for("cpu", columns), torch.from_numpy(columns.encode(table))
-        if table is text:
-            with pytest.raises(ModelError, match="categories: {job"):
-                model.outputs(rows)
-        else:
-            expected = trees.predict_proba(frame)
-            np.testing.assert_allclose(model.outputs(rows).numpy(), expected, atol=1e-7)
 
 
 def test_an_endpoint_is_sent_records(monkeypatch):

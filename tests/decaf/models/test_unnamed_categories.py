@@ -4,12 +4,15 @@ import json
 import warnings
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
+import torch
 import xgboost
 
 import decaf
 from decaf.data.frames import FrameSchema
+from decaf.errors import DecafError
 from decaf.models.sources.estimator import EstimatorCard
 
 ROWS = pd.DataFrame({"age": [1, 2, 3, 4] * 3, "area": pd.Categorical(["x", "y", "z"] * 4)})
@@ -29,6 +32,13 @@ def old_file(folder):
     content["version"] = [2, 1, 4]
     (folder / "old.json").write_text(json.dumps(content))
     return folder / "old.json"
+
+
+def scores(file, rows):
+    """Scores of a model for the rows of a table, as a study asks it."""
+    columns = FrameSchema.of(rows)
+    card = EstimatorCard(id="m", family="any", source="estimator", file=file)
+    return card.load_for("cpu", columns).outputs(torch.from_numpy(columns.encode(rows))).numpy()
 
 
 def remarks(file, rows=ROWS, **keys):
@@ -74,3 +84,22 @@ def test_a_model_with_names_has_no_remark(tmp_path):
     fitted().save_model(tmp_path / "new.ubj")
     assert remarks(tmp_path / "new.ubj") == ()
     assert warned(fitted()) == []
+
+
+@pytest.mark.skipif(not KNOWS_NAMES, reason="XGBoost knows no names of categories before 3.1")
+def test_text_is_a_category_where_the_model_knows_the_names(tmp_path):
+    fitted().save_model(tmp_path / "new.ubj")
+    text = ROWS.assign(area=ROWS["area"].astype(str))
+    expected = fitted().predict_proba(ROWS)
+    np.testing.assert_array_equal(scores(tmp_path / "new.ubj", ROWS), expected)
+    np.testing.assert_array_equal(scores(tmp_path / "new.ubj", text[::-1]), expected[::-1])
+    two = text[text["area"] != "x"]
+    np.testing.assert_array_equal(scores(tmp_path / "new.ubj", two), expected[text["area"] != "x"])
+    with pytest.raises(DecafError, match="zoo"):
+        scores(tmp_path / "new.ubj", text.assign(area="zoo"))
+
+
+def test_text_stays_refused_where_the_model_knows_positions(tmp_path):
+    text = ROWS.assign(area=ROWS["area"].astype(str))
+    with pytest.raises(DecafError, match="categories: {area"):
+        scores(old_file(tmp_path), text)
