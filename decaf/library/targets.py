@@ -34,8 +34,6 @@ class Asked(NamedTuple):
     """(n_inputs,) columns; None where the score has one alone."""
     words: str
     """Method and class of an estimator, or the named class; empty for any other callable."""
-    has_probabilities: bool = False
-    """True if the score is the ``predict_proba`` of a classifier."""
     class_names: tuple[str, ...] = ()
     """Names of all columns; empty where nothing names them."""
 
@@ -60,7 +58,7 @@ def asked_for_scores(
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
-        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}", True)
+        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}")
     if callable(model):
         if getattr(model, "training", None) is True:
             raise ModelError(

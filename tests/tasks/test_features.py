@@ -10,7 +10,7 @@ from PIL import Image
 from small_studies import untrained, weighted
 from warehouse_answers import failed_checks, fetched
 
-from decaf import Removal, audit
+from decaf import DataWarning, Removal, audit
 from decaf.data.input_store import channels_first, open_inputs
 from decaf.errors import BadInput, ModelError
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
@@ -66,16 +66,18 @@ def of_library(study, regions=None, path=None):
     of_image = {pair.plus: pair.class_id for pair in pairs.pairs}
     (card,) = study.models
     model = card.load("cpu")
-    audited = audit(
-        lambda x: study.score.values(model.outputs(x), model.output),
-        torch.from_numpy(channels_first(inputs).copy()),
-        path=path or study.paths["decaf"],
-        regions=regions,
-        stages=study.stages,
-        target=study.score.columns(np.array([of_image[n] for n in range(len(inputs))])),
-        ids=[image.image_id for image in pairs.inputs],
-        batch_size=64,
-    )
+    with pytest.warns(DataWarning, match="uint8"):
+        audited = audit(
+            lambda x: study.score.values(model.outputs(x), model.output),
+            torch.from_numpy(channels_first(inputs).copy()),
+            path=path or study.paths["decaf"],
+            regions=regions,
+            stages=study.stages,
+            epsilon=study.epsilon,
+            target=study.score.columns(np.array([of_image[n] for n in range(len(inputs))])),
+            ids=[image.image_id for image in pairs.inputs],
+            batch_size=64,
+        )
     scores = zip(audited.q_plus[:, 0], audited.q_minus[:, 0], strict=True)
     return dict(zip(audited.ids, scores, strict=True))
 
