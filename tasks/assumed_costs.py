@@ -85,7 +85,7 @@ def _measured_rate(text: str, models: Sequence[object]) -> Rate:
     if count_of_size := sum(card.input_size != PIXELS for card in models):
         remarks.append(f"{number_of(count_of_size, 'model')} of the study take another size")
     if count > 1:
-        remarks.append(f"several {name} at once were not measured: {count} times the rate of one")
+        remarks.append(f"several {name} were not measured; assumed: {count} times the rate of one")
     memory = [int(line["peak_mb"]) for line in lines]
     return Rate(count * min(rates), count * max(rates), (min(memory), max(memory)), tuple(remarks))
 

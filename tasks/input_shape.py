@@ -82,9 +82,9 @@ def _require_one_shape(study: Study, inputs: InputSet) -> None:
         if is_fitted and inputs.shapes:
             shapes = [*inputs.shapes]
             raise DataError(
-                f"path {name} (kind: {path.kind}) needs inputs of one shape, and these have "
-                f"{len(shapes)}, from {shapes[0]} to {shapes[-1]}; bring them to one, as with "
-                "'resize:' and 'crop:', or choose another path"
+                f"path {name} (kind: {path.kind}) needs inputs of one shape; found "
+                f"{len(shapes)} shapes, from {shapes[0]} to {shapes[-1]}; set 'resize:' and "
+                "'crop:', or choose another path"
             )
 
 

@@ -26,13 +26,13 @@ class Footprint(NamedTuple):
     peak: int
     """Peak until then."""
     per_row: int
-    """Of each row of a forward pass, including the state itself."""
+    """Bytes for each row of a forward pass, including the state itself."""
     per_input: int
-    """Of each clean input of a block, as it is stored and as models take it."""
+    """Bytes for each clean input of a block, as stored and as models take it."""
     per_conversion: int
-    """Of each clean input, while it is converted for models."""
+    """Bytes for each clean input while it is converted for models."""
     per_locked: int
-    """Of each clean input in locked memory of a GPU's host; 0 without a GPU."""
+    """Bytes for each clean input in locked memory of a GPU's host; 0 without a GPU."""
     rows: int
     """Of the largest batch."""
 

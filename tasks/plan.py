@@ -302,4 +302,4 @@ def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     if rules := list_rules(study.paths, study.stages):
         words = [*words, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]
     keys = [unit.key for unit in units]
-    return short(json_sha256([study.study, keys, *pairs.analysed_by, *words]))
+    return short(json_sha256([study.study, keys, *pairs.unscored_properties, *words]))

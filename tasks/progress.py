@@ -141,7 +141,7 @@ def telling(what: str) -> Iterator[None]:
     def tell() -> None:
         while not is_over.wait(SILENT_SECONDS):
             if time.monotonic() - max(began, _spoken[0]) >= SILENT_SECONDS:
-                announce(f"{what} still runs, for {clock(time.monotonic() - began)} so far")
+                announce(f"{what} has been running for {clock(time.monotonic() - began)}")
 
     threading.Thread(target=tell, daemon=True).start()
     try:

@@ -191,7 +191,7 @@ def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
     if trial.batch_size:
         return [min(trial.batch_size, trial.state_count)]
     card = trial.model.card
-    if card.is_elsewhere:  # requests may cost money, and larger batches do not save any
+    if card.is_remote:  # requests may cost money, and larger batches do not save any
         rows = max(LEAST_ROWS, getattr(card, "rows_per_request", 0))
         return [min(rows, trial.state_count)]
     is_on_gpu = inputs.device.type == "cuda"
@@ -281,7 +281,7 @@ def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels
         if isinstance(card, NetworkCard)
     }
     refused = _refuse_columns(tasks)
-    tasks = {name: task for name, task in tasks.items() if not task.card.is_elsewhere}
+    tasks = {name: task for name, task in tasks.items() if not task.card.is_remote}
     if not tasks:
         return TriedModels(refused, {}, 1)
     cluster = study.cluster
@@ -297,7 +297,7 @@ def _refuse_columns(tasks: Mapping[str, TaskModel]) -> dict[str, DecafError]:
     """Errors by model of models in other processes that cannot take the data's columns."""
     errors: dict[str, DecafError] = {}
     for name, task in tasks.items():
-        if task.card.is_elsewhere:
+        if task.card.is_remote:
             try:
                 task.card.check_columns(task.columns)
             except DecafError as error:

@@ -1,4 +1,4 @@
-"""Hold a member of a place to its contracts: decaf's own in its tests, a stranger's for its author.
+"""Test a member of a place against its contracts, for decaf's own tests and for plug-in authors.
 
 A class says with which settings it is tried: ``examples: ClassVar[tuple[dict[str, Any], ...]]``,
 each as a section of a configuration without the tag. Without them it is tried with its defaults.
@@ -22,7 +22,7 @@ from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, 
 from decaf.errors import BadInput
 from decaf.foundation.place import Placed
 from decaf.foundation.plugins import describe_clash, name_of, providers
-from decaf.foundation.strangers import load_object, make_entry_point, reference_of, tag_of
+from decaf.foundation.third_party import load_object, make_entry_point, reference_of, tag_of
 from decaf.plan.places import base_of
 
 MADE = "Its examples make objects, as a section of a configuration does"
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def check(member: type[Placed], examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
-    """Try every contract of a member, on the settings of its class or on others.
+    """Try every contract of a member, with its class's example settings or with given ones.
 
     Gives one outcome for each contract: the first problem where several examples break it.
     """
@@ -57,7 +57,7 @@ def check(member: type[Placed], examples: Sequence[dict[str, Any]] | None = None
 
 
 def has_a_free_name(member: type[Placed]) -> Outcome:
-    """Look for others, decaf's own or installed, that are called the same in the same place."""
+    """Look for members of the same place and name, in decaf or in installed packages."""
     base, name = base_of(member), name_of(member)
     other_claims = [
         who for reference, who in providers(base, name) if reference != reference_of(member)
@@ -89,7 +89,7 @@ def plans_without_torch(member: type[Placed]) -> Outcome:
 
 
 def plan_with(reference: str) -> None:
-    """Import a class and call what planning calls of it, on its examples."""
+    """Import a class and call the members that planning calls, on its examples."""
     member = load_object(make_entry_point(reference))
     method = PLANNING.get(member.place.name)
     if method is not None:
@@ -132,7 +132,7 @@ def _problem(contract: Contract, made: Any, base: type[Placed]) -> str | None:
             return str(error)
         except BadInput as error:
             return f"it is refused: {error}"
-        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+        except Exception as error:  # noqa: BLE001 - third-party code may raise anything
             where = _own_frame(error, type(made))
             return f"{type(error).__name__}: {error} ({where}); repair it, or raise BadInput"
     return None

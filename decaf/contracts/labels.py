@@ -20,7 +20,7 @@ def says_what_is_labelled(trial: Trial) -> None:
 
 
 def names_its_variants(trial: Trial) -> None:
-    """Variants are distinct names, and measured() is JSON of the parts that they depend on."""
+    """Variants are distinct names, and identity() is JSON of the settings that they depend on."""
     variants = trial.member.variants
     require(
         isinstance(variants, tuple) and all(isinstance(name, str) for name in variants),
@@ -28,6 +28,6 @@ def names_its_variants(trial: Trial) -> None:
     )
     require(len(set(variants)) == len(variants), f"variants {variants} name something twice")
     same_twice(
-        lambda: json_sha256(trial.member.measured()),
-        "measured() gives something else when it is called again",
+        lambda: json_sha256(trial.member.identity()),
+        "identity() gives something else when it is called again",
     )

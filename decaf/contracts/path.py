@@ -153,12 +153,12 @@ def has_an_identity(trial: Trial) -> None:
     """identity() is JSON of the parts that the states depend on, the same each time."""
     same_twice(
         lambda: json.dumps(trial.member.identity("digest"), sort_keys=True),
-        "identity() differs when it is asked again",
+        "identity() differs when it is called again",
     )
 
 
 def says_whether_its_starts_are_drawn(trial: Trial) -> None:
-    """has_drawn_start is whether starts are drawn, and of no pair."""
+    """has_drawn_start is true if starts are drawn and do not depend on a pair."""
     for tiny in _accepted_pairs(trial):
         revealed = tiny.path.reveal(tiny.block, tiny.inputs, tiny.path.grid(GRID))
         is_drawn = revealed.draw.shape[-1] > 0 and not tiny.path.start.of_pair
@@ -210,7 +210,10 @@ def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
 
 def _plan(trial: Trial, kind: str, block: PairBlock, inputs: NDArray[Any]) -> Tiny:
     folder = trial.folder / kind.replace(" ", "_")
-    path, file = trial.member.fitted(folder, "tiny"), trial.member.fitted_file(folder, "tiny")
+    path, file = (
+        trial.member.with_fitted_file(folder, "tiny"),
+        trial.member.fitted_file(folder, "tiny"),
+    )
     if file is not None:
         path.fit([as_taken(inputs)], file)
     return Tiny(kind, path, block, inputs, plan_states(block, inputs, {NAME: path}, GRID))
@@ -233,7 +236,7 @@ def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
     shape = (min(REPETITIONS, revealed.image.shape[1]), *revealed.image.shape[2:])
     states = np.empty((*shape, *clean.shape[1:]), clean.dtype)
     words = revealed.content.shape[-1]
-    plus, minus = (clean[[place]] for place in path.behind(block)[row])
+    plus, minus = (clean[[place]] for place in path.start_inputs(block)[row])
     for repetition, stage, branch in np.ndindex(shape):
         image = revealed.image[row, repetition, stage, branch]
         content = revealed.content[row, repetition, stage, branch]

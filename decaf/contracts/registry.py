@@ -7,7 +7,7 @@ from decaf.registry.entries import Entry, Fetched
 
 
 def lists_the_same_twice(trial: Trial) -> None:
-    """entries() gives the same entries in the same order each time, every name once."""
+    """entries() returns the same entries in the same order each time, and every name once."""
     entries = same_twice(
         lambda: list_entries(trial.member),
         "entries() gave others, or another order, when it was called again; sort them, and make "
@@ -28,7 +28,7 @@ def knows_entries_by_digest(trial: Trial) -> None:
 
 
 def fetches_what_it_lists(trial: Trial) -> None:
-    """fetch() brings an entry here, as a card without an id or as a model card."""
+    """fetch() copies an entry to this machine and returns its card, with or without an id."""
     for entry in trial.member.entries()[:1]:
         if entry.problem:
             continue

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from decaf.errors import ConfigError
 from decaf.foundation.callables import import_from
-from decaf.foundation.strangers import (
+from decaf.foundation.third_party import (
     GROUP,
     installed_entry_points,
     load_object,

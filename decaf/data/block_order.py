@@ -1,4 +1,4 @@
-"""Blocks of pairs in an order that is drawn, so that the first of them stand for all."""
+"""Blocks of pairs in a random order, so that the first blocks are a sample of all."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -76,7 +76,7 @@ def class_ids(
     if not all(words):
         labels_text = next(filter(None, words))
         raise DataError(
-            f"{coded.counts()['']} of {len(coded)} inputs have no label, and others have, as "
+            f"{coded.counts()['']} of {len(coded)} inputs have no label, but others have, as "
             f"{quote(labels_text)}; expected all, or none"
         )
     names = names_of(classes)

@@ -47,12 +47,12 @@ class CocoMasks(AnnotatedFeatures):
     groups: dict[ShownName, tuple[str, ...]] = Field(
         {},
         description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
-        "each of them is a feature when absent",
+        "by default, each is a feature",
     )
     boxes: Literal["as_masks"] | None = Field(
         None,
         description="`as_masks` takes the rectangle of a `bbox` as the mask of an annotation "
-        "without a segmentation; such annotations are refused when absent",
+        "without a segmentation; by default, such annotations are refused",
     )
     skip_invalid: bool = Field(
         False,

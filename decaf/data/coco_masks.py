@@ -104,7 +104,7 @@ def _points(polygon: Any) -> NDArray[np.float64]:
 
 
 def _inside(points: NDArray[np.float64], height: int, width: int) -> NDArray[np.bool_]:
-    """Pixels whose centres lie inside: a way out of the picture crosses the edge an odd time."""
+    """Pixels inside a polygon: a ray from the centre crosses the edges an odd number of times."""
     (x, y), (x_next, y_next) = points.T, np.roll(points, -1, axis=0).T
     # Columns whose centres each edge passes, the left end included; then every crossing by itself.
     first, last = np.clip(np.ceil(np.sort([x, x_next], axis=0) - 0.5), 0, width).astype(int)

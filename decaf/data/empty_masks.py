@@ -35,7 +35,7 @@ def read_words(pairs: PairSet, read_mask: ReadMask) -> Words:
 
 
 def rows_without_feature(pairs: PairSet, words: Words) -> Rows:
-    """Rows of the pairs whose feature lies nowhere in their input."""
+    """Rows of the pairs whose feature has no pixel in their input."""
     features = pairs.pairs.features
     if not pairs.masks:
         return np.empty(0, np.int64)
@@ -62,7 +62,7 @@ def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
     if absent:
         raise DataError(
             f"features that lie in no pixel of any image: {abridge([counts[n] for n in absent])}; "
-            "expected a mask with pixels in an image at least: correct the masks, or leave the "
+            "expected pixels in at least one image: correct the masks, or leave the "
             "features out (from 'names:' or the table, by 'ignore:' of a label map, by 'groups:')"
         )
     remark = f"features that lie in no pixel of some images: {abridge([*counts.values()])}"

@@ -52,7 +52,7 @@ class Grid(Features):
             if min(width, height) < self.side:
                 raise DataError(
                     f"image {image.name} has {width} x {height} pixels; a grid of "
-                    f"{self.side} cells a side needs as many"
+                    f"{self.side} cells per side needs at least {self.side} x {self.side}"
                 )
         masks = {size: mask_input("grid", [*size, self.side]) for size in sizes.values()}
         return Named(names, [Masked(numbers, masks[sizes[image.name]]) for image in images])
@@ -64,7 +64,7 @@ class Grid(Features):
 
 
 class Masks(AnnotatedFeatures):
-    """A file for every image and feature, which lies where the pixels are not 0."""
+    """One mask file for each image and feature; pixels other than 0 belong to the feature."""
 
     kind: Literal["masks"]
     files: str | None = Field(
@@ -88,7 +88,7 @@ class Masks(AnnotatedFeatures):
         return self
 
     def of(self, images: Sequence[Image]) -> Named:
-        """All named features of every image, or those that the table has of it."""
+        """All named features of each image, or the features that the table lists for the image."""
         if self.files is not None:
             names = list(self.names)
             files = {
@@ -208,7 +208,7 @@ def _check_pattern(pattern: str, places: tuple[str, ...]) -> None:
 
 
 def _find_file(pattern: str, image: Image, feature: str = "") -> Path:
-    """File of a pattern; one that differs in capitals of the suffix where only that is there."""
+    """Path that a pattern names, or the only file that differs from it in the suffix's case."""
     name = str(Path(image.name).with_suffix(""))
     file = Path(pattern.replace(FEATURE, feature).replace(IMAGE, name)).absolute()
     if file.exists():

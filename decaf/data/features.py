@@ -1,4 +1,4 @@
-"""Features of images: their names, their masks, and what every kind of them has in common.
+"""Features of images: their names, their masks, and the base of all kinds.
 
 A mask has a word for every pixel, whose bit k - 1 is set where feature k lies. Features are
 numbered from 1 over all images of a data set; they may overlap, and lie nowhere.
@@ -38,7 +38,7 @@ class Masked(NamedTuple):
     """The features of one image."""
 
     numbers: list[int]
-    """Numbers of its features among those of all images; some may lie nowhere."""
+    """Numbers of its features among the features of all images; some may have no pixel."""
     mask: Input
 
 
@@ -54,7 +54,7 @@ class Named(NamedTuple):
 class Features(Settings, ABC):
     """Base of all kinds of features; the location of a mask is JSON of its source."""
 
-    needed: ClassVar[str] = "a feature"
+    condition: ClassVar[str] = "a feature"
     """Condition in words for an image to be audited."""
 
     @abstractmethod

@@ -64,7 +64,7 @@ class FrameDecoder:
     def distinct(
         self, values: NDArray[np.floating], groups: NDArray[np.int64] | None = None
     ) -> DistinctRows:
-        """Decode rows; those of one group that come to the same row of a frame once."""
+        """Decode rows; rows of one group that decode to the same row of a frame appear once."""
         plain = self._plain(values)
         arrays = [array for column in plain for array in column if array is not None]
         arrays += [] if groups is None else [groups]

@@ -149,7 +149,7 @@ class FrameSchema:
         return values
 
     def decode(self, values: ArrayLike) -> Frame:
-        """A frame of the rows that (n, width) values stand for, of the types it was described from.
+        """Decode (n, width) values to a frame with the column types of the described table.
 
         Raises DataError when the values have another shape.
         """

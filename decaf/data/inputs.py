@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class InputColumns(Sequence[Input]):
-    """(n,) inputs, column by column; each is an :class:`Input` where somebody asks for it.
+    """(n,) inputs, column by column; indexing returns an :class:`Input`.
 
     >>> images = InputColumns.of([Input("a", "factual", "12", "a.png")])
     >>> images[0].location
@@ -134,8 +134,8 @@ class InputSet:
         first = dict(zip(column.values, numbers, strict=True))
         if (bare := first.pop(None, None)) is not None:
             raise DataError(
-                f"input {self.inputs[bare].image_id!r} has no shape, and others have; "
-                "expected the shape of every input, or of none where all have the same"
+                f"input {self.inputs[bare].image_id!r} has no shape, but other inputs "
+                "have one; give a shape for every input, or for none if all have the same"
             )
         by_shape = {shape: number for shape, number in first.items() if shape is not None}
         return {

@@ -203,7 +203,7 @@ def share_of(removed: NDArray[np.bool_]) -> str:
 
 
 def _in_lines(shown: ShownPair) -> tuple[str, str]:
-    """Both inputs in a line each: what differs of rows whose columns have names."""
+    """Both inputs in a line each; for rows with named columns, only the columns that differ."""
     if shown.has_names:
         changed = [cell for cell in shown.cells if cell.differs]
         more = ", …" if len(changed) > SHOWN_VALUES else ""

@@ -63,8 +63,8 @@ class PairBlock:
             return np.arange(self.pair_count)
         if not self.pair_types:
             raise DataError(
-                f"these pairs have no types, and a path is for those of {', '.join(pair_types)}: "
-                "leave 'pair_types' out"
+                f"a path has 'pair_types: {', '.join(pair_types)}', and these pairs have no types; "
+                "remove 'pair_types:'"
             )
         return np.flatnonzero(np.isin(self.pair_types, list(pair_types)))
 

@@ -21,7 +21,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class PairColumns(Sequence[Pair]):
-    """(n,) pairs, column by column; each is a :class:`Pair` where somebody asks for it."""
+    """(n,) pairs, column by column; indexing returns a :class:`Pair`."""
 
     pair_ids: Texts
     sources: Coded[Texts]

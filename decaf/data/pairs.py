@@ -126,8 +126,7 @@ class PairSet:
                     )
             if name in GROUPINGS:
                 raise DataError(
-                    f"a group of pairs is called {name!r}, which all pairs are divided by; give it "
-                    "another name"
+                    f"a group of pairs is called {name!r}, a reserved name; choose another name"
                 )
             if len(group_members) > MOST_MEMBERS:
                 raise DataError(
@@ -142,9 +141,8 @@ class PairSet:
             row, place = np.argwhere(differs)[0].tolist()
             first, second = (self.inputs[positions[row, number]] for number in (0, place))
             raise DataError(
-                f"pair {self.pairs.pair_ids[row]}: {first.image_id} comes out as {first.shape} and "
-                f"{second.image_id} as {second.shape}; expected one shape: bring both to "
-                "one size"
+                f"pair {self.pairs.pair_ids[row]}: {first.image_id} has shape {first.shape} and "
+                f"{second.image_id} has {second.shape}; expected one shape: bring both to one size"
             )
 
     @cached_property
@@ -153,7 +151,7 @@ class PairSet:
         return self.block_digest(np.arange(len(self.pairs)))
 
     @cached_property
-    def analysed_by(self) -> list[Any]:
+    def unscored_properties(self) -> list[Any]:
         """Properties of pairs that enter no score: weights, splits, groups, missing labels."""
         pairs, columns = self.pairs, list[Any]()
         if (pairs.weights != 1).any():
@@ -166,8 +164,12 @@ class PairSet:
 
     @cached_property
     def analysed_digest(self) -> str:
-        """Digest of every pair and :attr:`analysed_by`; :attr:`digest` where that is nothing."""
-        return json_sha256([self.digest, *self.analysed_by]) if self.analysed_by else self.digest
+        """Digest of pairs and :attr:`unscored_properties`; equals :attr:`digest` without them."""
+        return (
+            json_sha256([self.digest, *self.unscored_properties])
+            if self.unscored_properties
+            else self.digest
+        )
 
     @cached_property
     def input_set(self) -> InputSet:
@@ -273,7 +275,7 @@ class PairSet:
         )
 
     def _regions(self, count: int) -> NDArray[np.uint64] | None:
-        """(n_inputs, width) which column, up to the 64th, each value of a row stands for."""
+        """(n_inputs, width) bit of the column that each value belongs to; 0 beyond the 64th."""
         if self.columns is None:
             return None
         numbers = self.columns.regions

@@ -1,4 +1,4 @@
-"""Photos as files: the one rule by which they are read or refused, and the crop of them.
+"""Read or refuse photos by one rule, and crop them.
 
 A photo is one picture in a file of :data:`FORMATS`, grey, of a palette or RGB. It is turned upright
 as its EXIF says (EXIF that cannot be parsed says nothing), grey is repeated in all three channels,
@@ -80,7 +80,7 @@ def read_photo(path: Path) -> PillowImage.Image:
         elif image.has_transparency_data:
             image = image.convert("RGBA")
             if image.getchannel("A").getextrema() != (255, 255):
-                raise ValueError("pixels of it are transparent; flatten it onto a background")
+                raise ValueError("it has transparent pixels; flatten it onto a background")
         return image.convert("RGB")
 
 
@@ -166,7 +166,7 @@ def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
 
 @contextmanager
 def _open_photo(path: Path) -> Iterator[PillowImage.Image]:
-    """Open a photo of which the header shows nothing to refuse; what goes wrong names the file."""
+    """Open a photo whose header has no fault; errors name the file."""
     try:
         # From a path, Pillow maps an uncompressed TIFF that lies as if it stood, and garbles it.
         with path.open("rb") as content, PillowImage.open(content, formats=FORMATS) as file:

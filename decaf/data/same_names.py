@@ -36,8 +36,8 @@ def match_names(
 ) -> Matches:
     """Find the name that a file has for each image: its path, its last part, or without suffix.
 
-    A last part counts where a single image has it, and not at all in a file that ``has_paths``.
-    Raises DataError where two names of the file could mean one image.
+    The last part matches only if one image has it, and never if ``has_paths``. Raises DataError if
+    two names of the file could mean one image.
     """
     names = [*names]
     of_image = {name: name for name in {*names}.intersection(images)}

@@ -167,7 +167,7 @@ def check_names(*columns: Iterable[str]) -> None:
 
 
 def parts_of(numbers: NDArray[np.int64], size: int = AT_ONCE) -> Iterator[NDArray[np.int64]]:
-    """Numbers, some of them at a time."""
+    """Yield the numbers in parts of ``size``."""
     for first in range(0, numbers.size, size):
         yield numbers[first : first + size]
 

@@ -19,7 +19,7 @@ from decaf.errors import DataError, abridge, number_of
 
 WAYS: dict[Lie, str] = {
     "stored": "as describing the stored pixels, and turned with the photo",
-    "upright": "as drawn on the turned photo, like those of the photos whose sizes tell",
+    "upright": "as drawn on the turned photo, like annotations of photos whose sizes decide",
 }
 
 
@@ -51,8 +51,8 @@ def turned_upright(mask: NDArray[np.unsignedinteger], turn: int) -> NDArray[np.u
 def find_turns(photos: Iterable[AnnotatedPhoto], lie: Lie | None) -> Turns:
     """Decide for each photo that EXIF turns whether its annotations turn with it.
 
-    Raises DataError where sizes do not tell it of a photo, ``lie`` is None, and the sizes of other
-    photos show both.
+    Raises DataError if the sizes of a photo do not decide it, ``lie`` is None, and other photos
+    show both ways.
     """
     by_size: dict[Lie, list[AnnotatedPhoto]] = {"stored": [], "upright": []}
     undecided: list[AnnotatedPhoto] = []
@@ -73,9 +73,9 @@ def find_turns(photos: Iterable[AnnotatedPhoto], lie: Lie | None) -> Turns:
         turned = turned + (undecided if way == "stored" else [])
         if lie is None:
             remarks.append(
-                f"EXIF turns {number_of(len(undecided), 'photo')} whose sizes do not tell how "
-                f"annotations lie ({_list_names(undecided)}): annotations are taken {WAYS[way]}; "
-                "to state it, set 'annotations: stored' or 'annotations: upright'"
+                f"EXIF turns {number_of(len(undecided), 'photo')}, and sizes do not show whether "
+                f"their annotations turn, too ({_list_names(undecided)}): decaf takes them "
+                f"{WAYS[way]}; to state it, set 'annotations: stored' or 'annotations: upright'"
             )
     return Turns({photo.name: photo.header.orientation or 1 for photo in turned}, tuple(remarks))
 
@@ -101,9 +101,9 @@ def _way_of_others(
     if all(by_size.values()):
         stored, upright = (_list_names(photos) for photos in by_size.values())
         raise DataError(
-            f"annotations of {stored} have the size of the stored photo, and those of {upright} "
-            "that of the photo turned by EXIF; sizes do not decide it for "
-            f"{_list_names(undecided)}: set 'annotations: stored' or 'annotations: upright'"
+            f"annotations of {stored} match the photo as stored, annotations of {upright} match "
+            f"the photo turned by EXIF, and annotations of {_list_names(undecided)} match both: "
+            "set 'annotations: stored' or 'annotations: upright'"
         )
     return "upright" if by_size["upright"] else "stored"
 

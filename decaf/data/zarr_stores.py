@@ -15,7 +15,7 @@ CODECS = {
     *("blosc", "bytes", "bz2", "crc32c", "delta", "gzip", "lz4", "lzma", "sharding_indexed"),
     *("shuffle", "transpose", "zlib", "zstd"),
 }
-"""Allowed codecs of chunks; other codecs (pickle above all) could run a stranger's code."""
+"""Allowed codecs of chunks; other codecs (pickle above all) could run untrusted code."""
 EXPECTED = "expected a folder that zarr wrote, of an array or of a group of arrays"
 
 
@@ -52,7 +52,7 @@ class ChunkedRows:
 def newest_file(folder: Path) -> int:
     """Time of the last change of any file of a store, ns.
 
-    Raises DataError where it has a link: a stranger's store must not show files elsewhere on this
+    Raises DataError where it has a link: an untrusted store must not show files elsewhere on this
     machine.
     """
     files = [folder, *folder.rglob("*")]
@@ -78,7 +78,7 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
                 raise ValueError(f"it has no array {name!r}{suggestion(name, names)}")
             node = node[name]
         described = node.metadata.to_dict()
-    except Exception as error:  # noqa: BLE001 - metadata of strangers
+    except Exception as error:  # noqa: BLE001 - untrusted metadata
         raise DataError(f"store {folder} cannot be used: {error}; {EXPECTED}") from error
     packed = [described.get(key) for key in ("codecs", "compressor", "filters")]
     if strange := sorted(set(_names(packed)) - CODECS):

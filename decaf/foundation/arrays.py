@@ -77,7 +77,7 @@ def bits_like(array: "Array", words: "Array") -> Any:
 
 
 def places_like(array: "Array", places: NDArray[np.int64]) -> Any:
-    """Numbers of rows as ``array`` is asked for them: a GPU waits for those that lie elsewhere."""
+    """Numbers of rows on the device of ``array``: a GPU would wait for numbers on the host."""
     if not is_on_gpu(array):
         return places
     return send_to_device(namespace(array).from_numpy(places), array.device)

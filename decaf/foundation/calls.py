@@ -79,7 +79,7 @@ class Caller:
         most_bytes: int | None = None,
         **request: Any,
     ) -> Answer:
-        """Ask once; the decoded content goes to the answer, or ``into`` a file.
+        """Send a request once; return the decoded content, or write it ``into`` a file.
 
         With ``most_bytes`` 0 the content is not read; None is no limit. Raises NoAnswer when there
         is no connection, the content is not whole after ``seconds``, has more bytes, or is not

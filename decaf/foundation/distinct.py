@@ -17,7 +17,7 @@ class Distinct(NamedTuple):
     first: NDArray[np.int64]
     """(n_distinct,) first place of each, ascending."""
     inverse: NDArray[np.int64]
-    """(n,) which of them each row is."""
+    """(n,) number of the distinct row that equals each row."""
 
 
 def find_distinct(columns: Iterable[NDArray[np.uint64]]) -> Distinct:

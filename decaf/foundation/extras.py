@@ -53,7 +53,7 @@ def optional() -> Iterator[None]:
 
 
 def missing(module: str) -> MissingPackage:
-    """The error that says which extra brings a module, or which package where none does."""
+    """Error that names the extra that installs a module, or else the package."""
     name = _top(module)
     extra = next((extra for extra, names in PACKAGES.items() if name in names), None)
     command = install_command(extra) if extra else f"pip install {name.replace('_', '-')}"

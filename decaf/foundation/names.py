@@ -9,7 +9,7 @@ LONGEST = 500
 
 
 def fault_of(name: str) -> str:
-    """Say why a text cannot be a name, as the rest of a sentence about it; empty where it can."""
+    """Reason why a text cannot be a name, as the end of a sentence; empty if it can."""
     if not name or len(name) > LONGEST:
         return f"has {len(name):,} letters; expected 1 to {LONGEST}"
     if not name.isprintable():

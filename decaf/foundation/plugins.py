@@ -4,7 +4,7 @@ Every place has one base class, which says where it is (:class:`~decaf.foundatio
 decaf's own members are the classes derived from it that carry its tag, in the modules of the
 general room and in the module of the same name of every study: adapters are in
 ``decaf/data/adapters/`` and in ``decaf/studies/*/adapters.py``. Dropping a file there is all the
-registration. Others come from :mod:`decaf.foundation.strangers`.
+registration. Others come from :mod:`decaf.foundation.third_party`.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from pydantic import GetCoreSchemaHandler, SerializationInfo, TypeAdapter, Valid
 from pydantic_core import CoreSchema, core_schema
 
 from decaf.errors import ConfigError, suggestion
-from decaf.foundation import strangers
+from decaf.foundation import third_party
 from decaf.foundation.place import Placed
 from decaf.foundation.settings import FOLDER, fault
 
@@ -37,13 +37,13 @@ def members(base: type[Placed]) -> tuple[type[Placed], ...]:
         if isinstance(value, type)
         and value.__module__ == module.__name__
         and issubclass(value, base)
-        and strangers.tag_of(value) is not None
+        and third_party.tag_of(value) is not None
     )
 
 
 def name_of(member: type[Placed]) -> str:
     """The value of its tag by which a configuration names a member of decaf's own."""
-    return cast("str", strangers.tag_of(member))  # or it would be no member
+    return cast("str", third_party.tag_of(member))  # or it would be no member
 
 
 def find(base: type[Placed], name: str) -> type[Placed]:
@@ -52,8 +52,8 @@ def find(base: type[Placed], name: str) -> type[Placed]:
     Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
     """
     if ":" in name:
-        return strangers.load(strangers.make_entry_point(name), base)
-    own_members, foreign_members = _own(base), strangers.entry_points_by_name(base.place.name)
+        return third_party.load(third_party.make_entry_point(name), base)
+    own_members, foreign_members = _own(base), third_party.entry_points_by_name(base.place.name)
     if problem := clash(base, name):
         raise ConfigError(problem)
     if name in own_members:
@@ -62,7 +62,7 @@ def find(base: type[Placed], name: str) -> type[Placed]:
         raise ConfigError(
             f"unknown {base.place.tag} {name!r}{suggestion(name, own_members | foreign_members)}"
         )
-    return strangers.load(foreign_members[name][0], base)
+    return third_party.load(foreign_members[name][0], base)
 
 
 def clash(base: type[Placed], name: str) -> str | None:
@@ -85,10 +85,10 @@ def providers(base: type[Placed], name: str) -> list[tuple[str, str]]:
     members = []
     if (own_member := _own(base).get(name)) is not None:
         members.append(
-            (strangers.reference_of(own_member), f"decaf itself ({own_member.__module__})")
+            (third_party.reference_of(own_member), f"decaf itself ({own_member.__module__})")
         )
-    entries = strangers.entry_points_by_name(base.place.name).get(name, [])
-    return members + [(entry.value, strangers.provider(entry)) for entry in entries]
+    entries = third_party.entry_points_by_name(base.place.name).get(name, [])
+    return members + [(entry.value, third_party.provider(entry)) for entry in entries]
 
 
 class OneOf(NamedTuple):
@@ -118,19 +118,19 @@ class OneOf(NamedTuple):
             member = self._own(name) if is_from_elsewhere else self._find(name)
         except ConfigError as error:
             raise fault(str(error), tag) from error
-        own_name = strangers.tag_of(member)
+        own_name = third_party.tag_of(member)
         return _adapter(member).validate_python({**section, tag: own_name}, context=info.context)
 
     def _find(self, name: Any) -> type[Placed]:
         if name is None:
-            known_names = _own(self.base) | strangers.entry_points_by_name(self.base.place.name)
+            known_names = _own(self.base) | third_party.entry_points_by_name(self.base.place.name)
             raise ConfigError(
                 f"key '{self.base.place.tag}' is missing{suggestion('', known_names)}"
             )
         return find(self.base, str(name))
 
     def _own(self, name: Any) -> type[Placed]:
-        """A member for a card that somebody else wrote, which must not choose what runs here."""
+        """A member for an untrusted card, which can name only decaf's own members."""
         own_members = _own(self.base)
         if str(name) not in own_members:
             raise ConfigError(
@@ -141,7 +141,7 @@ class OneOf(NamedTuple):
     def _serialize(self, section: Any, info: SerializationInfo) -> Any:
         member: type[Placed] = type(section)
         dumped = _adapter(member).dump_python(section, mode=cast("Literal['json']", info.mode))
-        return {**dumped, self.base.place.tag: strangers.configured_name(member)}
+        return {**dumped, self.base.place.tag: third_party.configured_name(member)}
 
 
 @cache

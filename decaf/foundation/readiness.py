@@ -18,7 +18,7 @@ class Check(Hashable, Protocol):
 
 
 def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
-    """Carry out checks, each with the name of what needs it; remarks on what will not be used.
+    """Carry out checks, each with the name of its user; return remarks on parts that are not used.
 
     Raises BadInput with all that is wrong, and what needs it.
     """

@@ -76,7 +76,7 @@ Level = Annotated[float, Field(ge=-1e6, le=1e6)]
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 ShownName = Annotated[str, AfterValidator(_shown_name)]
-"""A name in anybody's words that can be stored, printed and shown."""
+"""A free-form name that can be stored, printed and shown."""
 PlacedPath = Annotated[Path, AfterValidator(_resolve_path)]
 """A path that means the same in every process, independent of its current folder."""
 FILE_FOLDER = "file_folder"

@@ -41,7 +41,7 @@ SCALARS = (TEXT_TAG, *NUMBERS, f"{YAML}bool", f"{YAML}null")
 MERGE_KEY = "<<"
 DEEPEST_INCLUSION = 8
 MOST_BYTES, MOST_VALUES, DEEPEST = 1 << 20, 200_000, 40
-"""Limits of one file, which a stranger may have written: the card of a registry, for example.
+"""Limits of one file, which may be untrusted: the card of a registry, for example.
 
 A value counts once for every place that an anchor puts it in.
 """

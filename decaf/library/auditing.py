@@ -65,7 +65,7 @@ class QuarantineWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """The inputs can be audited, but are seldom meant as they are."""
+    """The inputs can be audited, but are probably not what the user meant."""
 
 
 @overload
@@ -150,9 +150,9 @@ def audit(
         (k, height, width) or (k, features), or with a leading (n,). Without them every column of a
         row is a feature, and an image has the cells of a 4 × 4 grid.
     clusters
-        (n,) labels of inputs that are resampled together in intervals. Inputs of one label are one
-        source: paths with random starts draw once for them. Every input is its own cluster by
-        default, with all its features.
+        (n,) labels of sources: intervals draw all inputs of a source together, and paths with
+        random starts draw once for them. By default, every input is a source, with all its
+        features.
     weights
         (n,) how much each input counts in means, with all its features: finite numbers above 0, of
         which only the proportions matter. All count alike by default.
@@ -252,7 +252,7 @@ def audit(
                 feature=pairs.block.feature,
                 feature_names=pairs.feature_names,
                 path=name,
-                asked=score_call.words,
+                score_source=score_call.words,
                 forward_rows=scores.forward_rows,
                 naive_rows=scores.naive_rows,
                 response_errors=errors.get(name),

@@ -116,32 +116,32 @@ def story(
     epsilon: float,
     smallest: float,
 ) -> str:
-    """Describe a (n_stages,) response in one or two sentences; gaps below ``smallest`` are none.
+    """Describe a (n_stages,) response in one or two sentences; below ``smallest`` there is none.
 
     >>> t = [0, 0.5, 1]
     >>> story(t, np.array([0, 0.004, -0.002]), 0.02, 0.01)
-    'It did not react: the gap stays within 0.004 of zero.'
+    'No response: it stays within 0.004 of zero.'
     >>> story(t, np.array([0, 0.5, -0.25]), 0.02, 0.01)
-    'At t = 0.5 the gap is +0.500. It ends at −0.250, on the other side.'
+    'At t = 0.5 the response is +0.500. It ends at −0.250, on the other side.'
     >>> story(t, np.array([0, 0.5, 0.75]), 0.02, 0.01)
-    'The gap keeps its sign from start to end, and ends at +0.750.'
+    'The response keeps its sign from start to end, and ends at +0.750.'
     >>> story(t, np.array([0, -0.5, 0.01]), 0.02, 0.01)
-    'At t = 0.5 the gap is −0.500. It ends at +0.010, below the threshold of 0.020.'
+    'At t = 0.5 the response is −0.500. It ends at +0.010, below the threshold of 0.020.'
     """
     size, end = np.abs(response), float(response[-1])
     if size.max() < smallest:
-        return f"It did not react: the gap stays within {score_text(float(size.max()))} of zero."
+        return f"No response: it stays within {score_text(float(size.max()))} of zero."
     opposed = response * np.sign(end)
     is_null = abs(end) < epsilon
     place = int(size.argmax() if is_null else opposed.argmin())
-    peak = f"At t = {tick_text(t[place])} the gap is {signed_text(float(response[place]))}."
+    peak = f"At t = {tick_text(t[place])} the response is {signed_text(float(response[place]))}."
     if is_null:
         below = f"below the threshold of {limit_text(epsilon)}"
         if place == len(response) - 1:
-            return f"The gap is largest at the end: {signed_text(end)}, {below}."
+            return f"The response is largest at the end: {signed_text(end)}, {below}."
         return f"{peak} It ends at {signed_text(end)}, {below}."
     if -opposed[place] < smallest:
-        return f"The gap keeps its sign from start to end, and ends at {signed_text(end)}."
+        return f"The response keeps its sign from start to end, and ends at {signed_text(end)}."
     return f"{peak} It ends at {signed_text(end)}, on the other side."
 
 

@@ -31,7 +31,7 @@ class PairProfiles(Profiles):
     pairs: Columns
 
     def _replace(self, **changed: Any) -> "PairProfiles":
-        """The same with other values of some quantities, of the same pairs."""
+        """Profiles of the same pairs with some quantities replaced."""
         copy: PairProfiles = super()._replace(**changed)
         copy.pairs = self.pairs
         return copy
@@ -58,7 +58,7 @@ class Audit(Tabular):
     """(n_pairs, n_repetitions, n_stages) scores of the counterfactual branch."""
     epsilon: float
     clusters: NDArray[Any]
-    """(n_pairs,) labels of pairs that intervals draw together."""
+    """(n_pairs,) labels of sources: intervals draw all pairs of a source together."""
     weights: NDArray[np.float64]
     """(n_pairs,) how much each pair counts in means."""
     row: NDArray[np.int64]
@@ -69,12 +69,12 @@ class Audit(Tabular):
     """Names of the features, from the first: columns of a frame, else their numbers."""
     path: str
     """Name of the reveal path in the call, or its kind."""
-    asked: str
-    """Method and class of an estimator that was asked; empty for any other callable."""
+    score_source: str
+    """Method and class of the estimator that gives the score; empty for any other callable."""
     forward_rows: int
-    """Inputs that were scored for all paths of the call, without the few of the stability check."""
+    """Rows that were scored for all paths of the call, without the few of the stability check."""
     naive_rows: int
-    """Inputs that scoring every path, pair and stage by itself would have given it."""
+    """Rows that the model would score if every path, pair and stage were scored separately."""
     response_errors: NDArray[np.float64] | None = None
     """(n_pairs, n_repetitions, n_stages) standard errors of the response, score units; None where
     every input was scored once."""
@@ -163,7 +163,7 @@ class Audit(Tabular):
         return every
 
     def at(self, epsilon: float) -> "Audit":
-        """The same trajectories under another threshold; the model is not asked again.
+        """The same trajectories under another threshold; the model is not called again.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Audit(Tabular):
         return table
 
     def summary(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Summary:
-        """Means over pairs, by weight, with bootstrap intervals that draw whole clusters."""
+        """Means over pairs, by weight, with bootstrap intervals that draw whole sources."""
         profiles, labels, weights = self.profiles, self.clusters, self.weights
         active = np.where(self.is_finite, profiles.is_endpoint_active, np.nan)
         columns = {name: getattr(profiles, name) for name in METRICS if name != "active_frac"}
@@ -215,14 +215,14 @@ class Audit(Tabular):
             pair_count=len(self.ids),
             quarantined_count=len(self.quarantined),
             path=self.path,
-            asked=self.asked,
+            score_source=self.score_source,
         )
 
     def trust(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Trust:
         """Check what could change the means: threshold, number of stages, sample.
 
-        The model is not asked again. Intervals draw whole clusters, as those of :meth:`summary`;
-        quarantined pairs count in nothing.
+        The model is not called again. Intervals draw whole sources, as those of :meth:`summary`;
+        quarantined pairs are left out.
         """
         is_finite = self.is_finite
         return trust_of(
@@ -302,7 +302,7 @@ class Audit(Tabular):
 
     def __repr__(self) -> str:
         size = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"
-        score_words = f", {self.asked}" if self.asked else ""
+        score_words = f", {self.score_source}" if self.score_source else ""
         return (
             f"<Audit of {size}, {self.forward_rows} of {self.naive_rows} forward rows{score_words}>"
         )

@@ -87,7 +87,7 @@ class Frames:
         return labels is not None and not is_numbers
 
     def regions(self, of_columns: ArrayLike | None) -> NDArray[np.integer]:
-        """Features of encoded values, from those of columns; each column is one by default."""
+        """Features of encoded values from features of columns; by default, each column is one."""
         columns = self.schema.regions
         if of_columns is None:
             return columns

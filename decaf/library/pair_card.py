@@ -93,12 +93,12 @@ class PairCard:
     def title(self) -> str:
         """Role of the pair in words, and its value."""
         if self.role == NONE:
-            return "No reaction"
+            return "No response"
         return f"{self.role.capitalize()} {score_text(self.values[self.role])}"
 
     def __str__(self) -> str:
-        gap = signed_text(self.endpoint_delta)
-        return f"{self.pair_id} · {self.path}: {self.title}, final gap {gap}. {self.story}"
+        delta = signed_text(self.endpoint_delta)
+        return f"{self.pair_id} · {self.path}: {self.title}, d {delta}. {self.story}"
 
     def _repr_html_(self) -> str:
         """Card without scripts, with its own style; every value is escaped."""
@@ -120,7 +120,7 @@ class PairCard:
             f'<article class="card {self.role}"><h4 class="title"><b class="letter {self.role}" '
             f'aria-hidden="true">{LETTERS[self.role]}</b>{self.title}</h4>'
             f'<p class="who">{escape(self.path)}<br><code>{escape(self.pair_id)}</code></p>'
-            f'<div class="ends"><span>factual <b>{factual}</b></span><span>final gap '
+            f'<div class="ends"><span>factual <b>{factual}</b></span><span>d '
             f"<b>{signed_text(self.endpoint_delta)}</b></span><span>changed <b>{changed}</b></span>"
             f"</div>{draw_curve(curve, tick_text(self.scale), words)}"
             '<p class="stages bare" aria-hidden="true"><span>t = 0</span><span>1</span></p>'

@@ -35,7 +35,7 @@ class Queries(NamedTuple):
     repeats: int
     """Queries of every input."""
     epsilon: float
-    """Endpoint threshold; a share of it counts as rounding."""
+    """Endpoint threshold; differences below a share of it count as rounding."""
     is_shown: bool
     """True to count forward rows in a line on standard error."""
 

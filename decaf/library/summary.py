@@ -42,8 +42,8 @@ class Summary(Tabular):
     quarantined_count: int
     path: str
     """Name of the reveal path."""
-    asked: str
-    """Method and class of an estimator that was asked; empty for any other callable."""
+    score_source: str
+    """Method and class of the estimator that gives the score; empty for any other callable."""
 
     def to_columns(self) -> Columns:
         """One row a metric: ``path``, ``metric``, its ``symbol``, ``epsilon``, the interval.
@@ -75,9 +75,9 @@ class Summary(Tabular):
 
     def _heading(self) -> str:
         withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""
-        label = f"{self.asked}: " if self.asked else ""
+        label = f"{self.score_source}: " if self.score_source else ""
         return (
-            f"{label}{self.pair_count} pairs{withheld} in {self.evidence.cluster_count} clusters, "
+            f"{label}{self.pair_count} pairs{withheld} of {self.evidence.cluster_count} sources, "
             f"epsilon {self.epsilon:g}; means with 95% bootstrap intervals"
         )
 
@@ -88,6 +88,6 @@ class Summary(Tabular):
         for name, (symbol, words) in METRICS.items():
             value, places = getattr(self, name), 3 if name == "active_frac" else decimals
             interval = f"[{value.lower_95:z.{places}f}, {value.upper_95:z.{places}f}]"
-            # One cluster has no interval.
+            # One source has no interval.
             interval = interval if np.isfinite(value.lower_95) else "undefined"
             yield symbol, words, f"{value.estimate:z.{places}f}", interval

@@ -153,7 +153,7 @@ def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray
     labels_text = abridge([repr(label) for label in labels], MOST_KNOWN)
     if target is None:
         raise ResponseError(
-            f"the score is a classifier and 'target' does not say of which class; expected one of "
+            f"the score is a classifier and 'target' names no class; expected one of "
             f"{labels_text}, or one for each input"
         )
     target_values = to_numpy(target)

@@ -31,7 +31,7 @@ class Trust(Tabular):
     """Mean E, C, F and Abs on all stages less that on every second stage, with intervals, score
     units; empty where the number of stages is even."""
     stage_sizes: tuple[float, ...]
-    """Mean size of that change of a pair: of a single pair an indication of its error."""
+    """Mean absolute change per pair; it indicates the error of a single pair."""
     cluster_count: int
 
     @property
@@ -40,11 +40,11 @@ class Trust(Tabular):
         return len(set(self.roles)) == 1
 
     def is_converged(self, tolerance: float | None = None) -> bool | None:
-        """True if no mean moves by more than a tolerance without every second stage.
+        """True if leaving out every second stage changes no mean by more than a tolerance.
 
         The whole 95 % interval of each change has to lie within it. The tolerance is in score
         units, a quarter of epsilon when absent. None if the stages cannot be halved or there is one
-        cluster.
+        source.
         """
         largest = self._largest_change
         if np.isnan(largest):
@@ -90,21 +90,21 @@ class Trust(Tabular):
             elif not self.is_converged():
                 advice = "; use more stages"
             lines.append(
-                f"Every second of the {self.stage_count} stages alone moves a mean by up to "
-                f"{largest:.2g}{advice}."
+                f"Without every second of the {self.stage_count} stages, a mean changes by "
+                f"up to {largest:.2g}{advice}."
             )
         else:
             lines.append(f"{self.stage_count} stages cannot be halved: use an odd number.")
         if self.cluster_count < USUAL_CLUSTERS:
             use = "rough" if self.cluster_count >= FEWEST_CLUSTERS else "not to be relied on"
-            lines.append(f"{self.cluster_count} clusters: intervals are {use}.")
+            lines.append(f"{self.cluster_count} sources: intervals are {use}.")
         return "\n".join(lines)
 
 
 def group_role(evidence: float, contradiction: float, fragility: float, smallest: float) -> str:
     """Name the main role of a group of pairs by its mean components, as ``out_thresholds`` does.
 
-    It is the largest component if that is half of Abs or more, else ``mixed``; ``no reaction`` if
+    It is the largest component if that is half of Abs or more, else ``mixed``; ``no response`` if
     Abs is below the smallest response that counts. All in score units.
 
     >>> group_role(0.3, 0.1, 0.1, 0.01), group_role(0.2, 0.2, 0.1, 0.01)
@@ -113,7 +113,7 @@ def group_role(evidence: float, contradiction: float, fragility: float, smallest
     parts = dict(zip(COMPONENTS, (evidence, contradiction, fragility), strict=True))
     abs_response = sum(parts.values())
     if abs_response < smallest:
-        return "no reaction"
+        return "no response"
     role = max(parts, key=parts.__getitem__)
     return role if 2 * parts[role] >= abs_response else "mixed"
 
@@ -129,7 +129,7 @@ def trust_of(
     replicates: int,
     seed: int,
 ) -> Trust:
-    """Check threshold, stages and sample of responses; no model is asked.
+    """Check threshold, stages and sample of responses; the model is not called.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ Output = Literal["logits", "probabilities", "value"]
 
 
 class Model(Protocol):
-    """A model that is ready: raw inputs to raw outputs. The score definition does the rest."""
+    """A loaded model: raw inputs to raw outputs, which the score definition turns into scores."""
 
     output: Output
     device: Device
@@ -40,7 +40,7 @@ class ModelCard(Settings, ABC):
 
     place: ClassVar[Place] = Place("source", room="decaf.models.sources", tag="source")
     has_gradients: ClassVar[bool] = True
-    """False where no model has ``differentiable_outputs``, so that nothing has to be loaded."""
+    """False if no model has ``differentiable_outputs``; planning then refuses gradient methods."""
 
     takes_seeds: ClassVar[bool] = False
     """True if a model of this source accepts the seed of a query."""
@@ -48,7 +48,7 @@ class ModelCard(Settings, ABC):
     if TYPE_CHECKING:
         source: str  # which every member says in its own annotation
 
-    is_elsewhere: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = False
     """True if the model is served by another process; planning never calls it."""
 
     id: str = Field(
@@ -68,7 +68,7 @@ class ModelCard(Settings, ABC):
     stochastic: Stochastic | None = Field(
         None,
         description="repeated queries of a model that gives one input another score at every "
-        "query; such a model is refused when absent",
+        "query; without this key, decaf refuses such a model",
     )
 
     @model_validator(mode="after")
@@ -144,7 +144,7 @@ class ModelCard(Settings, ABC):
         of_frames = model.of_frames(columns) if hasattr(model, "of_frames") else None
         if of_frames is None and columns.non_number_names:
             raise ModelError(
-                f"model {self.id} takes arrays of numbers, and of the table's columns "
+                f"model {self.id} takes arrays of numbers, but the columns "
                 f"{abridge(columns.non_number_names)} are categories or have missing values; give "
                 "an estimator that was fitted on a pandas DataFrame, a function with 'input: "
                 "frame' or an endpoint with 'encoding: records', or name these columns under "

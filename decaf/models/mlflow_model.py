@@ -1,6 +1,6 @@
 """Content of an `MLmodel` file: flavours and signature of a model.
 
-The file may come from a stranger: it is read as data, and no code that it names is imported or run.
+The file is untrusted: it is read as data, and no code that it names is imported or run.
 """
 
 import json

@@ -8,7 +8,7 @@ from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.memory import is_out_of_memory
 
 ROUNDING = 1e-4
-"""Difference from 1 of a sum of probabilities at most."""
+"""Largest allowed difference between 1 and a sum of probabilities."""
 
 
 class Refusal(NamedTuple):
@@ -81,13 +81,13 @@ def remark_on_outputs(outputs: Tensor) -> str:
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
     expected, channels = refusal.wanted, refusal.actual_count
     if len(shape) == 2:
-        return "if they are grey images, say 'channels: 1' of 'data:'"
+        return "if they are grey images, set 'channels: 1' under 'data:'"
     if len(shape) == 3 and shape[0] == 3 and channels in (3 * expected, 3) and expected != 3:
-        return "for a network with one channel, say 'channels: 1' of 'data:'"
+        return "for a network with one channel, set 'channels: 1' under 'data:'"
     if len(shape) == 3 and shape[0] == 1 and expected in (3, 3 * channels):
-        return "for a network with three channels, say 'channels: 3' of 'data:'"
+        return "for a network with three channels, set 'channels: 3' under 'data:'"
     if len(shape) == 3 and shape[2] in (1, 3) and shape[0] not in (1, 3):
-        return f"if their channels come last, say 'channels: {shape[2]}' of 'data:'"
+        return f"if their channels come last, set 'channels: {shape[2]}' under 'data:'"
     return "correct 'architecture:', 'arguments:' or 'input_size:' of the model, or the data"
 
 

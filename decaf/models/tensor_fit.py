@@ -23,8 +23,8 @@ class StateDict(dict[str, Any]):
     """Tensors by name, with the versions of the modules that wrote them where a file has them."""
 
 
-class Place(NamedTuple):
-    """Memory that a tensor lies in, bytes."""
+class MemoryRange(NamedTuple):
+    """Memory of a tensor, bytes."""
 
     storage: int
     start: int
@@ -108,24 +108,26 @@ def _kind_of_numbers(tensor: Tensor) -> tuple[bool, bool]:
 def _tied_names(
     expected: Mapping[str, Tensor], missing: set[str], loaded: Collection[str]
 ) -> set[str]:
-    """Missing names whose memory in the network is that of tensors which were loaded."""
+    """Missing names that share memory with a loaded tensor."""
     if not missing:
         return set()
-    filled = [place for name in loaded if name in expected and (place := _place(expected[name]))]
+    filled = [
+        place for name in loaded if name in expected and (place := _memory_range(expected[name]))
+    ]
     tied = set()
     for name in missing & expected.keys():
-        place = _place(expected[name])
+        place = _memory_range(expected[name])
         if place and any(_covers(whole, place) for whole in filled):
             tied.add(name)
     return tied
 
 
-def _covers(whole: Place, part: Place) -> bool:
+def _covers(whole: MemoryRange, part: MemoryRange) -> bool:
     is_inside = whole.start <= part.start and part.end <= whole.end
     return whole.is_dense and whole.storage == part.storage and is_inside
 
 
-def _place(tensor: Tensor) -> Place | None:
+def _memory_range(tensor: Tensor) -> MemoryRange | None:
     """Memory of a tensor; None if it is empty."""
     if not tensor.numel():
         return None
@@ -133,7 +135,7 @@ def _place(tensor: Tensor) -> Place | None:
     span = 1 + sum((size - 1) * stride for size, stride in strides)
     start = tensor.data_ptr()
     storage = tensor.untyped_storage().data_ptr()
-    return Place(storage, start, start + span * tensor.itemsize, tensor.numel() == span)
+    return MemoryRange(storage, start, start + span * tensor.itemsize, tensor.numel() == span)
 
 
 def _root_of(name: str, expected: Mapping[str, Tensor]) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from decaf.errors import ModelError
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.training.files import read_outcome
@@ -30,7 +30,7 @@ class TrainableCard(ModelCard, ABC):
     def training_parts(self) -> dict[str, str]:
         """Parts that determine the files of the training, by name.
 
-        They are every key of the recipe, as JSON, and the code of a stranger's recipe.
+        They are every key of the recipe, as JSON, and the code of a third-party recipe.
         """
         keys = cast("Settings", self.training).model_dump(mode="json")
         parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}

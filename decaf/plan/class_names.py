@@ -1,4 +1,4 @@
-"""Class names of the data as outputs of the score, by a mapping that somebody states.
+"""Map class names of the data to outputs of the score, by stated mappings.
 
 Names are outputs where somebody states which: ``classes:`` of the data, the class map of the
 score, an estimator's ``classes:``, or the library that publishes a network's weights.
@@ -147,7 +147,7 @@ def target_number(
 def contradictions(
     cards: Mapping[str, ModelCard], pairs: PairSet, score: ScoreDefinition
 ) -> dict[str, DecafError]:
-    """Errors of the models whose names of outputs contradict those of the data."""
+    """Errors of the models whose output names contradict the class names of the data."""
     errors: dict[str, DecafError] = {}
     if not pairs.class_names or not isinstance(score, ClassScore):
         return errors

@@ -100,4 +100,4 @@ def describe_cluster(cluster: Cluster) -> str:
         return f"{cluster.workers} with {number_of(cluster.threads, 'thread')} each"
     if isinstance(cluster, CudaWorkers):
         return f"{cluster.workers_per_gpu} for each GPU"
-    return f"those of the scheduler at {cluster.address}"
+    return f"workers of the scheduler at {cluster.address}"

@@ -9,7 +9,7 @@ from decaf.errors import ConfigError
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline
 from decaf.evaluation.labels.base import LabelSource
-from decaf.foundation import strangers
+from decaf.foundation import third_party
 from decaf.foundation.place import Placed
 from decaf.foundation.plugins import clash, members, name_of
 from decaf.models.card import ModelCard
@@ -37,7 +37,7 @@ PLACES = tuple(dict.fromkeys(base.place.name for base in BASES))
 
 
 class Offered(NamedTuple):
-    """One member that somebody offers."""
+    """One member of a place, with its provider."""
 
     place: str
     name: str
@@ -51,7 +51,7 @@ class Offered(NamedTuple):
 
 def list_members() -> list[Offered]:
     """All members of all places, decaf's own first; imports every one of them."""
-    return [*_own(), *map(_foreign, strangers.installed_entry_points())]
+    return [*_own(), *map(_foreign, third_party.installed_entry_points())]
 
 
 def base_of(member: type[Placed]) -> type[Placed]:
@@ -60,22 +60,22 @@ def base_of(member: type[Placed]) -> type[Placed]:
 
 
 def load_anywhere(entry: EntryPoint, place: str | None = None) -> type[Placed]:
-    """Load what an entry point names as a member of a place, or of whichever it derives from.
+    """Load the class of an entry point as a member of a place, or of the place of its base class.
 
     Raises ConfigError when it cannot be a member.
     """
     bases = [base for base in BASES if place in (None, base.place.name)]
     if not bases:
         raise ConfigError(
-            f"{strangers.provider(entry)} is for the place {place!r}, which does not exist; "
+            f"{third_party.provider(entry)} is for the place {place!r}, which does not exist; "
             f"begin its name with one of: {', '.join(PLACES)}"
         )
-    member = strangers.load_object(entry)
+    member = third_party.load_object(entry)
     fitting = [base for base in bases if isinstance(member, type) and issubclass(member, base)]
     if not fitting and place is None:
         names = ", ".join(base.__name__ for base in bases)
-        raise ConfigError(f"{strangers.provider(entry)} derives from none of: {names}")
-    return strangers.load(entry, (fitting or bases)[0])
+        raise ConfigError(f"{third_party.provider(entry)} derives from none of: {names}")
+    return third_party.load(entry, (fitting or bases)[0])
 
 
 def _own() -> Iterator[Offered]:
@@ -88,14 +88,14 @@ def _own() -> Iterator[Offered]:
                 base.place.name,
                 name_of(member),
                 provider,
-                strangers.reference_of(member),
+                third_party.reference_of(member),
                 problem,
             )
 
 
 def _foreign(entry: EntryPoint) -> Offered:
     place, _, name = entry.name.partition(".")
-    provider = strangers.package(entry)
+    provider = third_party.package(entry)
     problem = None
     try:
         base = base_of(load_anywhere(entry, place))

@@ -65,8 +65,8 @@ def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     entries = registry.entries()
     if not entries:
         raise RegistryError(
-            f"the registry lists no model that is followed{_without_alias(registry)}; correct the "
-            "place of the registry, or 'follow:'"
+            f"the registry has no model that 'follow:' selects{_without_alias(registry)}; correct "
+            "the path of the registry, or 'follow:'"
         )
     if isinstance(registry, CardRegistry):
         names = {entry.label for entry in entries} | {entry.name for entry in entries}
@@ -130,11 +130,11 @@ def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
         problem = wording(error.errors(include_url=False)[0])
         raise ModelError(f"its card, of an earlier run, cannot be used: {problem}") from None
     trusted = study.registry.trusted if isinstance(study.registry, CardRegistry) else ()
-    _refuse_strangers(card, trusted, "its card, of an earlier run,")
+    _refuse_untrusted(card, trusted, "its card, of an earlier run,")
     if getattr(card, "unpickle", False):
         raise ModelError("it is a pickle, and only the current version of a pickle is opened")
     if card.weights_digest() != weights:
-        raise ModelError("its files are others now")
+        raise ModelError("its files have changed since that run")
     return card
 
 
@@ -211,11 +211,11 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
         faults_text = faults(fetched.folder / CARD_FILE, error)
         raise ModelError(f"the card of {entry.label} cannot be used: {faults_text}") from None
     if fetched.folder is not None and fetched.trusted is not None:
-        _refuse_strangers(card, fetched.trusted, where)
+        _refuse_untrusted(card, fetched.trusted, where)
     return card
 
 
-def _refuse_strangers(card: ModelCard, trusted: Sequence[str], where: str) -> None:
+def _refuse_untrusted(card: ModelCard, trusted: Sequence[str], where: str) -> None:
     """Refuse a card that would run untrusted code, or send inputs to another machine."""
     if getattr(card, "training", None) is not None:
         raise ModelError(f"{where} has 'training:'; an entry of a registry is a finished model")

@@ -28,14 +28,15 @@ Amount = Annotated[str, AfterValidator(_is_amount)]
 
 
 class Stop(Settings):
-    """An audit that stops as soon as it knows enough; blocks then come in a drawn order."""
+    """Conditions under which an audit stops early; blocks then come in a random order."""
 
     when: Literal["gates_decided", "interval"] = Field(
         description="`gates_decided`: a version of a registry needs no more blocks once every gate "
         "is decided; `interval`: a model needs none once all intervals of `metric` are narrow"
     )
     metric: str | None = Field(
-        None, description="column of `when: interval`, one that gates may be on"
+        None,
+        description="metric whose intervals must be narrow, one that gates can limit",
     )
     half_width: float | None = Field(
         None, gt=0, description="largest half width of an interval of `metric`, its unit"
@@ -96,7 +97,7 @@ class Stop(Settings):
         return self.model_copy(update={"at_least": "100 %", "at_most": "100 %"})
 
     def span(self, block_count: int) -> tuple[int, int]:
-        """Blocks that are scored before the first look, and after which scoring ends in any case.
+        """Number of blocks before the first look, and largest number of blocks.
 
         Raises SettingError, with the keys that lead to it, if the study has fewer blocks than the
         first number, or if the last number is below the first.
@@ -105,7 +106,7 @@ class Stop(Settings):
         if first > block_count:
             raise SettingError(
                 f"it is {self.at_least!r}, and the study has {number_of(block_count, 'block')}; "
-                "expected at most that: lower it, or make blocks smaller with 'sources_per_block:'",
+                "lower it, or make blocks smaller with 'sources_per_block:'",
                 *("stop", "at_least"),
             )
         if first > last:

@@ -1,4 +1,4 @@
-"""A study: everything that an audit is told, from one YAML file."""
+"""Configuration of an audit, read from one YAML file."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import OneOf
 from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.plan.class_names import match_classes, target_number
@@ -98,7 +98,8 @@ class Study(Settings):
         {}, description="spatial attribution methods for comparison, by name"
     )
     baselines: dict[Name, Baseline] = Field(
-        {}, description="other methods for the factor of a table, for comparison, by name"
+        {},
+        description="methods to compare with decaf on tables with a factor and a context, by name",
     )
     stages: Stages = Field(
         9,
@@ -106,7 +107,10 @@ class Study(Settings):
         "that doubles them, as `{until: 0.005, at_most: 65}`",
     )
     epsilon: float = Field(
-        DEFAULT_EPSILON, gt=0, le=1e9, description="threshold of |d|: smaller effects are fragility"
+        DEFAULT_EPSILON,
+        gt=0,
+        le=1e9,
+        description="threshold of |d|; responses of pairs below it are fragility",
     )
     quarantine: float = Field(
         0.01,
@@ -155,7 +159,7 @@ class Study(Settings):
     @model_validator(mode="before")
     @classmethod
     def _keys_of_the_data(cls, given: Any) -> Any:
-        """Give recipes the keys that the data share with them, where they do not say their own."""
+        """Copy keys of ``data:`` to recipes that have the same key and do not set it."""
         data, models = (given.get(name) for name in ("data", "models"))
         if not isinstance(data, dict) or not isinstance(models, list | tuple):
             return given
@@ -179,7 +183,7 @@ class Study(Settings):
     @field_validator("score", mode="before")
     @classmethod
     def _map_beside_the_data(cls, score: Any, info: ValidationInfo) -> Any:
-        """Give a score that names a shipped class map the file of the data's own, where it is."""
+        """If the data folder has the shipped class map that a score names, use that file."""
         root = getattr(info.data.get("data"), "root", None)
         if not isinstance(root, Path) or not isinstance(score, dict):
             return score
@@ -189,7 +193,7 @@ class Study(Settings):
     @field_validator("score", mode="before")
     @classmethod
     def _target_by_name(cls, score: Any, info: ValidationInfo) -> Any:
-        """Give a target that is a name of a class the number of its output."""
+        """Replace a class name in ``target`` by the number of its output."""
         target = score.get("target") if isinstance(score, dict) else None
         if not isinstance(target, str) or target.isdecimal():
             return score
@@ -211,7 +215,7 @@ class Study(Settings):
         plain = [name.casefold() for name in ids]
         twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids occur twice, capitals or not: {abridge(sorted(twice))}")
+            raise fault(f"model ids must differ in more than capitals: {abridge(sorted(twice))}")
         return models
 
     @field_validator("gates", mode="before")
@@ -220,7 +224,7 @@ class Study(Settings):
         for name in gates if isinstance(gates, dict) else ():
             if name not in METRICS:
                 hint = suggestion(str(name), METRICS)
-                raise fault(f"there is no column '{name}' to have a gate{hint}", str(name))
+                raise fault(f"a gate limits the unknown column '{name}'{hint}", str(name))
         return gates
 
     @model_validator(mode="after")
@@ -277,7 +281,7 @@ class Study(Settings):
 
     @property
     def members(self) -> list[Settings | reveal_base.RevealPath]:
-        """Sections that are members of open places: classes of decaf or of strangers."""
+        """Sections that plug-in classes define, built-in or third-party."""
         recipes = [getattr(card, "training", None) for card in self.models]
         sections = [
             *(self.data, self.registry, self.score, self.labels),
@@ -288,7 +292,7 @@ class Study(Settings):
         return [section for section in sections if section is not None]
 
     def pair_set(self) -> PairSet:
-        """The pairs; a stranger's code is part of how their inputs are made.
+        """Pairs of the study; the digest of third-party adapter code is part of their geometry.
 
         Raises BadInput when files are missing, or settings and data do not fit each other.
         """
@@ -331,7 +335,7 @@ class Study(Settings):
         return self.model_copy(update={"stop": self.stop and self.stop.to_the_end()})
 
     def _check_classes(self, pairs: PairSet) -> None:
-        """Refuse labels of classes that the score has not."""
+        """Raise DataError if a label is a class that the score does not have."""
         for class_id in np.unique(pairs.pairs.class_ids):
             try:
                 self.score.columns(np.array([class_id]))

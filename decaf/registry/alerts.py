@@ -1,4 +1,4 @@
-"""Alerts: tell somebody of a re-audit, by a request, a line in a file, or a command."""
+"""Send alerts of a re-audit: by a request, a line in a file, or a command."""
 
 import hashlib
 import hmac
@@ -71,7 +71,7 @@ class Webhook(Settings):
 
     @property
     def short_address(self) -> str:
-        """Shortened address for messages: anybody with the whole address may write there."""
+        """Shortened address for messages: the whole address gives write access."""
         parts = urlsplit(self.url)
         whole = self.format == "decaf"
         return f"webhook {self.url if whole else f'{parts.scheme}://{parts.netloc}/…'}"

@@ -41,7 +41,7 @@ class Entry:
     problem: str = ""
     """Why the entry cannot be audited, as far as the registry can tell."""
     is_followed: bool = True
-    """False of a version that was asked for by its number."""
+    """False for a version that ``--entry`` names by its number."""
 
     @property
     def label(self) -> str:
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
     """Outcome of one version of an entry."""
 
     verdict: str = ""
-    """`accepted` of a failed one that somebody accepted; empty where no gate was asked."""
+    """`accepted` for a failed version that a user accepted; empty without gates."""
     accepted: str = ""
     """For a failed version: who accepted it, when and why, or `no`."""
 
@@ -121,7 +121,7 @@ class Registry(Settings, ABC):
         """
 
     def keep_answers(self, findings: Sequence[Finding]) -> None:
-        """Write back the answers alone, of versions whose findings were kept.
+        """Write back only the acceptances, for versions whose findings were kept.
 
         Raises RegistryError when that cannot be done now.
         """

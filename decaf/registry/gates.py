@@ -23,11 +23,11 @@ METRICS = (
     ACCURACY,
 )
 """Columns that a gate may be on, as the drift between two versions has them."""
-Verdict = Literal["not applicable", "pass", "not enough evidence", "fail"]
+Verdict = Literal["not applicable", "pass", "undecided", "fail"]
 NOTHING = "nothing was measured of it"
 NOT_APPLICABLE: Verdict = "not applicable"
 """Verdict on a limit of a change without an earlier version."""
-VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "not enough evidence", "fail")
+VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "undecided", "fail")
 """From the best to the worst."""
 
 
@@ -133,7 +133,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     """Hold every row against the gates of its column.
 
     A rule fails if the whole interval lies beyond its limit, and passes if no part of it does.
-    Otherwise, and without an interval, there is not enough evidence; the same holds for a gate
+    Otherwise, or without an interval, the rule is undecided; so is a gate
     without any row of an entry. Equal verdicts of several gates are listed once. A limit on a
     change is not applicable without an earlier value.
 
@@ -142,7 +142,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     >>> row = DriftRow("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
     ...             0.1, 0.05, 0.15, 0.001, 0.01, None)
     >>> [judge({"contradiction": (Gate(increase=x),)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
-    ['fail', 'not enough evidence', 'pass']
+    ['fail', 'undecided', 'pass']
     """
     by_entry: dict[str, list[DriftRow]] = {}
     for row in rows:
@@ -167,7 +167,7 @@ def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
     rule = RULES[name]
     allowed = limit if rule.is_change else rule.sign * limit
     near, far = sorted((rule.sign * lower, rule.sign * upper))
-    return "fail" if near > allowed else "pass" if far <= allowed else "not enough evidence"
+    return "fail" if near > allowed else "pass" if far <= allowed else "undecided"
 
 
 def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict[str, Gates]:
@@ -213,7 +213,7 @@ def check_places(
 
 
 def _rows_of_gate(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
-    """Rows that a gate is about; an empty one where nothing of it was measured."""
+    """Rows that a gate limits; an empty row if nothing was measured for it."""
     place = (gate.pair_type, gate.path, gate.variant)
     concerned = [
         row
@@ -235,7 +235,7 @@ def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
         measured = (row.change, row.change_lower, row.change_upper)
     else:
         measured = (row.value, row.lower_limit, row.upper_limit)
-    verdict: Verdict = "not enough evidence"
+    verdict: Verdict = "undecided"
     reason: str | None = row.reason or "it has no interval"
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"

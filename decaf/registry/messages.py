@@ -52,7 +52,7 @@ def accepting(config: str, entry: str) -> str:
 
 
 def verdict_text(verdict: str | None, state: str) -> str:
-    """The verdict on an entry, or why there is none; empty where no gate was asked."""
+    """Verdict on an entry, or why there is none; empty for an audit without gates."""
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
@@ -78,32 +78,32 @@ def minute(moment: str) -> str:
     return f"{moment[:16].replace('T', ' ')} UTC"
 
 
-def standing(verdict: Mapping[str, Any], config: str) -> str:
-    """A standing verdict in one line; only a verdict on a followed version can be accepted."""
+def describe_standing(verdict: Mapping[str, Any], config: str) -> str:
+    """Describe a standing verdict; only a verdict on a followed version can be accepted."""
     entry, version = verdict["entry"], verdict["version"]
     answer = f"; accept with {accepting(config, entry)}"
     if not verdict["is_followed"]:
-        answer = "; this is no verdict on the version that is followed"
+        answer = "; this is no verdict on the followed version"
     return (
         f"{entry} {version} failed {', '.join(verdict['failed_gates'])} {_since(verdict)}{answer}"
     )
 
 
 def _since(verdict: Mapping[str, Any]) -> str:
-    """Since when this content has failed, and the entry, where versions before it failed too."""
+    """Since when this content has failed, and the entry, if earlier versions failed."""
     words = f"since {minute(verdict['failed_since'])}"
     if verdict["failing_since"] < verdict["failed_since"]:
         words += f" (no version has passed since {minute(verdict['failing_since'])})"
     return words
 
 
-def describe_open_verdict(verdict: Mapping[str, Any], config: str) -> str:
-    """State in one line that a verdict did not pass, and how to decide it."""
+def describe_undecided(verdict: Mapping[str, Any], config: str) -> str:
+    """State in one line why a verdict is undecided, and how to decide it."""
     subject = f"{verdict['entry']} {verdict['version']}"
     if verdict["verdict"] == "no gate applies":
         state = "no gate applies; to judge a first version, limit a value: at_most or at_least"
     else:
-        state = "undecided, since the interval holds the limit; to decide it, audit more pairs"
+        state = "undecided, since the limit is inside the interval; to decide it, audit more pairs"
     answer = f", or accept with {accepting(config, verdict['entry'])}"
     return f"{subject}: {state}{answer if verdict['is_followed'] else ''}"
 

@@ -40,34 +40,34 @@ class Unfit(RegistryError):
     """The server's answer about one thing cannot be used; answers about other things may be."""
 
 
-class Said(BaseModel):
+class AnswerFields(BaseModel):
     """Fields read from an answer, which may hold more."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
-class Alias(Said):
+class Alias(AnswerFields):
     """A name of one version of a model."""
 
     alias: str
     version: str
 
 
-class RegisteredModel(Said):
+class RegisteredModel(AnswerFields):
     """A name under which versions are registered."""
 
     name: str
     aliases: list[Alias] = []
 
 
-class Tag(Said):
+class Tag(AnswerFields):
     """A word that people or programs have put on something, and its meaning."""
 
     key: str
     value: str = ""
 
 
-class ModelVersion(Said):
+class ModelVersion(AnswerFields):
     """One version of a registered model; its moment is in ms."""
 
     name: str
@@ -77,27 +77,27 @@ class ModelVersion(Said):
     tags: list[Tag] = []
 
 
-class RegisteredModels(Said):
+class RegisteredModels(AnswerFields):
     """A page of ``registered-models/search``."""
 
     items: list[RegisteredModel] = Field([], alias="registered_models")
     next_page_token: str | None = None
 
 
-class ModelVersions(Said):
+class ModelVersions(AnswerFields):
     """A page of ``model-versions/search``."""
 
     items: list[ModelVersion] = Field([], alias="model_versions")
     next_page_token: str | None = None
 
 
-class OneVersion(Said):
+class OneVersion(AnswerFields):
     """Answer of ``model-versions/get``."""
 
     model_version: ModelVersion
 
 
-class Artefact(Said):
+class Artefact(AnswerFields):
     """A file or a folder, and the bytes of a file."""
 
     path: str
@@ -105,19 +105,19 @@ class Artefact(Said):
     file_size: int | None = Field(None, ge=0)
 
 
-class Artefacts(Said):
+class Artefacts(AnswerFields):
     """Content of a folder."""
 
     files: list[Artefact] = []
 
 
-class Place(Said):
+class Place(AnswerFields):
     """Place of a version's files, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
 
     artifact_uri: str
 
 
-Read = TypeVar("Read", bound=Said)
+Read = TypeVar("Read", bound=AnswerFields)
 
 
 class MlflowServer:
@@ -146,7 +146,7 @@ class MlflowServer:
         return self._pages("registered-models/search", RegisteredModels)
 
     def versions(self) -> Iterator[ModelVersion]:
-        """All versions of all of them."""
+        """All versions of all registered models."""
         return self._pages("model-versions/search", ModelVersions)
 
     def artefacts_of(self, name: str, version: str) -> str:

@@ -1,4 +1,4 @@
-"""Propose the card of a model from what MLflow says of it, or from the file of an estimator."""
+"""Propose the card of a model from its MLflow metadata, or from the file of an estimator."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ MISSING = (
     "NaN; the file does not hold it"
 )
 METHOD = "method: predict_proba, unless it has none: then decision_function, predict"
-CLASSES = "classes: give the model's names of the study's classes, unless they are 0, 1, …"
+CLASSES = "classes: list the model's class names in the study's order, unless they are 0, 1, …"
 
 
 class Proposal(NamedTuple):
@@ -75,7 +75,7 @@ def proposal_of(described: Described) -> Proposal:
     if "method" not in card:
         remarks += [METHOD, CLASSES]
     if "classes" in card:
-        remarks.append("classes: put the model's names in the order of the study's classes")
+        remarks.append("classes: put the model's class names in the study's order")
     return Proposal(card, remarks)
 
 
@@ -127,7 +127,7 @@ def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
     input_words = ", ".join(
         f"{column.name or 'tensor'} {column.type}" for column in model.inputs[:40]
     )
-    remarks.append(f"inputs: {input_words or 'the signature says nothing of them'}")
+    remarks.append(f"inputs: {input_words or 'not in the signature'}")
     return Proposal(card | tagged_keys, remarks)
 
 
@@ -143,10 +143,13 @@ def _server_card(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, 
     kind = next((name for name in NETWORKS if name in model.flavours), pyfunc.get("predict_fn"))
     output = OUTPUTS.get(str(kind), "value")
     card = {"source": "mlflow_server", "model": ".", "python": PYTHON, "output": output}
-    remarks = [SERVED, f"output: is what predict returns {output}? Say so if not"]
+    remarks = [
+        SERVED,
+        f"output: assumed to be {output}; correct it if predict returns something else",
+    ]
     if _is_classifier(model) and output == "value":
         remarks.append(
-            "predict returns classes, of which no score is made: log the model with "
+            "predict returns class labels, and decaf needs numbers: log the model with "
             "pyfunc_predict_fn='predict_proba'"
         )
     if file := model.flavours.get("sklearn", {}).get("pickled_model"):

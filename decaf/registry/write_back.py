@@ -12,7 +12,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.number_text import score_text
 from decaf.foundation.settings import LONGEST_WAIT, Settings, ShownName
 from decaf.registry.entries import Finding
-from decaf.registry.mlflow_client import MlflowServer, Read, Said
+from decaf.registry.mlflow_client import AnswerFields, MlflowServer, Read
 
 NOT_OF_A_KEY = re.compile(r"[^A-Za-z0-9_. :/-]")
 """Letters that MLflow refuses in names of tags and metrics."""
@@ -23,41 +23,41 @@ REAUDIT, ENTRY = "decaf.reaudit", "decaf.entry"
 """Tags by which a run is found again."""
 
 
-class Nothing(Said):
+class Nothing(AnswerFields):
     """An empty answer: the request succeeded."""
 
 
-class Experiment(Said):
+class Experiment(AnswerFields):
     """An experiment, by its number."""
 
     experiment_id: str
 
 
-class Experiments(Said):
+class Experiments(AnswerFields):
     """Answer of ``experiments/search``."""
 
     experiments: list[Experiment] = []
 
 
-class RunInfo(Said):
+class RunInfo(AnswerFields):
     """A run, by its number."""
 
     run_id: str
 
 
-class Run(Said):
+class Run(AnswerFields):
     """A run as MLflow describes it."""
 
     info: RunInfo
 
 
-class OneRun(Said):
+class OneRun(AnswerFields):
     """Answer of ``runs/create``."""
 
     run: Run
 
 
-class Runs(Said):
+class Runs(AnswerFields):
     """Answer of ``runs/search``."""
 
     runs: list[Run] = []

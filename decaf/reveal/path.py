@@ -38,7 +38,7 @@ class Revealed(NamedTuple):
     content: NDArray[np.uint64]
     """(n_pairs, n_repetitions, n_stages, 2, words) how much of the clean input is revealed."""
     draw: NDArray[np.uint64]
-    """(n_pairs, n_repetitions, n_stages, words) name of the random draw behind the start.
+    """(n_pairs, n_repetitions, n_stages, words) name of the random draw of the start.
 
     The branches share it. Starts without randomness have no words.
     """
@@ -48,7 +48,7 @@ class Start(Protocol):
     """Maker of the common uninformative state. Equal starts compare equal."""
 
     of_pair: bool
-    """True if it depends on clean inputs (``behind`` of the path), besides the draw."""
+    """True if the start depends on clean inputs (``start_inputs`` of the path)."""
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """One start per row; symmetrical in ``plus`` and ``minus``."""
@@ -87,7 +87,7 @@ def writes_in_place(rule: Rule) -> "TypeIs[WritingRule]":
     return "write" in vars(next(owners, object))
 
 
-OF_NO_STATE = ("stages", "pair_types")
+SELECTION_FIELDS = ("stages", "pair_types")
 """Fields that select states and pairs; they do not change any state."""
 
 
@@ -145,7 +145,7 @@ class RevealPath(ABC):
     @property
     @abstractmethod
     def start(self) -> Start:
-        """The state of no information."""
+        """Start without information."""
 
     @property
     @abstractmethod
@@ -169,7 +169,7 @@ class RevealPath(ABC):
     def check(self, shape: tuple[int, ...]) -> None:  # noqa: B027 - most take any
         """Raise BadInput if the path cannot reveal inputs (n, …) of this shape."""
 
-    def behind(self, block: PairBlock) -> NDArray[np.int64]:
+    def start_inputs(self, block: PairBlock) -> NDArray[np.int64]:
         """(n_pairs, 2) inputs that the start of a pair is made from, in either order."""
         return np.stack([block.plus, block.minus], axis=1)
 
@@ -202,11 +202,11 @@ class RevealPath(ABC):
     def fit(self, inputs: Iterable[Array], file: Path) -> None:  # noqa: B027 - most fit nothing
         """Write the file of :meth:`fitted_file`, from batches (n, …) of all clean inputs."""
 
-    def fitted(self, folder: Path, inputs_digest: str) -> "RevealPath":
+    def with_fitted_file(self, folder: Path, inputs_digest: str) -> "RevealPath":
         """Path that reads the file of :meth:`fitted_file`; the path itself without one."""
         return self
 
-    def measured(self, grid: NDArray[np.float64]) -> dict[str, Any]:
+    def measurements(self, grid: NDArray[np.float64]) -> dict[str, Any]:
         """Measurements that a study stores with the fitted file: values of JSON, by name.
 
         They follow from the (n_stages,) stages, once :meth:`fit` is done; most paths have none.
@@ -214,8 +214,8 @@ class RevealPath(ABC):
         return {}
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
-        """Parts that determine the states, with the grid; the digest covers all clean inputs."""
-        return {name: value for name, value in asdict(self).items() if name not in OF_NO_STATE}
+        """Settings that determine the states, together with the grid and the inputs' digest."""
+        return {name: value for name, value in asdict(self).items() if name not in SELECTION_FIELDS}
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

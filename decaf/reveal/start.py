@@ -34,8 +34,8 @@ class BlurredMidpoint:
         radius = 0 if self.radius is None else self.radius
         if not (0 <= self.sigma <= LARGEST_SIGMA and 0 <= radius <= TRUNCATE * LARGEST_SIGMA):
             raise ResponseError(
-                f"sigma is {self.sigma} and the radius {radius}; expected px from 0 to "
-                f"{LARGEST_SIGMA}, and to {TRUNCATE} times that"
+                f"sigma is {self.sigma} px and radius {radius} px; expected sigma from 0 to "
+                f"{LARGEST_SIGMA} and radius from 0 to {TRUNCATE * LARGEST_SIGMA}"
             )
 
     def check(self, shape: tuple[int, ...]) -> None:
@@ -82,7 +82,8 @@ class Constant:
 class ModelMean:
     """The mean that the model subtracts: zero, as a network sees it.
 
-    States are planned for all models alike; whoever scores a model makes them :meth:`of` it.
+    The plan of states is the same for all models. Before scoring, :meth:`of` replaces this start by
+    the constant mean of the model.
     """
 
     of_pair = False
@@ -108,9 +109,8 @@ def normalisation_of(model: object) -> tuple[tuple[float, ...], tuple[float, ...
     )
     if normalisation is None:
         raise ModelError(
-            "a baseline is the model's own mean, and the model does not say which mean it "
-            "subtracts, as networks do by 'mean:' of their card; give a constant baseline, with "
-            "that mean as its 'value'"
+            "'baseline: mean' needs the mean that the model subtracts, and this model states none "
+            "('mean:' of a network's card); use 'baseline: constant' with that mean as its 'value:'"
         )
     return normalisation
 
@@ -120,8 +120,8 @@ def gaussian_blur(images: Same, sigma: float, radius: int | None = None) -> Same
 
     ``sigma`` is the standard deviation in pixels; 0 leaves any inputs as they are. ``radius`` is
     the reach of the kernel in pixels, ``ceil(4 sigma)`` if it is not given; borders are reflected,
-    or replicated where it reaches the side. Raises ResponseError when inputs that are not images
-    are to be blurred.
+    or replicated if the radius is at least a side of the image. Raises ResponseError when inputs
+    that are not images are to be blurred.
     """
     BlurredMidpoint(sigma).check(images.shape)
     if sigma == 0:
@@ -148,8 +148,8 @@ def _blur_tensor(images: Tensor, kernel: NDArray[np.float64], reflects: bool) ->
     row = weights.view(1, 1, 1, -1)
     if images.device.type == "cpu" and images.dtype == torch.float32 and channels > 1:
         for _ in range(2):
-            # Each row of pixels as a channel: a processor takes many of those at once. It adds up
-            # the same products in the same order as below; of other types and of one channel not.
+            # Rows of pixels as channels, which is faster on a CPU. With several float32 channels,
+            # the sums equal those below; with other types or one channel, they may not.
             padded = functional.pad(images, (radius, radius, 0, 0), mode=mode)
             rows = padded.flatten(1, 2)[:, :, None]
             count = rows.shape[1]

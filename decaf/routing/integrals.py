@@ -2,7 +2,7 @@
 
 With ``s = sign(d)`` and ``z(t) = s r(t)``, a profile needs three integrals of a trajectory: of
 ``z+``, of ``z-`` and of ``1{z < 0}`` (paper, appendix C.1). They do not depend on the threshold:
-:mod:`decaf.routing.profiles` applies the gate to them.
+:mod:`decaf.routing.profiles` splits them by the threshold.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Population summaries: means over pairs, and over the pairs of each branch of the gate."""
+"""Population summaries: means over all pairs, over active pairs and over the others."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

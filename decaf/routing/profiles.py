@@ -72,7 +72,7 @@ def profile(
 ) -> Profiles:
     """Integrate the routed response of every trajectory over the stages (paper, equation 1).
 
-    Beyond the results it needs a few MiB, for any number of pairs and any precision.
+    Apart from the results, it needs a few MiB, for any number of pairs and any precision.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def profile(
     grid
         (n_stages,) strictly increasing from 0 to 1; its trapezoid weights are the stage measure.
     epsilon
-        Gate in score units; equality is active.
+        Threshold in score units; equality is active.
     endpoint
         ``d``, as :func:`decaf.routing.route.route` takes it; the last stage of the response if
         it is not given.
@@ -126,7 +126,7 @@ def profile(
 def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
     """Profiles of integrated trajectories at a threshold (paper, section 3).
 
-    With the gate ``a = 1{|d| >= epsilon}`` and integrals over the stages, ``E = a int (s r)+``,
+    With ``a = 1{|d| >= epsilon}`` and integrals over the stages, ``E = a int (s r)+``,
     ``C = a int (s r)-`` and ``F = (1 - a) int |r|``; ``Abs = E + C + F``, ``Net = E - C``. Raises
     ResponseError for ``epsilon <= 0``.
 
@@ -141,15 +141,15 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
 
 
 def _empty_profiles(*shape: int) -> Profiles:
-    # Numbers of one array: it is large enough for huge pages, and page faults cost as much as a
-    # third of the arithmetic.
+    # One array for all columns is large enough for huge pages; page faults cost as much as a third
+    # of the arithmetic.
     numbers = np.empty((len(Profiles._fields) - 1, *shape))
     columns = (numbers[i, ...] for i in range(len(numbers)))
     return Profiles._make([*columns, np.empty(shape, np.bool_)])
 
 
 def _gate(sums: Integrals, epsilon: float, out: Profiles) -> None:
-    """Write the profiles into ``out``: of a block, straight to where they belong."""
+    """Write the profiles into ``out``, which may be a slice of a larger result."""
     d, aligned, opposed, opposed_frac = sums
     a = np.greater_equal(np.abs(d), epsilon, out=out.is_endpoint_active)
     is_null = ~a

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.errors import ResponseError
 
 DEFAULT_EPSILON = 0.02
-"""Gate in score units where a study does not state its own (paper, sections 5 and 6)."""
+"""Threshold epsilon in score units, unless a study sets its own (paper, sections 5 and 6)."""
 
 
 class Components(NamedTuple):
@@ -25,7 +25,7 @@ class Components(NamedTuple):
 
 
 def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
-    """Non-empty array of real numbers, in the precision it came in and not yet known to be finite.
+    """Convert to a non-empty array of real numbers; keep its precision, allow values not finite.
 
     A torch tensor is detached and brought to the host first. Raises ResponseError for boolean,
     complex, textual, ragged or empty input.
@@ -86,9 +86,9 @@ def one_per_trajectory(
     """Endpoint differences, one per trajectory: float64, ``shape`` without the stage axis.
 
     The endpoint ``d`` is a scalar, or an array of the response's shape without its stages, with a
-    stage axis of length one, or with all stages where every stage repeats the same value. Raises
-    ResponseError for any other shape, a value that changes between stages, or one that is not
-    finite and real.
+    stage axis of length one, or an array of the response's shape that is constant over the stages.
+    Raises ResponseError for any other shape, a value that changes between stages, or one that is
+    not finite and real.
     """
     d = as_scores(endpoint, "endpoint")
     axis = stage_axis % len(shape)
@@ -122,12 +122,12 @@ def route(
     Parameters
     ----------
     response
-        ``r(t)``, any shape, score units; promoted to float64 before the gate.
+        ``r(t)``, any shape, score units; promoted to float64 before it is compared with epsilon.
     endpoint
         ``d``: a scalar or one value per trajectory, with or without a stage axis of length one;
         the last stage of the response if it is not given. ``r(1)`` need not equal it.
     epsilon
-        Gate in score units; ``|d| = epsilon`` is active, ``d = 0`` is always null.
+        Threshold in score units; ``|d| = epsilon`` is active, ``d = 0`` never is.
     stage_axis
         Axis of ``response`` that holds the stages.
 

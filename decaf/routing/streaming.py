@@ -22,7 +22,7 @@ class PathStream:
     endpoint
         ``d``, known before the first stage, any shape: one entry per trajectory.
     epsilon
-        Gate in score units; equality is active.
+        Threshold in score units; equality is active.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class PathStream:
         self._latest = float(stage), r.copy()
 
     def finalise(self) -> Profiles:
-        """Gate what has been added; once.
+        """Return the profiles of the stages that were added; can be called once.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Threshold sweeps: the same trajectories behind several gates, integrated once."""
+"""Profiles of the same trajectories at several thresholds; integrals are computed once."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,7 +26,7 @@ class ThresholdStep(NamedTuple):
     contradiction_change: float
     fragility_change: float
     crossing_rate: float
-    """Share of pairs that the step turns null, in [0, 1]."""
+    """Share of pairs that are active at ``lower`` and not at ``upper``, in [0, 1]."""
     bound: float
 
 
@@ -39,7 +39,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(sums: Integrals, epsilons: Sequence[float]) -> Sweep:
-    """Gate integrated trajectories at every threshold (paper, appendix B.8).
+    """Summarise integrated trajectories at every threshold (paper, appendix B.8).
 
     Parameters
     ----------

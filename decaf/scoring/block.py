@@ -18,13 +18,13 @@ Scorer = Callable[[Array], Array]
 """A batch of inputs → (n, columns) score values."""
 
 
-class Known(NamedTuple):
-    """Scores of a block's states that are stored already, before anything is scored."""
+class StoredScores(NamedTuple):
+    """Scores of a block's states that are stored already."""
 
     values: NDArray[np.float64]
-    """(n_states, columns), NaN where they are not known."""
+    """(n_states, columns), NaN for a state without stored scores."""
     is_needed: NDArray[np.bool_]
-    """(n_states,) states that have to be scored all the same."""
+    """(n_states,) states that have to be scored."""
 
 
 class BlockScores(NamedTuple):
@@ -49,7 +49,7 @@ def score_block(
     columns: NDArray[np.int64],
     batch_size: int,
     sign: float = 1.0,
-    known: Known | None = None,
+    known: StoredScores | None = None,
 ) -> BlockScores:
     """Score the states of a plan and gather trajectories.
 
@@ -58,9 +58,9 @@ def score_block(
     that are not finite are returned as they are: the caller quarantines them.
 
     The scorer is model and score definition, inputs → (n, columns) values; ``columns`` (n_pairs,)
-    says which of them is the score of a pair. A batch has ``batch_size`` rows at most. The sign is
-    the factor of the score, -1 for one that is larger where there is less. Every state is scored
-    where no values are known.
+    says which of them is the score of a pair. A batch has ``batch_size`` rows at most. ``sign``
+    multiplies every score: 1, or -1 for a score whose smaller values mean more. Without ``known``,
+    every state is scored.
 
     Raises ModelError when the scorer returns another number of rows than it was given, or values
     that are not real numbers, and ScoringFailed when even one row does not fit the memory.
@@ -77,7 +77,7 @@ def score_together(
     columns: NDArray[np.int64],
     limit: GrowingLimit,
     sign: float,
-    known: Sequence[Known | None],
+    known: Sequence[StoredScores | None],
 ) -> list[BlockScores]:
     """Score a block like :func:`score_block` with several scorers, building each batch once.
 
@@ -136,7 +136,7 @@ class _Batch:
         """The batch as planned, built again if an earlier scorer has written into it."""
         if self._built is not None and self._built[1] == _mark(self._built[0]):
             return self._built[0]
-        self._built = None  # its room is that of the next
+        self._built = None  # free the memory before the batch is built again
         started = time.perf_counter()
         inputs = self._builder.build(self._states)
         self.build_seconds += time.perf_counter() - started
@@ -160,13 +160,13 @@ def _mark(inputs: Array) -> _Mark:
 
 
 class _Run:
-    """Values of a scorer as they come in. Its device is given a batch before the last is fetched.
+    """Scores of one scorer as they come in.
 
-    A GPU thus has a batch to do while the host fetches the values of the one before, and builds the
-    next.
+    The device gets the next batch before the scores of the previous batch are fetched. So a GPU
+    computes while the host fetches these scores and builds another batch.
     """
 
-    def __init__(self, state_count: int, scorer: Scorer, known: Known | None) -> None:
+    def __init__(self, state_count: int, scorer: Scorer, known: StoredScores | None) -> None:
         self._forward_seconds = 0.0
         self._scored_count = self._largest = 0
         self._state_count, self._scorer = state_count, scorer
@@ -204,7 +204,7 @@ class _Run:
         running = states, start_fetch(scored)
         self._fetch()
         self._running = running
-        if not is_on_gpu(scored):  # it may be a part of the batch, which others are given, too
+        if not is_on_gpu(scored):  # scores may be a view of the batch, which later scorers read
             self._fetch()
         self._largest = max(self._largest, states.size)
         self._forward_seconds += time.perf_counter() - started
@@ -220,7 +220,7 @@ class _Run:
 
 
 def _halves(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Second half, first half: the order in which a stack wants them; cut between stages."""
+    """Split a batch into (second half, first half) for a stack; keep both branches of a stage."""
     cut = states.size // 2
     cut += cut % 2 if states.size > 2 else 0
     return [states[cut:], states[:cut]]

@@ -15,7 +15,7 @@ from decaf.models.card import Model
 from decaf.scoring.scores.base import ScoreDefinition
 
 ROWS = 8
-"""Of one or two, what a pass takes whatever its rows is most."""
+"""Rows of a measured pass; with one or two rows, the constant part dominates."""
 PROCESS = Path("/proc/self")
 
 

@@ -1,4 +1,4 @@
-"""The state planner: the distinct inputs behind all stages, branches, repetitions and paths.
+"""The state planner: the distinct states of all stages, branches, repetitions and paths.
 
 Scoring every stage and branch of every path separately sends many identical tensors through the
 model: the start is shared by both branches and all paths of a pair, the clean inputs are shared
@@ -25,7 +25,7 @@ from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
 FIXED = 5
-"""Leading columns of a state's name: rule, start, image, and the two inputs behind the start."""
+"""Leading columns of a state's name: rule, start, image, and the two inputs of the start."""
 MOST_BYTES = 1024
 """Larger inputs are compared by their digests."""
 
@@ -52,7 +52,7 @@ class StatePlan:
     content: NDArray[np.uint64]
     source: NDArray[np.int64]
     use: NDArray[np.int64]
-    """(n_states,) which of the distinct starts is behind each; ``NONE`` behind clean inputs."""
+    """(n_states,) number of the distinct start of each state; ``NONE`` for clean inputs."""
     first_use: NDArray[np.int64]
     """(n_starts,) a state of each distinct start; in the order of the inputs they are made from."""
     regions: Regions
@@ -242,8 +242,8 @@ def _name_states(
     table[..., 2] = first_equal[revealed.image]
     if path.start.of_pair:
         # The start is symmetrical in its inputs, so their order is no part of a state's name.
-        behind = np.sort(first_equal[path.behind(block)], axis=1)
-        table[..., 3:FIXED] = behind[:, None, None, None, :]
+        start_inputs = np.sort(first_equal[path.start_inputs(block)], axis=1)
+        table[..., 3:FIXED] = start_inputs[:, None, None, None, :]
     else:
         table[..., 3:FIXED] = NONE
     table[..., FIXED : FIXED + own_draws] = revealed.draw.view(np.int64)[..., None, :]
@@ -267,7 +267,7 @@ def _clean_rows(image: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 def _starts_behind(
     rows: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct start behind each state, of names without contents, and a state of each."""
+    """Number of the distinct start of each state, and one state of each start."""
     use = np.full(len(rows), NONE)
     started = np.flatnonzero(rows[:, 0] != CLEAN)
     if not started.size:

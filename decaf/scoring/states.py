@@ -25,7 +25,7 @@ from decaf.scoring.planner import CLEAN, START, StatePlan
 from decaf.scoring.starts import StoredStarts
 
 WRITTEN_FROM = 64 * 2**10
-"""Bytes of a state from which on it is written by itself: of smaller ones, many fit the cache."""
+"""States of at least this many bytes are written one by one; many smaller ones fit the cache."""
 PORTION = 256 * 2**10
 """Bytes of smaller states that are made together: they fit the cache with their inputs."""
 
@@ -47,7 +47,7 @@ class StateBuilder:
     ) -> None:
         self._plan = plan
         self._clean = inputs
-        # Where the inputs are: a batch of states needs a word for every pixel of every one.
+        # On the device of the inputs: a batch needs one word for every pixel of every state.
         self._regions = None if plan.regions is None else bits_like(inputs, plan.regions)
         self._stored = stored
         self._is_on_host = not is_tensor(inputs) or inputs.device.type == "cpu"
@@ -92,8 +92,8 @@ class StateBuilder:
     ) -> None:
         """Fill rows with states that a rule makes, as many at a time as the cache holds.
 
-        A rule that writes single states makes the same numbers of any portion, by numpy, which has
-        the least overhead. Other rules, and those on a GPU, make all states at once.
+        A rule with ``write`` gives the same result for any portion, so it runs in numpy, portion by
+        portion, with the least overhead. Other rules, and GPUs, compute all states at once.
         """
         clean, regions, size = self._clean, self._regions, rows.size
         if self._is_on_host and writes_in_place(rule):

@@ -22,7 +22,7 @@ class _Units(NamedTuple):
     """Units with label and score, from the highest score down, and the draws they are judged in."""
 
     level: NDArray[np.int64]
-    """The level with which a unit is called; the number of levels for one below all of them."""
+    """Level of each unit; the number of levels for a unit below all levels."""
     level_count: int
     is_positive: NDArray[np.bool_]
     is_tied: NDArray[np.bool_]

@@ -7,7 +7,7 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput
-from flows.commands import beginnings, figures, plans, registries, viewing
+from flows.commands import figures, init, plans, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
@@ -33,7 +33,7 @@ app = typer.Typer(
 
 app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
-app.command()(beginnings.init)
+app.command()(init.init)
 app.command()(viewing.view)
 app.command()(figures.figure)
 app.command()(plans.plan)
@@ -130,12 +130,12 @@ def sql(
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
     """Query the warehouse in SQL, also during a run; queries cannot change it."""
-    from flows.commands import questions
+    from flows.commands import sql as sql_command
 
-    text = questions.read_query(query, file)
-    chosen = questions.chosen_format(file_format, output)
-    values = questions.parameters(param or [])
-    questions.answer(console, warehouse, text, values, chosen, output, limit, memory)
+    text = sql_command.read_query(query, file)
+    chosen = sql_command.chosen_format(file_format, output)
+    values = sql_command.parameters(param or [])
+    sql_command.answer(console, warehouse, text, values, chosen, output, limit, memory)
 
 
 @app.command()
@@ -224,7 +224,7 @@ def export(
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
     """Copy tables and views: files with a manifest, one DuckDB file, or one workbook."""
-    from flows.commands.copies import copy_views
+    from flows.commands.export import copy_views
 
     copy_views(console, target, names or [], warehouse, study, file_format, memory)
 

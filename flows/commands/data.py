@@ -79,7 +79,7 @@ def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
         f"study {study}: {number_of(data_counts['pairs'], 'pair')} of "
         f"{number_of(data_counts['sources'], 'source')}, "
         f"{number_of(data_counts['inputs'], 'input')} "
-        f"({data_counts['contents']:,} different, {data_counts['shared']:,} of several pairs)"
+        f"({data_counts['contents']:,} distinct, {data_counts['shared']:,} used by several pairs)"
     ]
     if data_counts["shapes"] > 1:
         lines.append(f"shapes of inputs: {data_counts['shapes']:,}")

@@ -7,7 +7,7 @@ from rich.text import Text
 from decaf.contracts.checking import Outcome, check, has_a_free_name, plans_without_torch
 from decaf.contracts.targets import Candidate, candidates
 from decaf.errors import ChecksFailed, ConfigError
-from decaf.foundation.strangers import provider, tag_of
+from decaf.foundation.third_party import provider, tag_of
 from decaf.plan.places import list_members, load_anywhere
 from flows.commands.terminal import say
 

@@ -30,11 +30,11 @@ from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import (
-    describe_open_verdict,
+    describe_standing,
+    describe_undecided,
     explain_unchanged_content,
     finding,
     place_of,
-    standing,
     verdict_text,
 )
 from decaf.registry.proposals import proposal_of
@@ -124,8 +124,8 @@ def reaudit(
     Raises ConfigError if the study has no registry, a gate names something that its pairs lack, or
     a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
     be read; GatesFailed if a failed verdict stands, or an entry could not be audited;
-    GatesUndecided if no verdict failed and some verdict is open; ChecksFailed if a plan finds that
-    alerts cannot be delivered.
+    GatesUndecided if no verdict failed and some verdict is undecided; ChecksFailed if a plan finds
+    that alerts cannot be delivered.
     """
     study = load_study(config, overrides)
     if study.registry is None:
@@ -152,15 +152,15 @@ def reaudit(
     entries = _list_entries(study, _name_of(config), only)
     standing_verdicts = None
     if is_unchanged(study, store, entries, pairs, only):
-        standing_verdicts = verdicts.select_followed(verdicts.standing(store, study.study))
+        standing_verdicts = verdicts.select_followed(verdicts.list_standing(store, study.study))
     if standing_verdicts is None or _must_tell(study, standing_verdicts):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
     write_answers(store, study)
-    open_verdicts = verdicts.list_undecided(store, study.study)
+    undecided_verdicts = verdicts.list_undecided(store, study.study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": standing_verdicts}
-        unchanged["undecided"] = open_verdicts
+        unchanged["undecided"] = undecided_verdicts
         say(console, json.dumps(unchanged, indent=1))
     else:
         say(
@@ -171,21 +171,21 @@ def reaudit(
     if lines := _list_findings({"standing": standing_verdicts, "entries": []}, _name_of(config)):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
-    _end_undecided(study, open_verdicts, _name_of(config))
+    _end_undecided(study, undecided_verdicts, _name_of(config))
 
 
-def _end_undecided(study: Study, open_verdicts: Sequence[verdicts.Verdict], config: str) -> None:
+def _end_undecided(study: Study, undecided: Sequence[verdicts.Verdict], config: str) -> None:
     """Raise GatesUndecided if some verdict is neither passed nor failed.
 
     With ``undecided: pass`` in the study, print a remark instead.
     """
     lines = []
-    for verdict in open_verdicts:
+    for verdict in undecided:
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(describe_open_verdict(verdict, config) + rows)
+        lines.append(describe_undecided(verdict, config) + rows)
     if not lines:
         return
-    count = "1 verdict is open" if len(lines) == 1 else f"{len(lines)} verdicts are open"
+    count = "1 verdict is undecided" if len(lines) == 1 else f"{len(lines)} verdicts are undecided"
     text = f"no gate failed, but {count}:\n  " + "\n  ".join(lines)
     if study.undecided != "pass":
         raise GatesUndecided(text)
@@ -291,9 +291,9 @@ def _print_plan(
             say(console, f"{resolved.entry.label}: {problem}")
             unusable_entries.append(resolved.entry.label)
     if diff.previous:
-        standing_verdicts = verdicts.select_followed(verdicts.standing(store, study.study))
+        standing_verdicts = verdicts.select_followed(verdicts.list_standing(store, study.study))
         for verdict in verdicts.select_unaccepted(standing_verdicts):
-            say(console, standing(verdict, _name_of(config)))
+            say(console, describe_standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
         faulty = ["alerts cannot be delivered:", *wrong]
         raise ChecksFailed("\n  ".join(faulty))
@@ -356,7 +356,9 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
             say(console, f"  {finding(row)}")
     if drift := sorted(summary["drift"], key=lambda row: -round(abs(row["change"]), 9)):
         names = ("entry", "of", "column", "before", "now", "change", "95 % interval")
-        table = table_of("Drift, 5 % of it expected to be none; largest changes first", names, 3)
+        table = table_of(
+            "Changes since the compared version (false discovery rate 5 %), largest first", names, 3
+        )
         for row in drift[:MOST_DRIFT]:
             numbers = (score_text(row[name]) for name in ("value_before", "value"))
             interval = f"[{signed_text(row['change_lower'])}, {signed_text(row['change_upper'])}]"
@@ -379,7 +381,7 @@ def _list_findings(summary: dict[str, Any], config: str) -> list[str]:
     lines = []
     for verdict in verdicts.select_unaccepted(summary["standing"]):
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(standing(verdict, config) + rows)
+        lines.append(describe_standing(verdict, config) + rows)
     return lines + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
         for entry in summary["entries"]

@@ -64,7 +64,7 @@ def remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> lis
         + (
             ""
             if error is None
-            else f"; every second one alone moves a mean by up to {score_text(error)}"
+            else f"; without every second one, a mean changes by up to {score_text(error)}"
         )
         + f" (until {limit_text(until)})"
         for path, stage_count, error, until, reason in rows

@@ -23,14 +23,14 @@ from warehouse.query.pages import PAGE_ROWS
 from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.cells import HASH_CHARACTERS
 
-WORDS = {**{name: name for name in COMPONENTS}, "none": "no reaction"}
+WORDS = {**{name: name for name in COMPONENTS}, "none": "no response"}
 HELP = (
     ("cnn", "a part of any text in the row", ()),
     ("path:fading", "a part of the path's name", ("path",)),
     ("type:wall", "a part of the pair type's name", ("pair_type",)),
     ("role:evidence", "or contradiction, fragility, none", (ROLE,)),
     ('type:"wall colour"', "a text with spaces", ("pair_type",)),
-    ("abs>0.2", "also e, c, f and gap, with <, <=, > or >=", ("endpoint_delta",)),
+    ("abs>0.2", "also e, c, f and d, with <, <=, > or >=", ("endpoint_delta",)),
     ("epsilon<0.1", "a bound of any column of numbers", ("epsilon",)),
     ("severity<3", "a bound of any column of numbers", ("severity",)),
 )

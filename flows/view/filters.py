@@ -18,7 +18,7 @@ SHORT = {
     "e": "evidence",
     "c": "contradiction",
     "f": "fragility",
-    "gap": "endpoint_delta",
+    "d": "endpoint_delta",
     "model": "model_id",
     "pair": "pair_id",
     "type": "pair_type",

@@ -42,7 +42,7 @@ def lead(snapshot: Snapshot, rows: Rows) -> str:
         case "studies":
             return "A study is shown by its newest run."
         case "models":
-            return f"Each model with the change that matters most, the worst first. {MEANS}"
+            return f"Each model with the change that moves its score most, the worst first. {MEANS}"
         case "responses":
             return MEANS
         case "pairs":
@@ -87,14 +87,13 @@ def _of_pairs(snapshot: Snapshot, rows: Rows) -> str:
         reacts, not_at_all = "reacts", "does not react"
     if ROLE in rows.address.about:
         role = rows.address.about[ROLE]
-        words = "no reaction" if role == "none" else role
+        words = "no response" if role == "none" else role
         shown = f"{count_text(rows.total)} of {count_text(total)}"
-        return f"{who}: {words} in {shown} responses"
+        return f"{who}: {words} in {shown} trajectories"
+    trajectories = _number(total, "trajectory", "trajectories")
     if not unmoved:
-        return f"{who} {reacts} in all {_number(total, 'response', 'responses')}"
-    return (
-        f"{who} {not_at_all} in {count_text(unmoved)} of {_number(total, 'response', 'responses')}"
-    )
+        return f"{who} {reacts} in all {trajectories}"
+    return f"{who} {not_at_all} in {count_text(unmoved)} of {trajectories}"
 
 
 def _number(value: int, singular: str, plural: str) -> str:

@@ -22,7 +22,7 @@ NAMED = ("pair_type", "path", "model_id")
 """Columns whose values have display names."""
 
 SHARED = ("out_responses", "out_limits", "core_decisions", "out_findings")
-"""Views that the first one is computed for; its intervals take longer than all else of a page."""
+"""Views that read ``out_responses``, computed once: its intervals take most of a page's time."""
 
 Record = dict[str, Any]
 """A row of an answer by column."""

@@ -25,7 +25,7 @@ class Stage(NamedTuple):
     t: str
     factual: str
     changed: str
-    gap: str
+    response: str
     role: str
     start: float
     width: float

@@ -1,4 +1,4 @@
--- purpose: units, models and paths of a run are those of its manifest
+-- purpose: units, models and paths of a run equal its manifest
 -- grain: one row per current run and breach
 WITH runs AS (
     SELECT

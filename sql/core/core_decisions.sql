@@ -18,7 +18,7 @@ SELECT
     list(format(
         '{}, {} by {} (at {} {})',
         pair_type_name,
-        if(metric = 'abs_response', 'which moves the score', 'where the final scores differ'),
+        if(metric = 'abs_response', 'which moves the score', 'whose clean scores differ'),
         written_score(response),
         if(expect = 'should_matter', 'least', 'most'),
         written_limit(response_limit)

@@ -1,6 +1,6 @@
 -- purpose: names of pair types, paths and models in findings and reports, and what is expected
 -- grain: one row per study, kind (pair_type, path or model_id) and name
--- Names are those of the configuration of the current run; without one, the name with spaces, or the
+-- Names come from the configuration of the current run; without one, the name with spaces, or the
 -- id of a model.
 CREATE OR REPLACE VIEW core_display_names AS
 WITH named AS (

@@ -5,8 +5,8 @@ CREATE OR REPLACE VIEW core_entry_verdicts AS
 WITH judged AS (
     SELECT
         study, reaudit_id AS judged_reaudit_id, entry,
-        ['no gate applies', 'pass', 'not enough evidence', 'fail'][max(list_position(
-            ['not applicable', 'pass', 'not enough evidence', 'fail'], verdict
+        ['no gate applies', 'pass', 'undecided', 'fail'][max(list_position(
+            ['not applicable', 'pass', 'undecided', 'fail'], verdict
         ))] AS verdict,
         list(DISTINCT metric ORDER BY metric) FILTER (verdict = 'fail') AS failed_gates
     FROM stg_gate_verdicts

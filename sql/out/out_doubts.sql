@@ -24,7 +24,7 @@ doubts AS (
             '{} of its pairs end near the threshold: |d| from {} to {}.',
             written_percent(near_frac), written_limit(epsilon / 2), written_limit(2 * epsilon))},
         {doubt: 'stages', applies: NOT is_converged, sentence: format(
-            'Every second of its {} stages alone moves a mean by up to {}; use more stages.',
+            'Without every second of its {} stages, a mean changes by up to {}; use more stages.',
             stage_count, written_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
             'The paths disagree: {} ({}) on {}, {} ({}) on {}.',

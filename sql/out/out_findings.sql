@@ -5,13 +5,13 @@
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules (severity, rule, begins, ends) AS (
     VALUES
-        (1, 'decides_by', 'Decides by ', ', which should not matter: changing it moves'),
-        (2, 'leans_on', 'Leans on ', ', which should not matter: changing it moves'),
-        (3, 'ignores', 'Ignores ', ', which should matter: changing it moves'),
-        (4, 'contradicts', 'Answers against itself where ', ' changes: that moves'),
-        (5, 'unstable', 'Is unstable where ', ' changes: that moves'),
-        (6, 'reacts_to', 'Reacts to ', ': changing it moves'),
-        (7, 'no_response', 'Responds to nothing that was changed: changing ', ' moves')
+        (1, 'decides_by', 'Decides by ', ', which should not matter: this change moves'),
+        (2, 'leans_on', 'Leans on ', ', which should not matter: this change moves'),
+        (3, 'ignores', 'Ignores ', ', which should matter: this change moves'),
+        (4, 'contradicts', 'Contradicts itself on ', ': this change moves'),
+        (5, 'unstable', 'Is unstable on ', ': this change moves'),
+        (6, 'reacts_to', 'Reacts to ', ': this change moves'),
+        (7, 'no_response', 'Responds to no change: ', ' moves')
 ),
 found AS (
     SELECT *,
@@ -47,8 +47,8 @@ SELECT
         || if(len(ways) > 0, ' on path ' || path_name, '')
         || written_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
-        || '; the final scores differ by ' || written_score(endpoint_magnitude)
-        || if(len(others) = 0, '', '; changing ' || array_to_string(others[:3], ', ')
+        || '; M ' || written_score(endpoint_magnitude)
+        || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
         || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')
         || coalesce('. Beyond a limit: ' || array_to_string(kept.breaches, '; '), '') || '.'

@@ -47,7 +47,7 @@ SELECT
     control.control_response, -- Abs of the control; NULL without one, as the next four
     control.difference AS control_difference, -- Abs less that of the control, same sources
     control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
-    CASE WHEN control.is_as_for_control THEN role <> 'no reaction' ELSE control.is_as_for_control
+    CASE WHEN control.is_as_for_control THEN role <> 'no response' ELSE control.is_as_for_control
     END AS reacts_to_any_change, -- it reacts, and to the control as much
     responses.source_count,
     CASE WHEN responses.source_count < 5 THEN 'none' WHEN responses.source_count < 20 THEN 'rough' ELSE 'usable' END

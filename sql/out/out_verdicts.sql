@@ -46,5 +46,5 @@ LEFT JOIN stg_looks AS look
 WHERE entry.is_newest
 ORDER BY
     verdict.study,
-    list_position(['fail', 'not enough evidence', 'pass', 'not applicable'], verdict.verdict),
+    list_position(['fail', 'undecided', 'pass', 'not applicable'], verdict.verdict),
     verdict.position;

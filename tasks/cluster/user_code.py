@@ -14,9 +14,9 @@ from distributed import Client, Worker, WorkerPlugin
 from decaf.errors import BadInput, ConfigError
 from decaf.foundation.callables import import_from
 from decaf.foundation.digests import json_sha256, short
-from decaf.foundation.strangers import (
+from decaf.foundation.third_party import (
     code_version,
-    is_stranger,
+    is_third_party,
     load_object,
     make_entry_point,
     reference_of,
@@ -49,7 +49,7 @@ class Folders(WorkerPlugin):
 def user_code(study: Study) -> UserCode:
     """Code that the workers of a study need."""
     kinds = {type(member) for member in study.members}
-    versions = {reference_of(kind): code_version(kind) for kind in kinds if is_stranger(kind)}
+    versions = {reference_of(kind): code_version(kind) for kind in kinds if is_third_party(kind)}
     return UserCode(study.python_path, versions)
 
 

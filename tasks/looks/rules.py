@@ -21,7 +21,7 @@ from decaf.registry.gates import (
 from tasks.looks.items import DrawnSources, Group, Items
 from tasks.looks.limits import BoundedEstimate, columns_of, of_change, of_value
 
-HALF_WIDTH, NARROW, OPEN = "half_width", "narrow", "not enough evidence"
+HALF_WIDTH, NARROW, UNDECIDED = "half_width", "narrow", "undecided"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Rule:
     """Name of a gate's rule, or ``half_width`` for an interval."""
     group: Group
     limit: float
-    verdict: Verdict | str = OPEN
+    verdict: Verdict | str = UNDECIDED
     reason: str | None = None
     is_comparable: bool = True
     """True if a rule about a change has an earlier version to compare with."""
@@ -155,16 +155,16 @@ class Looker:
             usable = int(np.append(np.flatnonzero(is_missing[:count]), count)[0])
         if (item_sums["row_count"] < items.row_count)[:count].any() and not is_end:
             reason = "some of its scores are not finite, so all blocks are needed"
-            return RuleLook(rule, OPEN, reason, None, block_count, sources, False)
+            return RuleLook(rule, UNDECIDED, reason, None, block_count, sources, False)
         if (item_sums["row_count"] < items.row_count)[:count].any():
             usable, items, item_sums = _finite(items, item_sums, usable)
             if not items.block.size:
-                return RuleLook(rule, OPEN, NOTHING, None, block_count, 0, True)
+                return RuleLook(rule, UNDECIDED, NOTHING, None, block_count, 0, True)
         measure = of_change if rule.is_change else of_value
         estimate = measure(rule.metric, item_sums, items, usable, self.error, self.width)
-        verdict = _verdict(rule, estimate) if usable else OPEN
+        verdict = _verdict(rule, estimate) if usable else UNDECIDED
         is_short = rule.is_change and usable < count
-        if verdict == OPEN and is_short:
+        if verdict == UNDECIDED and is_short:
             reason = (
                 f"the earlier version has scores for {usable} of {items.block.size} drawn items; "
                 "decaf reaudit --to-the-end scores all items of both versions"
@@ -172,7 +172,7 @@ class Looker:
                 else NOTHING
             )
         usable_sources = int(items.source_count[:usable].sum())
-        is_closed = verdict != OPEN or is_short or is_end
+        is_closed = verdict != UNDECIDED or is_short or is_end
         return RuleLook(rule, verdict, reason, estimate, block_count, usable_sources, is_closed)
 
 
@@ -197,7 +197,9 @@ def _finite(
 
 def _verdict(rule: Rule, estimate: BoundedEstimate) -> Verdict | str:
     if estimate.value is None:
-        return OPEN
+        return UNDECIDED
     if rule.name == HALF_WIDTH:
-        return NARROW if estimate.limits.upper - estimate.limits.lower <= 2 * rule.limit else OPEN
+        return (
+            NARROW if estimate.limits.upper - estimate.limits.lower <= 2 * rule.limit else UNDECIDED
+        )
     return verdict_of(rule.name, rule.limit, *estimate.limits)

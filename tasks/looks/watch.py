@@ -13,7 +13,7 @@ from decaf.errors import number_of
 from decaf.plan.expectations import kinds_of
 from decaf.registry.gates import on_pair_types
 from tasks.looks.items import DrawnSources, Group
-from tasks.looks.rules import OPEN, Looker, Rule, RuleLook, gate_rules, groups_of, width_rules
+from tasks.looks.rules import UNDECIDED, Looker, Rule, RuleLook, gate_rules, groups_of, width_rules
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan
 from tasks.progress import announce
@@ -42,34 +42,34 @@ class Watch:
         self.looker = Looker(
             study, plan.pairs, drawn_sources, rules(groups_of(drawn_sources, metrics))
         )
-        self.open = {rule.model_id: [] for rule in self.looker.rules}
+        self.undecided_rules = {rule.model_id: [] for rule in self.looker.rules}
         for rule in self.looker.rules:
-            self.open[rule.model_id].append(rule)
+            self.undecided_rules[rule.model_id].append(rule)
         self.first, self.last = study.stop.span(len(plan.blocks))
         self.scored = {card.id: len(plan.blocks) for card in study.models} | dict(scored)
-        self.scored |= dict.fromkeys(self.open, self.first)
+        self.scored |= dict.fromkeys(self.undecided_rules, self.first)
         self.looks: list[Row] = []
         self.followers: list[tuple[str, str]] = []
         """Pairs of an earlier model and the model that is compared with it."""
 
     def look(self, models: Iterable[str]) -> dict[str, int]:
-        """Evaluate the open rules of models; returns the next number of blocks of each open model.
+        """Evaluate the undecided rules of models; returns the next number of blocks by model.
 
         Raises ResponseError if scores exceed their bounds.
         """
-        models = [model for model in models if self.open.get(model)]
+        models = [model for model in models if self.undecided_rules.get(model)]
         if not models:
             return {}
         with connect_whole(self.plan.store, self.plan.study.study, threads=1) as connection:
             sums = self.read(connection)
         on: dict[str, int] = {}
         for model in models:
-            rule_looks = [self._look_at(rule, sums) for rule in self.open[model]]
+            rule_looks = [self._look_at(rule, sums) for rule in self.undecided_rules[model]]
             at, total = self.scored[model], len(self.plan.blocks)
-            self.open[model] = [
+            self.undecided_rules[model] = [
                 rule_look.rule for rule_look in rule_looks if not rule_look.is_closed
             ]
-            is_over = not self.open[model] or at >= self.last
+            is_over = not self.undecided_rules[model] or at >= self.last
             self.looks += [
                 self._row(rule_look, is_last=rule_look.is_closed or is_over)
                 for rule_look in rule_looks
@@ -91,7 +91,7 @@ class Watch:
     def follow(self) -> None:
         """Score earlier models on as many blocks as the models that are compared with them."""
         for before, now in self.followers:
-            if before not in self.open:
+            if before not in self.undecided_rules:
                 self.scored[before] = max(self.scored[before], self.scored[now])
 
     def _look_at(self, rule: Rule, sums: pa.Table) -> RuleLook:
@@ -126,7 +126,7 @@ class Watch:
     def stops(self) -> list[Row]:
         """Rows to record for models that stopped before the last block."""
         undecided = {
-            row["model_id"] for row in self.looks if row["is_last"] and row["verdict"] == OPEN
+            row["model_id"] for row in self.looks if row["is_last"] and row["verdict"] == UNDECIDED
         }
         total = len(self.plan.blocks)
         return [

@@ -1,4 +1,4 @@
-"""Events for Prefect's automations, in addition to those of alerts."""
+"""Events for Prefect's automations, in addition to alerts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ FAILED, FINISHED, NEW_VERSION = (
     "decaf.reaudit.finished",
     "decaf.version.new",
 )
-VERDICTS = ("pass", "fail", "not enough evidence", "no gate applies")
+VERDICTS = ("pass", "fail", "undecided", "no gate applies")
 
 
 def tell_finished(study: Study, content: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.expectations import json_of, kinds_of
 from decaf.plan.refining import list_rules

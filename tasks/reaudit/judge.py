@@ -9,7 +9,7 @@ from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.recorded import PreviousAudit, newest
-from tasks.reaudit.standing import list_undecided, rows_of, standing
+from tasks.reaudit.standing import list_standing, list_undecided, rows_of
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
@@ -151,7 +151,7 @@ def summary(store: Storage, study: str) -> dict[str, Any]:
         "reaudit_id": entries[0]["reaudit_id"],
         "resolved_at": entries[0]["resolved_at"],
         "entries": entries,
-        "standing": standing(store, study),
+        "standing": list_standing(store, study),
         "undecided": list_undecided(store, study),
         "drift": drift,
         "role_changes": roles,

@@ -33,9 +33,9 @@ from tasks.reaudit.recorded import (
     PassedContent,
     PreviousAudit,
     Row,
-    goes_on,
+    completes_scoring,
     last_audited,
-    list_unsettled,
+    list_stopped_early,
     newest,
     passed_before,
     rows_in,
@@ -62,9 +62,9 @@ class RegistryDiff:
     last_audited: Mapping[str, LastAudited]
     """Last audit of each entry, by label."""
     passed: Mapping[str, PassedContent]
-    """By label, earlier contents that passed and that the entry has again."""
-    unsettled: frozenset[str] = frozenset()
-    """Entries that stopped early without passing, and are scored completely now."""
+    """Earlier versions that passed and equal the entry's current files, by label."""
+    stopped_early: frozenset[str] = frozenset()
+    """Entries that were stopped early and did not pass; they are now scored completely."""
     references: tuple[ModelCard, ...] = ()
     """Versions that changed entries are compared with, to score on as many blocks."""
     held_back: tuple[Row, ...] = ()
@@ -83,7 +83,7 @@ class RegistryDiff:
         """True if anything differs from the last recorded re-audit."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
-        if goes_on(self.store, self.study, self.previous):
+        if completes_scoring(self.store, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _visible_state(row) for row in rows} != {
@@ -132,7 +132,7 @@ class RegistryDiff:
             if now != then
         ]
         words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
-        if label in self.unsettled and not words:
+        if label in self.stopped_early and not words:
             words = [BLOCKS]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         if inputs.get("gates") != self.inputs["gates"]:
@@ -151,15 +151,15 @@ def is_unchanged(
     previous = newest(store, study.study)
     if previous is None or not previous.is_settled:
         return False
-    rows = [row for row in previous.rows.values() if _is_asked(row["entry"], only)]
+    rows = [row for row in previous.rows.values() if _is_selected(row["entry"], only)]
     recorded = {row["entry"]: (row["version"], row["digest"]) for row in rows}
-    selected = [entry for entry in entries if _is_asked(entry.label, only)]
+    selected = [entry for entry in entries if _is_selected(entry.label, only)]
     return (
         recorded == {entry.label: (entry.version, entry.digest) for entry in selected}
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
-        and not goes_on(store, study, previous)
+        and not completes_scoring(store, study, previous)
     )
 
 
@@ -200,8 +200,8 @@ def discover(
         previous=previous,
         last_audited=before,
         passed=passed_before(store, study.study, contents, inputs),
-        unsettled=list_unsettled(store, study.study)
-        if goes_on(store, study, previous)
+        stopped_early=list_stopped_early(store, study.study)
+        if completes_scoring(store, study, previous)
         else frozenset(),
         held_back=held_back,
     )
@@ -212,7 +212,7 @@ def _restrict(
 ) -> tuple[list[Entry], tuple[Row, ...]]:
     """Split entries into named or unchanged ones, and rows of the others, which are held back."""
     labels = {entry.label for entry in entries} | rows.keys()
-    unknown = [name for name in only if not any(_is_asked(label, [name]) for label in labels)]
+    unknown = [name for name in only if not any(_is_selected(label, [name]) for label in labels)]
     if len(unknown) == len(only):
         raise UnknownEntry.among("entry of the registry", unknown[0], labels)
     for name in unknown:
@@ -222,19 +222,19 @@ def _restrict(
         row = rows.get(entry.label, {})
         return (row.get("version"), row.get("digest")) == (entry.version, entry.digest)
 
-    selected = [entry for entry in entries if _is_asked(entry.label, only) or is_recorded(entry)]
+    selected = [entry for entry in entries if _is_selected(entry.label, only) or is_recorded(entry)]
     covered = {entry.label for entry in selected}
     held_back = (row for label, row in rows.items() if label not in covered)
-    return selected, tuple(row for row in held_back if not _is_asked(row["entry"], only))
+    return selected, tuple(row for row in held_back if not _is_selected(row["entry"], only))
 
 
-def _is_asked(label: str, only: Collection[str]) -> bool:
+def _is_selected(label: str, only: Collection[str]) -> bool:
     return not only or label in only or label.rpartition("@")[0] in only
 
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record the entries of the registry and their states; returns the id of the re-audit."""
-    key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
+    key, rows = reaudit_rows(diff, run_id, _find_moved(diff))
     table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
     commit(
         diff.store,
@@ -272,14 +272,14 @@ def reaudit_rows(
 
     def complete(row: Row) -> Row:
         compared = _find_compared(row, diff, references, now)
-        return row | _referred_to(row, diff, key, references) | compared | stamp
+        return row | _link_reaudits(row, diff, key, references) | compared | stamp
 
     # Entries that are held back keep the results of their own run.
     held_rows = (complete(row) | {"run_id": row["run_id"]} for row in held_back)
     return key, [*map(complete, rows), *held_rows]
 
 
-def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
+def _link_reaudits(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
     """Ids of re-audits for a row: the one that judges the content, and the earlier ones."""
     names = ("previous_reaudit_id", "passed_reaudit_id")
     if row["entry"] not in diff.last_audited:
@@ -345,7 +345,7 @@ def _references(diff: RegistryDiff) -> set[str]:
     }
 
 
-def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:
+def _find_moved(diff: RegistryDiff) -> dict[str, str]:
     """Problems of entries whose content changed during the re-audit; the next one audits it."""
     now = {entry.label: entry for entry in list_entries(diff.study.registry)}
     return {

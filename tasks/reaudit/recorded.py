@@ -69,7 +69,7 @@ def newest(store: Storage, study: str) -> PreviousAudit | None:
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def goes_on(store: Storage, study: Study, previous: PreviousAudit | None) -> bool:
+def completes_scoring(store: Storage, study: Study, previous: PreviousAudit | None) -> bool:
     """True if the study scores all pairs now, and its last re-audit stopped early."""
     if previous is None or study.stop is None or study.to_the_end() != study:
         return False
@@ -77,10 +77,10 @@ def goes_on(store: Storage, study: Study, previous: PreviousAudit | None) -> boo
     return any(receipts.exists(store, STOPS, study.study, run_id) for run_id in runs)
 
 
-def list_unsettled(store: Storage, study: str) -> frozenset[str]:
-    """Entries that stopped early without passing, which complete scoring judges again."""
+def list_stopped_early(store: Storage, study: str) -> frozenset[str]:
+    """Entries that were stopped early and did not pass; they are now scored completely."""
     with connect_whole(store, study) as connection:
-        rows = connection.execute(query("looks/unsettled"), {"study": study}).fetchall()
+        rows = connection.execute(query("looks/stopped_early"), {"study": study}).fetchall()
     return frozenset(entry for (entry,) in rows)
 
 

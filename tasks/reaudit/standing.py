@@ -22,7 +22,7 @@ UNDECIDED = """
 SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit_id
 FROM core_entry_verdicts
 WHERE study = $study AND is_newest AND accepted_at IS NULL
-    AND verdict IN ('not enough evidence', 'no gate applies')
+    AND verdict IN ('undecided', 'no gate applies')
 ORDER BY entry
 """
 ANSWERABLE = """
@@ -36,7 +36,7 @@ FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
 """
 
 
-def standing(store: Storage, study: str) -> list[Verdict]:
+def list_standing(store: Storage, study: str) -> list[Verdict]:
     """Failed verdicts of the current versions, including accepted ones."""
     with connect_whole(store, study) as connection:
         verdicts = rows_of(
@@ -52,7 +52,7 @@ def standing(store: Storage, study: str) -> list[Verdict]:
 def list_undecided(store: Storage, study: str) -> list[Verdict]:
     """List verdicts that neither passed nor failed and that nobody has accepted.
 
-    These are the verdicts `not enough evidence` and `no gate applies` on the versions that the
+    These are the verdicts `undecided` and `no gate applies` on the versions that the
     entries have now, in JSON, each with the ``rows`` of its gates that did not pass.
     """
     with connect_whole(store, study) as connection:
@@ -112,7 +112,7 @@ def accept(
     if not verdicts:
         row = followed_entries[entry]
         state = row["verdict"] or row["state"]
-        raise BadInput(f"{entry} {row['version']} has no verdict to accept: it is {state!r}")
+        raise BadInput(f"{entry} {row['version']} needs no acceptance: it is {state!r}")
     verdict = verdicts[0] | {"rows": gates}
     if is_undo and not verdict["accepted_at"]:
         raise BadInput(
@@ -134,7 +134,7 @@ def accept(
 
 
 def acceptances(store: Storage, study: str) -> list[dict[str, Any]]:
-    """All acceptances of a study and their withdrawals, the newest first."""
+    """All acceptances of a study, including undone ones, the newest first."""
     with connect_whole(store, study) as connection:
         return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
 

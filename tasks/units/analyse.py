@@ -43,7 +43,7 @@ class Analyse(Kind):
         """Compute the rows of one table from the stored results of the study."""
         # These load scipy.stats and DuckDB, which planning and workers do not need.
         from tasks.units.analyses import OF_UNITS
-        from tasks.units.judged import read_units
+        from tasks.units.labelled_cases import read_units
         from warehouse.query.damage import connect_whole
 
         (unit,) = units

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from decaf.evaluation.matching import match_units
 from decaf.evaluation.probes import PROBES, ProbeResult, held_out_probabilities, leave_one_group_out
-from tasks.units.judged import LABELS
+from tasks.units.labelled_cases import LABELS
 from warehouse.tables.columns import Table
 from warehouse.tables.declarations import (
     MATCHED_PAIRS,
@@ -19,7 +19,7 @@ from warehouse.tables.declarations import (
 )
 
 Units = dict[str, NDArray]
-"""Columns of the labelled units, as :func:`tasks.units.judged.read_units` gives them."""
+"""Columns of the labelled units, as :func:`tasks.units.labelled_cases.read_units` gives them."""
 Definition = Mapping[str, Any]
 """Parameters of an analysis."""
 Tables = dict[str, pa.Table]

@@ -15,7 +15,7 @@ from decaf.evaluation.attributions.base import attribution_inside, attribution_o
 from decaf.evaluation.attributions.coalitions import CoalitionMethod, Features, Played, play
 from decaf.evaluation.image_masks import difference_region
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.plan.study import Study
 from decaf.plan.units import PAIRS, Unit
 from decaf.scoring.image_scores import score_of

@@ -41,7 +41,7 @@ from warehouse.storage import Storage
 
 Result = TypeVar("Result")
 Stored = dict[tuple[str, str], pa.Table | None]
-"""Rows of units that have been read of the warehouse, by their keys and tables."""
+"""Rows of units that were read from the warehouse, by their keys and tables."""
 SUMMED = (
     "item_count",
     "forward_rows",
@@ -55,7 +55,7 @@ SUMMED = (
 )
 LARGEST = ("batch_size", "peak_memory_bytes")
 OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
-"""Tables of which a task may need the rows of some of a block's pairs, and what names these."""
+"""Tables that a task may read for a part of a block, and the column that selects it."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from decaf.errors import ModelError
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.models.epoch_rules.base import Epoch
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench

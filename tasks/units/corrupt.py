@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from decaf.evaluation.labels.base import Variants
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
@@ -30,7 +30,7 @@ class Corrupt(Kind):
         if study.labels is None or not study.labels.variants:
             return
         images = scope.foregrounds and scope.foregrounds.digest
-        definition = [study.labels.measured(), images, code_of(study.labels)]
+        definition = [study.labels.identity(), images, code_of(study.labels)]
         parts = {
             "definition": json_sha256(definition),
             "epsilon": repr(study.epsilon),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from decaf.errors import DataError, ModelError
 from decaf.evaluation.baselines.base import CountedProbability, Subject
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first, open_inputs
 from decaf.foundation.arrays import as_taken
 from decaf.foundation.digests import json_sha256, short
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath, Words
@@ -69,7 +69,7 @@ class Fit(Kind):
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
             else:
                 path.fit(_batches(task.files.clean), file)
-        measured = path.measured(path.grid(task.study.grid))
+        measured = path.measurements(path.grid(task.study.grid))
         outcome = json.dumps(measured) if measured else None
         made_files = [(file, None, outcome) for file in files]
         return {"made_files": file_rows(unit.key, task.study.workspace, made_files)}
@@ -87,7 +87,7 @@ def fitted_paths(
 ) -> dict[str, RevealPath]:
     """Reveal paths with the files of their fits to the clean inputs."""
     folder = _folder(workspace)
-    return {name: path.fitted(folder, inputs_digest) for name, path in paths.items()}
+    return {name: path.with_fitted_file(folder, inputs_digest) for name, path in paths.items()}
 
 
 def starts_file(unit: Unit, workspace: Path) -> Path:

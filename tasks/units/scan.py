@@ -12,12 +12,12 @@ from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
 from decaf.scoring.batches import FixedLimit
-from decaf.scoring.block import Known, score_together
-from decaf.scoring.known import known_values, states_to_score
+from decaf.scoring.block import StoredScores, score_together
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.repeats import mean_scores
 from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
+from decaf.scoring.stored_scores import states_to_score, stored_values
 from tasks.units.bench import Bench
 from tasks.units.repeats import scorers_of
 from tasks.units.scope import of_kind
@@ -75,7 +75,7 @@ def _read_known(
     missing: Sequence[str],
     stored: Sequence[Unit],
     query_count: int,
-) -> list[Known | None]:
+) -> list[StoredScores | None]:
     """Read stored scores of the block for each query; None if its predictions are not stored.
 
     For a clean input, the queries of its stored paths are known; for its other classes, the mean.
@@ -89,15 +89,17 @@ def _read_known(
     places = {name: place for place, name in enumerate(bench.part.block.image_ids)}
     clean[[places[name] for name in rows["image_id"].to_pylist()]] = scores
     means = {unit.name: _branches(bench, plan, unit) for unit in stored}
-    values = known_values(plan, columns, clean, means)
+    values = stored_values(plan, columns, clean, means)
     is_needed = states_to_score(plan, columns, values, missing)
     if query_count == 1:
-        return [Known(values, is_needed)]
-    stored_queries: list[Known | None] = []
+        return [StoredScores(values, is_needed)]
+    stored_queries: list[StoredScores | None] = []
     for query in range(query_count):
         branches = {unit.name: _branches(bench, plan, unit, query) for unit in stored}
-        of_query = known_values(plan, columns, np.full_like(clean, np.nan), branches)
-        stored_queries.append(Known(np.where(np.isnan(of_query), values, of_query), is_needed))
+        of_query = stored_values(plan, columns, np.full_like(clean, np.nan), branches)
+        stored_queries.append(
+            StoredScores(np.where(np.isnan(of_query), values, of_query), is_needed)
+        )
     return stored_queries
 
 

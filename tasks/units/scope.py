@@ -10,7 +10,7 @@ import numpy as np
 from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.strangers import code_of
+from decaf.foundation.third_party import code_of
 from decaf.plan.units import PAIRS, Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results

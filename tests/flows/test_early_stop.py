@@ -70,7 +70,7 @@ def test_a_registry_is_scored_until_its_gates_are_decided(
     )
     *before, (last, found, lower, upper, verdict) = fetched(root, looks)
     assert (last, verdict) == (blocks, "fail")
-    assert {row[-1] for row in before} == {"not enough evidence"}
+    assert {row[-1] for row in before} == {"undecided"}
     assert 0.02 < lower < found < upper
     history = succeeded(decaf("history", "net", "-w", root))
     assert f"{5 * blocks} of 60" in history

@@ -16,7 +16,7 @@ from decaf.data.class_ids import NO_LABELS
 from decaf.errors import BadInput, WriteFailed
 from decaf.models.estimators.files import saved_version
 from decaf.plan.study import load_study
-from flows.commands.beginnings import EXAMPLES, MARK, init
+from flows.commands.init import EXAMPLES, MARK, init
 
 KINDS = sorted(path.name for path in EXAMPLES.iterdir())
 PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"

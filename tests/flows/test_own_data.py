@@ -85,7 +85,7 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     succeeded(decaf("run", config, **prefect_server))
     assert receipts(warehouse) == scored
     ((finding,),) = fetched(warehouse, "SELECT sentence FROM out_findings")
-    assert finding.startswith("Leans on a grey ground, which should not matter: changing it moves")
+    assert finding.startswith("Leans on a grey ground, which should not matter: this change moves")
     assert fetched(warehouse, evidence) != plain
     assert fetched(warehouse, "SELECT DISTINCT split FROM core_pairs") == [("later",)]
     by_hand = (

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from decaf.errors import BadInput, QueryError, WriteFailed
 from flows.commands.answers import print_rows
-from flows.commands.questions import answer, chosen_format, parameters, read_query
+from flows.commands.sql import answer, chosen_format, parameters, read_query
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import Rows, connect, stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows

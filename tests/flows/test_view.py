@@ -124,9 +124,9 @@ def test_a_trajectory_has_its_card_values_models_and_other_path(client):
     # Responses 0, -0.5, -0.5, 0.0205 at 0, 0.25, 0.5, 1: C = 0.0625 + 0.125 + 0.125 = 0.3125,
     # E = 0.25 * 0.0205 = 0.005125, together 0.317625.
     page = shown(client, TRAJECTORY)
-    assert page.column("gap") == ["0", "−0.500", "−0.500", "+0.021"]
+    assert page.column("response") == ["0", "−0.500", "−0.500", "+0.021"]
     roles = [" ".join(row[-1].split()) for row in page.rows[1:]]
-    assert roles == ["– no gap", "C contradiction", "C contradiction", "E evidence"]
+    assert roles == ["– no response", "C contradiction", "C contradiction", "E evidence"]
     sums = ("C 0.312", "C 0.313")  # the last digit is a matter of rounding
     assert any(f"E 0.005 + {sum_} + F 0 = Abs 0.318" in page.text for sum_ in sums)
     assert page.tags.count("polygon") >= 2

@@ -131,7 +131,7 @@ HEADERS = {
 """Files that are refused when sizes are compared, and words of the message."""
 
 BODIES = {
-    "sheer": (saved(with_alpha(RGB, SHEER), "PNG"), "are transparent; flatten it"),
+    "sheer": (saved(with_alpha(RGB, SHEER), "PNG"), "transparent pixels; flatten it"),
     "sheer grey": (saved(with_alpha(L, SHEER), "PNG"), "are transparent"),
     "sheer palette": (saved(PALETTE, "PNG", **ONE_COLOUR_SEEN_THROUGH), "are transparent"),
     "cut JPEG": (JPEG[: len(JPEG) // 2], "truncated"),

@@ -165,7 +165,7 @@ def test_a_gate_closes_when_the_limits_leave_it(tmp_path):
         closed = next(n for n, one in enumerate(looks, 2) if one.is_closed)
         verdicts[value] = (looks[closed - 2].verdict, closed)
         assert looks[closed - 2].source_count == 2 * closed
-        assert {one.verdict for one in looks[: closed - 2]} <= {"not enough evidence"}
+        assert {one.verdict for one in looks[: closed - 2]} <= {"undecided"}
         later = {one.verdict for one in looks[closed - 2 :]}
         assert len(later) == 1  # a decision is not taken back
     assert verdicts[0.05] == ("pass", verdicts[0.05][1])
@@ -185,7 +185,7 @@ def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_pat
         )
 
     seen = looker.look(own, sums(8), 8)
-    assert (seen.verdict, seen.is_closed) == ("not enough evidence", False)
+    assert (seen.verdict, seen.is_closed) == ("undecided", False)
     assert "not finite, so all blocks are needed" in seen.reason
     end = looker.look(own, sums(10), 10)
     assert (end.verdict, end.is_closed, end.source_count) == ("pass", True, 19)
@@ -197,7 +197,7 @@ def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
     own = rule(study)
     looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
     end = looker.look(own, summed(looker.drawn_sources, 10).slice(0, 0), 10)
-    assert (end.verdict, end.estimate, end.is_closed) == ("not enough evidence", None, True)
+    assert (end.verdict, end.estimate, end.is_closed) == ("undecided", None, True)
     assert end.source_count == 0
 
 
@@ -212,7 +212,7 @@ def test_a_change_needs_as_much_of_the_version_before(tmp_path):
         drawn_sources, 10, evidence=0.5, evidence_before=0.5, compared_count=lambda n: int(n < 6)
     )
     seen = looker.look(own, short, 10)
-    assert (seen.verdict, seen.is_closed, seen.source_count) == ("not enough evidence", True, 6)
+    assert (seen.verdict, seen.is_closed, seen.source_count) == ("undecided", True, 6)
     assert "6 of 40" in seen.reason
     none = looker.look(own, summed(drawn_sources, 10, compared_count=0), 10)
     assert (none.reason, none.is_closed) == ("nothing was measured of it", True)

@@ -11,7 +11,7 @@ from flows.final_state import final_state
 from tasks.reaudit import standing
 
 GATES = {"evidence": {"at_most": 0.1}}
-FAILED, UNSURE, INAPPLICABLE = "fail", "not enough evidence", "not applicable"
+FAILED, UNSURE, INAPPLICABLE = "fail", "undecided", "not applicable"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_verdict_keeps_its_exit_code_when_nothing_has_changed(exit_code, verdi
 
 
 @pytest.mark.parametrize(("verdict", "code"), [(FAILED, 1), (UNSURE, 0), (INAPPLICABLE, 0)])
-def test_a_study_may_let_open_verdicts_pass(exit_code, capsys, verdict, code):
+def test_a_study_may_let_undecided_verdicts_pass(exit_code, capsys, verdict, code):
     again, *_ = exit_code(verdict, undecided="pass")
     assert again() == code
     assert ("net 1" in capsys.readouterr().err) is (code == 0)  # what passes so is printed

@@ -49,7 +49,7 @@ def test_a_version_is_what_the_run_has_recorded_of_it(opened, tmp_path):
     text = found.card.model_dump_json()
     assert recorded_card(study, text, found.weights) == found.card
 
-    refused(study, text, "0" * 64, "its files are others now")
+    refused(study, text, "0" * 64, "its files have changed since that run")
     refused(study, json.dumps({"source": "network"}), found.weights, "cannot be used")
     registry = study.registry.model_copy(update={"trusted": ()})
     distrusting = study.model_copy(update={"registry": registry})

@@ -35,7 +35,7 @@ def test_the_headline_names_what_moved_most():
     assert headline([], {}) == "The two runs have nothing in common that could be compared"
     assert headline([line("a", still, unsure)], {}) == "Nothing moved by more than chance"
     lines = [line("a", rose, unsure), line("b", still, fell), line("c", still)]
-    said = "2 of 3 models moved; most, b: fragility on wall colour 0.500 → 0.250"
+    said = "2 of 3 models changed, most of all b: fragility on wall colour 0.500 → 0.250"
     assert headline(lines, {"wall_hue": "wall colour"}) == said
 
 

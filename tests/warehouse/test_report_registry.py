@@ -152,7 +152,7 @@ def test_a_failed_gate_opens_the_page(stub, report):
         "decaf accept CONFIG net --why TEXT",
         "What changed <b> 7: not audited",
         "net 1 → 2 (weights): failed; contradiction on a random background, blend 0.021 → 0.071",
-        "What each model goes by",
+        "Findings by model",
         "<b> 7 is not audited: cut",
         "other 5 failed its gates, and ada accepted it: brighter <camera>",
         "How to read this",
@@ -182,7 +182,7 @@ def test_a_version_that_was_asked_for_cannot_be_accepted(stub, report):
     connection.execute(f"UPDATE out_entries SET {compared} WHERE entry = 'net@2'")
     text = report(connection).text
     assert "Failed at 2026-03-02 08:00 UTC Compared with net@champion 1" in text
-    assert "no verdict on the version that is followed" in text
+    assert "no verdict on the followed version" in text
     assert "beyond it by at least 0.031" in text
     for absent in ("Failing since", "No version before", "decaf accept", "--against"):
         assert absent not in text, absent
@@ -207,14 +207,14 @@ def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
         "net, version 1 → 2",
         "fragility → evidence",
         "lake → <desert>",
-        "final gap −0.001 became −0.625",
+        "d −0.001 became −0.625",
         "factual 0.750 → 0.250",
         "changed 0.751 → 0.875",
-        "version 1 F 0.251 gap −0.001",
-        "version 2 E 0.500 gap −0.625",
-        "Version 1: At t = 0.5 the gap is −0.500. It ends at −0.001, below the threshold",
-        "Version 2: The gap keeps its sign from start to end, and ends at −0.625.",
-        "evidence → no reaction",
+        "version 1 F 0.251 d −0.001",
+        "version 2 E 0.500 d −0.625",
+        "Version 1: At t = 0.5 the response is −0.500. It ends at −0.001, below the threshold",
+        "Version 2: The response keeps its sign from start to end, and ends at −0.625.",
+        "evidence → no response",
     ):
         assert words in page.text, words
     (card, other) = page.page.split('<article class="card change')[1:]
@@ -231,7 +231,7 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
     failed = ROWS["out_verdicts"][0] | {"study": "demo", "rule": "decrease", "metric": "evidence"}
     failed |= {"gate_limit": 0.05, "found": -0.25, "lower_limit": -0.3, "upper_limit": -0.2}
     failed |= {"beyond_by": 0.15}
-    unsure = failed | {"verdict": "not enough evidence", "lower_limit": -0.4, "upper_limit": 0.0}
+    unsure = failed | {"verdict": "undecided", "lower_limit": -0.4, "upper_limit": 0.0}
     unmeasured = {**failed, "verdict": "not applicable", "found": None, "lower_limit": None}
     for row in (failed, unsure, unmeasured):
         columns = [name for name in row if name in connection.table("out_verdicts").columns]

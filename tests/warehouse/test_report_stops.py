@@ -15,8 +15,8 @@ LOOKS = [
     | {"source_count": count, "found": 0.031, "lower_limit": 0.031 - half}
     | {"upper_limit": 0.031 + half, "is_last": count == 96, "verdict": verdict}
     for count, half, verdict in (
-        (24, 0.3, "not enough evidence"),
-        (48, 0.1, "not enough evidence"),
+        (24, 0.3, "undecided"),
+        (48, 0.1, "undecided"),
         (96, 0.012, "fail"),
     )
 ]
@@ -55,7 +55,7 @@ def test_rules_without_an_answer_stand_first_then_the_slowest(stub, report):
     page = report(filled(stub(Audit()), [STOP], [*LOOKS, ONCE, unknown])).page
     text = section(page)
     assert "1,548 of 1,644 sources were not scored" in page
-    assert "2 of 3 answers are known, 2 of them" in text
+    assert "2 of 3 rules are decided, 2 of them" in text
     reaches = text[text.index('<ul class="reaches">') : text.index("</ul>")]
     assert re.findall(r"<b>(\w+) on mixed_rand, blend</b>", reaches) == [
         "contradiction",
@@ -64,17 +64,17 @@ def test_rules_without_an_answer_stand_first_then_the_slowest(stub, report):
     ]
     # 48, 96 and 24 of 1,644 sources.
     assert re.findall(r"width:([\d.]+)%", reaches) == ["2.92", "5.84", "1.46"]
-    assert re.findall(r"(not known|known) after (\d+)", reaches) == [
-        ("not known", "48"),
-        ("known", "96"),
-        ("known", "24"),
+    assert re.findall(r"(undecided|decided) after (\d+)", reaches) == [
+        ("undecided", "48"),
+        ("decided", "96"),
+        ("decided", "24"),
     ]
 
 
 def test_only_the_slowest_rules_are_drawn(stub, report):
     many = [row | {"gate_limit": number / 100} for number in range(1, 16) for row in LOOKS]
     text = section(report(filled(stub(Audit()), [STOP], many)).page)
-    assert "The 12 that took most; 3 more closed sooner or as late." in text
+    assert "The 12 rules that needed the most sources; 3 more are not shown." in text
 
 
 def test_a_study_that_has_no_stops_has_no_such_section(stub, report):

@@ -1,4 +1,4 @@
-"""Find the files that hold the rows of every commit: its own, or those of a compaction.
+"""Find the files with the rows of every commit: its own files, or files of a compaction.
 
 A compaction is a commit, too. Its receipt names the commits that it merges, each with the moment
 of its commit. The compaction counts while all these commits exist unchanged. Readers therefore need

@@ -84,7 +84,7 @@ def connect(
     Raises
     ------
     WarehouseError
-        When there is no warehouse, it has a newer version, or a receipt or seed is damaged.
+        If there is no warehouse, it has another schema version, or a receipt or seed is damaged.
     """
     store = warehouse if isinstance(warehouse, Storage) else storage.open(warehouse)
     check_version(store)

@@ -92,7 +92,8 @@ def _bunch_sources(
 def _count_draws(strata: bytes, replicates: int, seed: int) -> NDArray[np.unsignedinteger]:
     """Return the ``counts`` of units, whose strata are int64 numbers in ``strata``.
 
-    Large groups of different numbers of sources have equal units, and share the draws.
+    Each stratum above ``MOST_DRAWN`` sources has ``BUNCHES`` units, so groups of different sizes
+    share one cached result.
     """
     stratum_of_unit = np.frombuffer(strata, dtype=np.int64)
     unit_count = len(stratum_of_unit)

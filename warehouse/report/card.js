@@ -98,9 +98,9 @@ for (const box of document.querySelectorAll(".scrubbed")) {
   const text = (value) => value.toFixed(3).replace("-", "−");
   const show = () => {
     const at = Number(slider.value);
-    const gap = factual[at] - changed[at];
+    const response = factual[at] - changed[at];
     cursor.style.left = `${places[at]}%`;
-    words.textContent = `t = ${Number(t[at].toFixed(3))}: factual ${text(factual[at])}, changed ${text(changed[at])}, gap ${gap > 0 ? "+" : ""}${text(gap)}`;
+    words.textContent = `t = ${Number(t[at].toFixed(3))}: factual ${text(factual[at])}, changed ${text(changed[at])}, response ${response > 0 ? "+" : ""}${text(response)}`;
   };
   line.append("Stage ", slider, words);
   curve.append(cursor);

@@ -172,7 +172,7 @@ def headline(lines: list[Line], names: dict[str, str]) -> str:
     change, moved = line.changes[metric], len({line.model_id for _, line, _ in clear})
     what = metric.replace("_", " ").replace("abs response", "the response")
     return (
-        f"{moved} of {len({line.model_id for line in lines})} models moved; most, "
+        f"{moved} of {len({line.model_id for line in lines})} models changed, most of all "
         f"{line.model_id}: {what} on {names.get(line.pair_type, line.pair_type)} "
         f"{score_text(change.before)} → {score_text(change.now)}"
     )

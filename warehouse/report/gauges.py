@@ -24,8 +24,8 @@ MARGIN = 0.15
 """Margin on either side of a gauge, as a share of its range, if scores are not probabilities."""
 
 
-class Drawn(NamedTuple):
-    """Marks of a gauge; places are of a hundred, from the left."""
+class GaugeMarks(NamedTuple):
+    """Positions of the marks of a gauge, in percent from the left."""
 
     allowed: tuple[float, float]
     """Start and width of the allowed range."""
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
 
 
 class Gauge(NamedTuple):
-    """One row that a gate was asked about; ``drawn`` is None where nothing was measured."""
+    """One verdict row of a gate; ``drawn`` is None if nothing was measured."""
 
     badge: tuple[str, str]
     entry: str
@@ -48,7 +48,7 @@ class Gauge(NamedTuple):
     allowed: str
     found: str
     interval: str
-    drawn: Drawn | None
+    drawn: GaugeMarks | None
 
 
 def gauges_of(facts: Facts) -> list[Gauge]:
@@ -63,7 +63,7 @@ def _gauge(facts: Facts, row: Row) -> Gauge:
     bound = "at most" if row.rule in UP_TO else "at least"
     answers = {
         "fail": f"beyond it by at least {score_text(row.beyond_by)}",
-        "not enough evidence": "the limit lies inside the interval",
+        "undecided": "the limit lies inside the interval",
     }
     level = f"{percent_text(row.level)}: " if row.level is not None else ""
     return Gauge(
@@ -79,7 +79,7 @@ def _gauge(facts: Facts, row: Row) -> Gauge:
     )
 
 
-def _place_marks(facts: Facts, row: Row) -> Drawn:
+def _place_marks(facts: Facts, row: Row) -> GaugeMarks:
     limit = -row.gate_limit if row.rule == "decrease" else row.gate_limit
     shown = (limit, row.found, row.lower_limit, row.upper_limit)
     start, end = (-1.0, 1.0) if row.rule in CHANGES else (0.0, 1.0)
@@ -92,7 +92,7 @@ def _place_marks(facts: Facts, row: Row) -> Drawn:
 
     allowed = (0.0, at(limit)) if row.rule in UP_TO else (at(limit), round(100 - at(limit), 2))
     middle = (start + end) / 2
-    return Drawn(
+    return GaugeMarks(
         allowed,
         at(limit),
         at(row.found),

@@ -1,4 +1,4 @@
-"""The tables that a plug-in brings for studies of its data, as a page of Markdown."""
+"""Tables of a plug-in for studies of its data, as a page of Markdown."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -82,7 +82,7 @@ def card_of(row: Row, score: str, epsilon: float, scale: float, shown_at: str = 
         picture(row.counterfactual),
         frames_of(row),
         curve_of(places(row.t, row.shown_t or ()), response, is_active, scale),
-        story(row.t, response, epsilon, smallest_gap(score, epsilon)),
+        story(row.t, response, epsilon, smallest_response(score, epsilon)),
         csv_of(row.t, factual=row.q_plus, changed=row.q_minus),
     )
 
@@ -114,8 +114,8 @@ def address_of(model_id: str, pair_id: str, path: str) -> str:
     return "/".join(quote(name, safe="") for name in (model_id, pair_id, path))
 
 
-def smallest_gap(score: str, epsilon: float) -> float:
-    """Smallest response that counts as a reaction, score units; ``score`` is a JSON definition."""
+def smallest_response(score: str, epsilon: float) -> float:
+    """Smallest response that counts, score units; ``score`` is a JSON definition."""
     return SMALLEST if is_of_probability(score) else epsilon / 2
 
 

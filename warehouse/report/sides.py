@@ -1,4 +1,4 @@
-"""Several runs of a study side by side on one page: means with intervals, and what models go by.
+"""Several runs of a study side by side on one page: means with intervals, and findings.
 
 The runs may lie in different warehouses and have other pairs, so nothing is paired.
 """

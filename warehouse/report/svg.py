@@ -36,7 +36,7 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 
 class Picture(NamedTuple):
-    """An inline SVG with what is seen in it; none where the note says why nothing is drawn."""
+    """An inline SVG with its title; empty if ``note`` says why nothing is drawn."""
 
     title: str
     svg: str

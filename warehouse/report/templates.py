@@ -18,7 +18,7 @@ from decaf.library.palette import COLOURS, GROUNDS
 
 
 def read_text(name: str) -> str:
-    """Text of a file that lies with the templates, such as a script."""
+    """Text of a file in the folder of the templates, such as a script."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 

@@ -96,7 +96,7 @@ class Adapter(Settings, ABC):
 
 
 def _paths_in(value: object) -> Iterator[Path]:
-    """All paths in a setting, those of its sections included."""
+    """All paths in a setting, including its sections."""
     if isinstance(value, Path):
         yield value
     elif isinstance(value, Settings):

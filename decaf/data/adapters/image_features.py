@@ -122,10 +122,10 @@ class FeaturedImages(ImageFiles, ABC):
         """Remarks on images that are left out; raises DataError where no image is left."""
         root, features = self._places()
         if len(bare) == len(rows):
-            raise DataError(f"none of the {len(rows)} images of {root} has {features.needed}")
+            raise DataError(f"none of the {len(rows)} images of {root} has {features.condition}")
         if bare:
             count = f"{len(bare)} of {len(rows)} images"
-            yield f"{count} do not have {features.needed} and are left out: {abridge(bare)}"
+            yield f"{count} do not have {features.condition} and are left out: {abridge(bare)}"
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that masks fit their images.

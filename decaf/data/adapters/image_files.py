@@ -135,7 +135,7 @@ class Folder:
         self._resolved = cache(os.path.realpath)
 
     def files(self) -> list[str]:
-        """Files of it and of the folders in it, sorted; hidden ones are left out.
+        """Files of the folder and its subfolders, sorted, without hidden files.
 
         Raises DataError when it is no folder, or cannot be read.
         """
@@ -143,7 +143,9 @@ class Folder:
             expected = f"expected one of images{start_of(self.root)}"
             raise DataError(f"{self.root} is no folder; {expected}")
         names = []
-        with refusals_as(DataError, f"{self.root} cannot be read", "make all in it readable"):
+        with refusals_as(
+            DataError, f"{self.root} cannot be read", "make the folder and its files readable"
+        ):
             for place, folders, files in os.walk(self.root, onerror=_raise):
                 folders[:] = [name for name in folders if not name.startswith(".")]
                 below = Path(place).relative_to(self.root)
@@ -178,7 +180,7 @@ class Folder:
 
 
 def label_of(name: str) -> str:
-    """Folder that a file lies in, below that of all; empty where it lies there itself."""
+    """Folder of a file relative to the data set's folder; empty for a file directly in it."""
     folder = Path(name).parent.as_posix()
     return "" if folder == "." else folder
 

@@ -9,11 +9,11 @@ from decaf.evaluation.attributions.base import Batch, RandomMethod
 
 
 class BankMethod(RandomMethod):
-    """A method whose draws are those of a source, or one bank for all images."""
+    """A method with random draws: one set for each source, or one bank for all images."""
 
     bank: Literal["source", "shared"] = Field(
         "source",
-        description="whose the draws are: each source's own, or those of numpy's "
+        description="which draws to use: each source's own, or those of numpy's "
         "`RandomState(seed)` for all images",
     )
 

@@ -78,7 +78,7 @@ class Features(NamedTuple):
     regions: NDArray[np.unsignedinteger]
     """(n, height, width) words, with bit k - 1 where feature k lies."""
     named: NDArray[np.uint64]
-    """(n,) words of the features that are asked for; pixels of others are as those of none."""
+    """(n,) words of the requested features; pixels of other features count as background."""
 
     def players(self) -> list[NDArray[np.int64]]:
         """Requested features of each image that lie somewhere, from 1."""

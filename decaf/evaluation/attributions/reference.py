@@ -18,7 +18,7 @@ class Referred(Settings):
 
     baseline: Literal["constant", "mean", "blur", "uniform"] = Field(
         "constant",
-        description="the state of no information: `value`, the model's own mean (zero as the "
+        description="start without information: `value`, the model's own mean (zero as the "
         "network sees it), the blurred image, or noise that is uniform between -1 and 1 as the "
         "network sees it, the same for all images of a shape",
     )

@@ -77,8 +77,8 @@ class LabelSource(Settings, ABC):
         """
         return None
 
-    def measured(self) -> dict[str, Any]:
-        """Parts that :meth:`measure` depends on, besides model, block, score and epsilon."""
+    def identity(self) -> dict[str, Any]:
+        """Settings that :meth:`measure` depends on, besides model, block, score and epsilon."""
         return {}
 
     def measure(self, subject: Subject) -> Variants:

@@ -64,7 +64,7 @@ def identity(architecture: str) -> str:
 
 
 def weights(architecture: str, file: Path | None, tag: str | None, folder: Path | None) -> Weights:
-    """A file as it is or, without one, published weights by their tag.
+    """Weights from a file or, without a file, published weights by their tag.
 
     These are looked for in a folder, or in the library's own cache when absent, which imports the
     library; nothing is downloaded. Raises UnknownName when the library knows no such architecture

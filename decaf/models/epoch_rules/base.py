@@ -13,7 +13,7 @@ class Epoch(NamedTuple):
 
     number: int
     """From 1."""
-    measured: Mapping[str, Any]
+    measurements: Mapping[str, Any]
     """Measurements of the recipe after the epoch, by name."""
 
 
@@ -23,7 +23,7 @@ class EpochRule(Settings, ABC):
     place: ClassVar[Place] = Place("epoch_rule", room="decaf.models.epoch_rules", tag="rule")
 
     @property
-    def needed(self) -> tuple[int, ...]:
+    def needed_epochs(self) -> tuple[int, ...]:
         """Epochs that the rule always chooses: a training has to keep them."""
         return ()
 

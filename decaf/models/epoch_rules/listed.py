@@ -16,7 +16,7 @@ class Listed(EpochRule):
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": (1,)},)
 
     @property
-    def needed(self) -> tuple[int, ...]:
+    def needed_epochs(self) -> tuple[int, ...]:
         """All of the list."""
         return self.epochs
 

@@ -34,7 +34,7 @@ class TurningPoints(EpochRule):
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"statistic": "accuracy"},)
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
-        """Up to six epochs, of equal ones the first; those of a spread where nothing turns.
+        """Up to six turning points, the first of equal epochs; a spread of epochs if nothing turns.
 
         Raises ModelError when the statistic is not a finite number of every epoch.
         """
@@ -49,11 +49,11 @@ class TurningPoints(EpochRule):
         return [epochs[place].number for place in sorted(places)]
 
     def _value(self, epoch: Epoch) -> float:
-        value: Any = epoch.measured.get(self.statistic)
+        value: Any = epoch.measurements.get(self.statistic)
         if type(value) not in (int, float) or not math.isfinite(value):
             raise ModelError(
                 f"'epoch_rule:' looks at {self.statistic!r}, which is {value!r} after epoch "
                 f"{epoch.number}; expected a finite number, as one of: "
-                f"{', '.join(epoch.measured) or 'nothing was measured'}"
+                f"{', '.join(epoch.measurements) or 'nothing was measured'}"
             )
         return float(value)

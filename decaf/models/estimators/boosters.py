@@ -106,7 +106,7 @@ def make_predictor(booster: Any, kind: Literal["value", "margin"]) -> Predictor:
 
 
 def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
-    """Rows as XGBoost's DMatrix; those of an array have the booster's names of its features."""
+    """Rows as XGBoost's DMatrix; rows of an array get the booster's feature names."""
     with optional():
         import xgboost
 

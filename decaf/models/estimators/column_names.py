@@ -59,7 +59,7 @@ def fitted_columns(estimator: Any) -> list[str] | None:
 
 
 def fitted_order(estimator: Any, table: Sequence[str]) -> list[str]:
-    """Columns of a table in the order of an estimator's fit; as they are where it fits others.
+    """Columns of a table in the order of an estimator's fit; unchanged if the names differ.
 
     LightGBM takes columns by position under any names.
     """
@@ -103,7 +103,7 @@ def _by_position(fitted: Sequence[str], table: Sequence[str]) -> Match:
     if len(fitted) != len(table):
         raise ValueError(
             f"was fitted on {number_of(len(fitted), 'column')}, and the table has "
-            f"{len(table)} ({abridge(table)}), so '{BY_POSITION}' cannot hold: name the columns "
+            f"{len(table)} ({abridge(table)}), so '{BY_POSITION}' is impossible: name the columns "
             "that it was not fitted on under 'drop:', or its columns under 'inputs:', in its order"
         )
     moved = [name for name, column in zip(fitted, table, strict=True) if name != column]

@@ -38,7 +38,7 @@ class EndpointCard(ModelCard):
     MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
     """
 
-    is_elsewhere: ClassVar = True
+    is_remote: ClassVar = True
     has_gradients: ClassVar = False
     source: Literal["endpoint"]
     url: Address = Field(description="`http://` or `https://` address, without credentials")

@@ -185,7 +185,9 @@ class EstimatorCard(TrainableCard):
             opened.estimator,
             opened.frame_columns,
             by_position=self.columns == BY_POSITION,
-            remarks=(f"{versions}: compare its answers with those of then",) if versions else (),
+            remarks=(f"{versions}: check that its predictions have not changed",)
+            if versions
+            else (),
         )
 
     @property
@@ -250,8 +252,8 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
 def _refuse_logits(card: EstimatorCard, path: Path) -> None:
     if card.output:
         raise ModelError(
-            f"model {card.id}: the decision_function of {path} tells no two classes apart: leave "
-            "'output:' out, which makes it a value"
+            f"model {card.id}: the decision_function of {path} has no scores of classes: remove "
+            "'output:' to audit it as a number"
         )
 
 
@@ -383,10 +385,9 @@ def _check_header(path: Path, *, may_unpickle: bool) -> None:
         is_whole = path.suffix in XGBOOST and (start, end) == (b"{", b"}")
     if not is_whole:
         raise ModelError(
-            f"{path} is not a whole file of an estimator that can be opened without running code "
-            "that it brings along; expected .skops, written by skops.io.dump(estimator, path), or "
-            ".json or .ubj, written by XGBoost's save_model(path). A pickle runs whatever it "
-            "brings along, with all your rights, and so does a file of joblib: where you trust it, "
-            "convert it by skops.io.dump(joblib.load(path), 'model.skops'), or add 'unpickle: "
-            "true' to the card"
+            f"{path} is incomplete, or cannot be opened without running code from it; expected "
+            ".skops, written by skops.io.dump(estimator, path), or .json or .ubj, written by "
+            "XGBoost's save_model(path). A pickle or a file of joblib can run any code with your "
+            "rights. If you trust it, convert it with skops.io.dump(joblib.load(path), "
+            "'model.skops'), or add 'unpickle: true' to the card"
         )

@@ -67,14 +67,14 @@ class FunctionCard(ModelCard):
         return json_sha256(digests)
 
     def load(self, device: str) -> Model:
-        """Import the function, or let it be made; it is called with arrays on the CPU."""
+        """Import the function, or call its factory; it is called with arrays on the CPU."""
         function = load_callable(self.function)
         if self.arguments is not None:
             function = function(**self.arguments)
         if not callable(function):
             raise ModelError(
                 f"model {self.id}: {self.function} gave {type(function).__name__}; expected a "
-                "function: leave out 'arguments:' unless it makes one"
+                "function: remove 'arguments:' unless calling it returns a function"
             )
         seed = self.stochastic.seed if self.stochastic else None
         if seed and not _takes_argument(function, seed):

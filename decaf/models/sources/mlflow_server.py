@@ -40,7 +40,7 @@ class MlflowServerCard(ModelCard):
     you trust.
     """
 
-    is_elsewhere: ClassVar = True
+    is_remote: ClassVar = True
     has_gradients: ClassVar = False
     source: Literal["mlflow_server"]
     model: PlacedPath = Field(
@@ -183,7 +183,7 @@ def _start_server(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]
     _end(process)
     raise ModelError(
         f"model {card.id}: MLflow's scoring server did not start with {card.python}: "
-        f"{report.get('problem', f'it ended, or said nothing for {card.start_seconds:g} s')}; the "
+        f"{report.get('problem', f'it ended, or was silent for {card.start_seconds:g} s')}; the "
         "environment needs mlflow 3 and what the model needs (requirements.txt of the model)"
     )
 

@@ -38,11 +38,11 @@ ChosenBy = Annotated[EpochRule, OneOf(EpochRule)]
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that determine a network's inputs, in training as in an audit."""
 RESIZING = {"shorter_side", "interpolation"}
-"""Two more of them, which a digest has where they are not as usual."""
+"""Further such fields, part of a digest only if they differ from their defaults."""
 OPTIONAL_OUTPUT_FIELDS = {"compile_mode", "leave_out"}
-"""Fields that change outputs and no training; a digest has them where they are given."""
+"""Fields that change outputs but no training; part of a digest only if they are set."""
 PUBLISHED = {"input_size", "mean", "std"}
-"""Fields that the library says itself of the weights that it publishes."""
+"""Fields that the library itself states for the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
 """Fields that change outputs, besides the architecture and the file."""
 
@@ -190,7 +190,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return self
 
     def _keeps(self, rule: EpochRule) -> bool:
-        return bool(self.kept_epochs) and {*rule.needed} <= {*self.kept_epochs}
+        return bool(self.kept_epochs) and {*rule.needed_epochs} <= {*self.kept_epochs}
 
     @property
     def origin(self) -> str:
@@ -239,7 +239,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return json_sha256([self._architecture(), self.pretrained, settings])
 
     def _dump_settings(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
-        """Some fields, and those of the others that are not as usual."""
+        """Some fields, and other fields that differ from their defaults."""
         unusual_settings = self.model_dump(mode="json", include=unusual, exclude_defaults=True)
         return self.model_dump(mode="json", include=fields) | unusual_settings
 

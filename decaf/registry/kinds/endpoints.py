@@ -22,7 +22,7 @@ class AskedEndpoint(EndpointCard):
     source: Literal["endpoint"] = "endpoint"
     version: Literal["asked"] = Field("asked", description="the endpoint's own word")
     version_url: str | None = Field(
-        None, description="where the version is asked for with GET; `url` when absent"
+        None, description="address that returns the version to a GET; by default `url`"
     )
 
     def ask(self) -> str:

@@ -48,7 +48,7 @@ class Mlflow(CardRegistry):
         600.0,
         gt=0,
         le=LONGEST_WAIT,
-        description="longest time of all that is asked to list the models, or to bring one; its "
+        description="longest time to list the models, or to download one; its "
         "files have another second for each MB, s",
     )
     write_back: WriteBack | None = Field(
@@ -77,7 +77,7 @@ class Mlflow(CardRegistry):
         return entries
 
     def version_of(self, name: str, version: str) -> Entry | None:
-        """The version as it is listed, or why it cannot be audited."""
+        """Entry of a version, or the reason why it cannot be audited."""
         with closing(self._server()) as server:
             versions = {
                 listed.version: listed for listed in server.versions() if listed.name == name

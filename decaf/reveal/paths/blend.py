@@ -84,7 +84,7 @@ class Blend(RevealPath):
 
     @property
     def start(self) -> BlurredMidpoint:
-        """The state of no information."""
+        """Start without information."""
         return BlurredMidpoint(self.sigma)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:

@@ -18,7 +18,7 @@ from decaf.reveal.gaussian.information import information_scale
 from decaf.reveal.gaussian.reference import GaussianReference, fit_reference
 from decaf.reveal.gaussian.storage import load_reference, save_reference
 from decaf.reveal.path import (
-    OF_NO_STATE,
+    SELECTION_FIELDS,
     Regions,
     Revealed,
     RevealPath,
@@ -154,7 +154,7 @@ class GaussianReveal(RevealPath):
 
     @property
     def start(self) -> GaussianStart:
-        """The state of no information: the reference itself, one draw of it.
+        """Start without information: the reference itself, one draw of it.
 
         Raises DataError when the path has no reference.
         """
@@ -190,7 +190,7 @@ class GaussianReveal(RevealPath):
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """Parts that determine the states, with the grid: moments count, not their file."""
-        names = [field.name for field in fields(self) if field.name not in OF_NO_STATE]
+        names = [field.name for field in fields(self) if field.name not in SELECTION_FIELDS]
         named = {name: getattr(self, name) for name in names}
         if self.reference is None:
             return {**named, "reference": f"fitted to {inputs_digest}"}
@@ -211,14 +211,14 @@ class GaussianReveal(RevealPath):
         """Write the reference file."""
         save_reference(fit_reference(inputs), file)
 
-    def fitted(self, folder: Path, inputs_digest: str) -> "GaussianReveal":
+    def with_fitted_file(self, folder: Path, inputs_digest: str) -> "GaussianReveal":
         """Path with the study's reference if it has none, and with an absolute file otherwise."""
         if isinstance(self.reference, Path) and not self.reference.is_absolute():
             return replace(self, reference=self.reference.absolute())
         file = self.fitted_file(folder, inputs_digest)
         return self if file is None else replace(self, reference=file)
 
-    def measured(self, grid: NDArray[np.float64]) -> dict[str, Any]:
+    def measurements(self, grid: NDArray[np.float64]) -> dict[str, Any]:
         """``information_weights``: one per stage, of the integral over common information.
 
         The scale ends at the last stage below 1, so that two stages have none.

@@ -111,7 +111,7 @@ class Patches(RevealPath):
 
     @property
     def start(self) -> BlurredMidpoint:
-        """The state of no information."""
+        """Start without information."""
         return BlurredMidpoint(self.sigma)
 
     @property

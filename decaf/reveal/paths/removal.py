@@ -51,7 +51,7 @@ class FadeWithout:
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Start and clean (n, …), content (n, 2), regions of :data:`Regions` → (n, …)."""
         words = bits_like(clean, features_of(tuple(clean.shape), self.side, regions))
-        # Bits beyond those of the words are of features that lie nowhere.
+        # Higher bits belong to features without pixels.
         removed = like(words, content[:, 1].view(np.int64).reshape(-1, *[1] * (clean.ndim - 1)))
         t = like(clean, column_of(content[:, 0], clean.ndim))
         return without_features(start, clean, t, like(clean, (words & removed) != 0))
@@ -64,7 +64,7 @@ class FadeWithout:
         content: Words,
         regions: Regions,
     ) -> None:
-        """The same into ``built``."""
+        """Write what ``states`` returns into ``built``."""
         words = features_of(clean.shape, self.side, regions)
         removed = like(words, content[:, 1].reshape(-1, *[1] * (clean.ndim - 1)))
         write_blend(built, start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
@@ -82,11 +82,12 @@ class Removal(RevealPath):
     kind: Literal["removal"] = "removal"
     removes_features: ClassVar[bool] = True
     side: int | None = path_field(
-        None, "features are the cells of a grid of this many a side; those of the data when absent"
+        None,
+        "number of grid cells along each side; without it, the features of the data are removed",
     )
     baseline: Literal["constant", "mean", "blur"] = path_field(
         "constant",
-        "the state of no information: `value`, the model's own mean (zero as a network sees it), "
+        "start without information: `value`, the model's own mean (zero as a network sees it), "
         "or the blurred input",
     )
     value: tuple[float, ...] = path_field(
@@ -146,15 +147,17 @@ class Removal(RevealPath):
         )
         content = np.zeros((*image.shape, 2), np.uint64)
         content[..., 0] = stage_words(grid)[:, None]
-        removed = self._felt(inputs, block.regions)[block.plus] & feature_words(block.feature)
+        removed = self._effective_features(inputs, block.regions)[block.plus] & feature_words(
+            block.feature
+        )
         content[..., 1, 1] = removed[:, None, None]
         content[:, :, grid == 0] = 0
         return Revealed(image, content, no_draw(block, 1, grid.size))
 
-    def _felt(self, inputs: NDArray[Any], regions: Regions) -> NDArray[np.uint64]:
-        """(n_inputs,) features of each input whose removal changes it.
+    def _effective_features(self, inputs: NDArray[Any], regions: Regions) -> NDArray[np.uint64]:
+        """(n_inputs,) bit set of the features of each input whose removal changes it.
 
-        Any feature left out lies nowhere, or only where the input equals the constant baseline.
+        A feature without pixels, or with pixels that all equal the constant baseline, is left out.
         """
         words = features_of(inputs.shape, self.side, regions)
         if isinstance(self.start, Constant):
@@ -181,7 +184,7 @@ def features_of(
             "these inputs have no features that could be removed; give their regions, or set "
             "'side' to remove the cells of a grid"
             if side is None
-            else "these inputs have features of their own; leave 'side' out"
+            else "the data define features of these inputs; leave 'side' out"
         )
     if regions is not None:
         return regions[:, None] if len(shape) > regions.ndim else regions

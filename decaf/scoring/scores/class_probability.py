@@ -33,7 +33,7 @@ class ClassProbability(ClassScore):
 
 
 def checked_probabilities(outputs: Tensor) -> Tensor:
-    """Outputs that lie in [0, 1], or are NaN; raises ModelError naming the range of others."""
+    """Return outputs in [0, 1] or NaN; raise ModelError with the range of any other outputs."""
     strays = outputs[(outputs < -ROUNDING) | (outputs > 1 + ROUNDING)]
     if strays.numel():
         raise ModelError(

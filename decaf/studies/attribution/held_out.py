@@ -1,4 +1,4 @@
-"""Images whose parts are also replaced by means that no path knows: what attributions are held to.
+"""Images whose parts are replaced by operators that no path uses: the benchmark of attributions.
 
 A pair of such an image is the image and the one made of it, of type ``telea__beak``: no path names
 these types, so that they are scored at their two clean inputs alone.
@@ -29,7 +29,7 @@ from decaf.studies.attribution.operators import CODE, Operator, remove_part
 
 
 class Without(NamedTuple):
-    """An image that another one has become without a feature of it."""
+    """An image after an operator removed one of its features."""
 
     removal: Pair
     """The pair of that image with itself."""
@@ -41,7 +41,7 @@ class Without(NamedTuple):
 
 
 def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
-    """Pairs, and those of an image and the one that it has become, which share its mask."""
+    """Add the pairs of each image and its version without a feature; both share the mask."""
     inputs, pairs, masks = list(given.inputs), list(given.pairs), list(given.masks)
     for endpoint in made:
         plus, name = endpoint.removal.plus, f"{endpoint.means}__{endpoint.removal.pair_type}"
@@ -86,7 +86,7 @@ class HeldOut(FeaturedImages, ABC):
         return self
 
     def pair_set(self) -> PairSet:
-        """Images with themselves, then with what each operator makes of them; decodes no image.
+        """Pair images with themselves, then with the result of each operator; decodes no image.
 
         Raises DataError as for any images with features, and MissingPackage without OpenCV.
         """
@@ -125,7 +125,7 @@ class HeldOut(FeaturedImages, ABC):
         return Without(removal, operator, json_sha256(made_of), location, None)
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Read an image as the settings say, or replace a part of it once it is read."""
+        """Read an image by the settings, and replace its part for an operator's result."""
         if image.file is not None:
             return super().read_input(image)
         operator, photo, mask, feature, name = json.loads(image.location)

@@ -35,7 +35,7 @@ def remove_part(operator: Operator, image: Image, part: Region, parts: Region, n
 
 
 def dilate_region(region: Region, pixels: int) -> Region:
-    """(height, width) bool, and what lies up to so many pixels away along both axes.
+    """Dilate a (height, width) bool mask by a number of pixels along both axes.
 
     As many passes of a 3 x 3 square, or a maximum over a square of ``2 pixels + 1`` a side.
 

@@ -15,7 +15,7 @@ from decaf.foundation.digests import json_sha256
 FEWEST, MOST = 2, 8
 """Parts of an image: one has no ranking, and exact Shapley values take eight."""
 RULE = "the last part of a pixel"
-"""By which masks of equal annotations differ from those of other data, in their digests."""
+"""Rule for overlapping parts; it is part of the digest of a mask."""
 
 
 class PartAnnotations(CocoMasks):
@@ -24,7 +24,7 @@ class PartAnnotations(CocoMasks):
     kind: Literal["coco"] = "coco"
     is_disjoint: ClassVar[bool] = True
     has_keys: ClassVar[bool] = False
-    needed: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
+    condition: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
 
     def feature_name(self, category: str, supercategory: str) -> str:
         """``foot`` of the category ``Bird Foot`` in ``Bird``, and of ``Reptile Foot``, too."""

@@ -30,7 +30,7 @@ class BlendFromFactual(RevealPath):
         """The blurred factual input, as the midpoint of it and itself."""
         return BlurredMidpoint(self.sigma, self.radius)
 
-    def behind(self, block: PairBlock) -> NDArray[np.int64]:
+    def start_inputs(self, block: PairBlock) -> NDArray[np.int64]:
         """The factual input alone."""
         return np.stack([block.plus, block.plus], axis=1)
 

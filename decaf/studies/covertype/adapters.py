@@ -47,7 +47,7 @@ class Covertype(Adapter):
     shared_with_recipes: ClassVar = {"table": "so rows of its training may be audited"}
     adapter: Literal["covertype"]
     table: CovertypeTable = Field(
-        description="mapping of `file` and `drawn_per_class`, as that of the models' recipes"
+        description="mapping of `file` and `drawn_per_class`, as in the models' recipes"
     )
     audited_per_class: int | None = Field(
         None,
@@ -114,7 +114,7 @@ class Covertype(Adapter):
 
     @cached_property
     def _inputs(self) -> NDArray[np.float32]:
-        """(4, n, 56) every test row under every query; found once, since it is asked row by row."""
+        """(4, n, 56) every test row under every query; computed once for all reads."""
         features = self.table.part(SPLIT).features
         channels = (np.full((2, len(features)), [[c], [f]]) for c, f in QUERIES.values())
         return np.stack([with_channels(features, Channels(*columns)) for columns in channels])

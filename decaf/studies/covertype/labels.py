@@ -39,7 +39,7 @@ TABULAR = (
 """Fifteen summaries of a model without E, C and F, though Net is E less C; of a baseline, method
 and component."""
 BASELINES = frozenset(feature.partition(".")[0] for feature in TABULAR if "." in feature)
-"""Kinds of baselines that the paper's tables know, by which they know a method's name."""
+"""Kinds of baselines in the paper's tables, which name methods by their kind."""
 REPRESENTATIONS = {
     "decaf_probe": DECAF,
     "strong_tabular": TABULAR,

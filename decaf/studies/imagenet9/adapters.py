@@ -145,7 +145,7 @@ class ImageNet9(Adapter):
         )
 
     def describe(self, pairs: PairSet, pair: Pair) -> str:
-        """The class, and whose background takes the place of its own."""
+        """Class, and the class whose background replaces its own."""
         background = {"same_rand": "a random class", "same_next": "the next class"}[pair.pair_type]
         return f"{CLASSES[pair.class_id]}, background of its own class → of {background}"
 

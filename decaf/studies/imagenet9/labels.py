@@ -49,7 +49,7 @@ class Behaviours(LabelSource):
             )
         return data.foregrounds(pairs)
 
-    def measured(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """The corruptions, and the pairs that decide where they are applied."""
         return {"null_pair_type": NULL_PAIR_TYPE, "corruptions": CORRUPTIONS}
 

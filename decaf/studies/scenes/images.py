@@ -77,7 +77,7 @@ def identity(images: SceneImages) -> str:
 
 
 def remark(images: SceneImages) -> str:
-    """Say of which images results are; errors are those of ``identity``."""
+    """Describe the images of the results; raises the errors of ``identity``."""
     if images == "rendered":
         return "images: decaf's renderer, not 3D Shapes"
     digest = _usable_sha256(images)

@@ -228,7 +228,7 @@ def _with_walls(
 
 
 def _with_share(scenes: Numbers, share: float, count: int) -> Numbers:
-    """The first scenes of which a share has a wall bin that equals the shape, others not."""
+    """First scenes, of which a share has a wall bin that equals the shape."""
     levels = scene_levels(scenes)
     is_equal = (levels[:, _WALL] >= 5) == levels[:, _SHAPE]
     equal = round(share * count)

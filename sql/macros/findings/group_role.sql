@@ -2,11 +2,11 @@
 -- grain: scalar macro
 -- paper: section 3
 -- The largest of E, C and F where it is half of Abs or more; 'mixed' where none is, and
--- 'no reaction' where Abs is below the smallest response that counts. Of equal components evidence
+-- 'no response' where Abs is below the smallest response that counts. Of equal components evidence
 -- comes first, then contradiction.
 CREATE OR REPLACE MACRO group_role(evidence, contradiction, fragility, smallest) AS
     CASE
-        WHEN evidence + contradiction + fragility < smallest THEN 'no reaction'
+        WHEN evidence + contradiction + fragility < smallest THEN 'no response'
         WHEN 2 * greatest(evidence, contradiction, fragility)
             < evidence + contradiction + fragility THEN 'mixed'
         WHEN evidence >= greatest(contradiction, fragility) THEN 'evidence'

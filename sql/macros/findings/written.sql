@@ -9,9 +9,9 @@ CREATE OR REPLACE MACRO written_score(value) AS
         ELSE replace(format('{:,.3f}', value), '-', '−')
     END;
 
--- The response to a pair type by Abs and M: 'age by 0.030 (final scores by 0.061)'.
+-- The response to a pair type by Abs and M: 'age by 0.030 (M 0.061)'.
 CREATE OR REPLACE MACRO written_response(name, abs_response, magnitude) AS
-    format('{} by {} (final scores by {})', name, written_score(abs_response), written_score(magnitude));
+    format('{} by {} (M {})', name, written_score(abs_response), written_score(magnitude));
 
 -- A limit with three decimals, and more if it has more.
 CREATE OR REPLACE MACRO written_limit(value) AS

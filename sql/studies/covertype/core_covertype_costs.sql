@@ -2,7 +2,7 @@
 --   Covertype
 -- grain: one row per study and method with costs
 -- paper: appendix I (measured cost)
--- Seconds are those of a worker that holds the model: loading it is left out for every method.
+-- Seconds are measured in a worker that holds the model; loading the model is left out.
 -- DECAF's begin before its inputs are read and end before its commit; a baseline's begin when its
 -- rows and libraries are there. Both permutations count as one method.
 CREATE OR REPLACE VIEW core_covertype_costs AS

@@ -1,7 +1,7 @@
 -- purpose: training of a study whose checkpoints change the most between wall and shape
 -- grain: one row per study of evidence
 -- paper: section 5, figure 2b (within-model transition)
--- It has the largest range of the vulnerability; ties go by family, shortcut and seed.
+-- It has the largest range of the vulnerability; ties are ordered by family, shortcut and seed.
 CREATE OR REPLACE VIEW core_scene_turning AS
 SELECT
     study,

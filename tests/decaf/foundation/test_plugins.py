@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from decaf.data.adapters.base import Adapter
 from decaf.errors import ConfigError
-from decaf.foundation import strangers
+from decaf.foundation import third_party
 from decaf.foundation.plugins import find, members, name_of
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.plan.resolution import _card
@@ -62,7 +62,7 @@ def folder(tmp_path, monkeypatch):
             sys.modules[name].__file__
         ):
             del sys.modules[name]
-            strangers.fresh_module.__globals__["_imported"].pop(name, None)
+            third_party.fresh_module.__globals__["_imported"].pop(name, None)
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def install(tmp_path, monkeypatch):
         (info / "entry_points.txt").write_text("\n".join(["[decaf.plugins]", *lines]))
         if str(tmp_path / "site") not in sys.path:
             sys.path.append(str(tmp_path / "site"))
-        strangers.installed_entry_points.cache_clear()
+        third_party.installed_entry_points.cache_clear()
 
     yield installed
-    strangers.installed_entry_points.cache_clear()
+    third_party.installed_entry_points.cache_clear()
 
 
 def test_a_class_is_named_by_its_module_beside_the_yaml_file(load):
@@ -175,12 +175,12 @@ def test_a_declared_version_stands_for_the_text(load, folder):
     )
     text = "from typing import ClassVar\n" + numbered + "def answer(x):\n    return x\n"
     (folder / "our_scores.py").write_text(text)
-    code = strangers.code_of(load().score)
+    code = third_party.code_of(load().score)
     (folder / "our_scores.py").write_text(text + "# more\n")
-    assert strangers.code_of(load().score) == code
+    assert third_party.code_of(load().score) == code
     (folder / "our_scores.py").write_text(text.replace("= 3", "= 4"))
-    assert strangers.code_of(load().score) != code
-    assert strangers.code_of(None) == {}
+    assert third_party.code_of(load().score) != code
+    assert third_party.code_of(None) == {}
 
 
 def test_code_of_an_adapter_is_part_of_its_inputs(load, folder):
@@ -283,6 +283,6 @@ def test_the_first_package_of_a_name_on_the_path_counts(install, tmp_path):
     (again / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 0.0\n")
     (again / "entry_points.txt").write_text("[decaf.plugins]\nscore.half = other:Half\n")
     sys.path.append(str(again.parent))
-    strangers.installed_entry_points.cache_clear()
-    (entry,) = strangers.entry_points_by_name("score")["half"]
+    third_party.installed_entry_points.cache_clear()
+    (entry,) = third_party.entry_points_by_name("score")["half"]
     assert (entry.value, entry.dist.version) == ("our_scores:Half", "0.1")

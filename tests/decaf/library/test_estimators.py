@@ -86,7 +86,7 @@ CLASSES = "expected one of 'no', 'yes'"
 @pytest.mark.parametrize(
     ("model", "target", "error", "message"),
     [
-        (Classifier("no", "yes"), None, ResponseError, f"of which class; {CLASSES}"),
+        (Classifier("no", "yes"), None, ResponseError, f"names no class; {CLASSES}"),
         (Classifier("no", "yes"), "maybe", ResponseError, f"'maybe' is no class .*; {CLASSES}"),
         (Classifier("no", "yes"), 1, ResponseError, f"target 1 is no class .*; {CLASSES}"),
         (Classifier("no", "yes"), ["no", "yes", "no"], DataError, r"shape \(3,\); expected \(2,\)"),

@@ -60,7 +60,7 @@ class TestSummary:
         x = np.arange(4.0)[:, None]
         summary = audit(lambda x: x.sum(axis=1), x, x - 3).summary()
         head, *rows = str(summary).splitlines()
-        assert all(value in head for value in ("4 pairs", "4 clusters", "0.02", "95%"))
+        assert all(value in head for value in ("4 pairs", "4 sources", "0.02", "95%"))
         assert rows == [
             "M   endpoint magnitude       3.000  [3.000, 3.000]",
             "E   evidence                 1.500  [1.500, 1.500]",
@@ -98,7 +98,7 @@ class TestQuarantine:
         assert audited.profiles.is_endpoint_active.tolist() == [True, False, False]
         summary = audited.summary()
         assert (summary.evidence.estimate, summary.active_frac.estimate) == (0.25, 0.5)
-        assert str(summary).startswith("3 pairs (1 quarantined) in 2 clusters")
+        assert str(summary).startswith("3 pairs (1 quarantined) of 2 sources")
         assert audited.plot_mean().to_dict()["title"] == "2 pairs: E 0.25, C 0, F 0"
 
     def test_they_have_no_plot(self, audited):
@@ -193,11 +193,11 @@ class TestCards:
             "evidence",
             {"evidence": 0.25, "contradiction": 0.125, "fragility": 0},
         )
-        assert str(card).startswith("turn · blend: Evidence 0.250, final gap +1.000. At t = 0.5")
+        assert str(card).startswith("turn · blend: Evidence 0.250, d +1.000. At t = 0.5")
         lines = unquote(card.csv.partition(",")[2]).splitlines()
         assert lines == ["t,factual,changed", "0,0,0", "0.5,-0.125,0.125", "1,0.5,-0.5"]
         assert audited.at(2).card("turn").role == "fragility"
-        assert audited.at(5).card("turn").title == "No reaction"
+        assert audited.at(5).card("turn").title == "No response"
 
     def test_its_curve_is_that_of_a_report(self, audited):
         page = audited.card(0)._repr_html_()

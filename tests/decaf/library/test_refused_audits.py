@@ -195,7 +195,7 @@ def test_features_that_do_not_fit_are_refused(name):
 
 
 def test_a_score_does_not_say_its_mean():
-    with pytest.raises(ModelError, match="'value'"):
+    with pytest.raises(ModelError, match="'value:'"):
         decaf.audit(total, ROW, path=Removal(baseline="mean"))
 
 

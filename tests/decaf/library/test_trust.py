@@ -9,7 +9,7 @@ from decaf.library.trust import group_role
 
 
 def linear(differences, **options):
-    """Audit a score that goes straight to each final difference."""
+    """Audit a score that goes straight to each endpoint difference."""
     plus = np.array(differences)[:, None]
     return audit(lambda x: x, plus, np.zeros_like(plus), **options)
 
@@ -55,7 +55,7 @@ def test_an_even_number_of_stages_cannot_be_halved():
 
 @pytest.mark.parametrize(("count", "is_said"), [(4, True), (19, True), (20, False)])
 def test_few_clusters_are_said(count, is_said):
-    assert (f"{count} clusters" in str(linear(np.linspace(0.1, 0.5, count)).trust())) is is_said
+    assert (f"{count} sources" in str(linear(np.linspace(0.1, 0.5, count)).trust())) is is_said
 
 
 def test_every_path_has_its_own():
@@ -75,7 +75,7 @@ def test_every_path_has_its_own():
         ((0, 0.125, 0.25), "fragility"),
         ((0.25, 0.25, 0), "evidence"),
         ((0.2, 0.2, 0.2), "mixed"),
-        ((0.004, 0.004, 0), "no reaction"),
+        ((0.004, 0.004, 0), "no response"),
     ],
 )
 def test_the_main_role_of_a_group(means, role):

@@ -19,7 +19,7 @@ def turning_points(*values, **settings):
 
 def test_a_list_is_chosen_in_its_order():
     rule = Listed(rule="listed", epochs=(5, 1, 5))
-    assert (rule.choose(epochs(*range(6))), set(rule.needed)) == ([1, 5], {1, 5})
+    assert (rule.choose(epochs(*range(6))), set(rule.needed_epochs)) == ([1, 5], {1, 5})
 
 
 @pytest.mark.parametrize(

@@ -27,15 +27,15 @@ ROW = DriftRow(**FIELDS, p_value=0.001, p_adjusted=0.01)
     ("gate", "verdict"),
     [
         ({"increase": 0.02}, "fail"),
-        ({"increase": 0.03}, "not enough evidence"),
-        ({"increase": 0.05}, "not enough evidence"),
+        ({"increase": 0.03}, "undecided"),
+        ({"increase": 0.05}, "undecided"),
         ({"increase": 0.09}, "pass"),
         ({"decrease": 0}, "pass"),
         ({"at_most": 0.11}, "fail"),
-        ({"at_most": 0.15}, "not enough evidence"),
+        ({"at_most": 0.15}, "undecided"),
         ({"at_most": 0.2}, "pass"),
         ({"at_least": 0.21}, "fail"),
-        ({"at_least": 0.15}, "not enough evidence"),
+        ({"at_least": 0.15}, "undecided"),
         ({"at_least": 0.12}, "pass"),
     ],
 )
@@ -48,7 +48,7 @@ def test_a_fall_is_a_decrease():
     fallen = ROW._replace(change=-0.06, change_lower=-0.09, change_upper=-0.03)
     gates = [Gate(decrease=0.02), Gate(decrease=0.05), Gate(decrease=0.09), Gate(increase=0)]
     found = [judge({"contradiction": [gate]}, [fallen])[0].verdict for gate in gates]
-    assert found == ["fail", "not enough evidence", "pass", "pass"]
+    assert found == ["fail", "undecided", "pass", "pass"]
 
 
 def test_a_gate_concerns_its_level_and_its_rows():
@@ -57,7 +57,7 @@ def test_a_gate_concerns_its_level_and_its_rows():
     assert len(judge({"contradiction": [gate]}, [*others, ROW])) == 1
     for metric, rows in (("evidence", [ROW]), ("contradiction", others)):
         (judged,) = judge({metric: [gate]}, rows)
-        assert (judged.verdict, judged.reason) == ("not enough evidence", NOTHING)
+        assert (judged.verdict, judged.reason) == ("undecided", NOTHING)
         assert (judged.entry, judged.metric, judged.pair_type) == ("net", metric, "wall")
     band = Gate(at_least=0.5, at_most=0.9, variant="orig")
     clean = ROW._replace(metric="accuracy", pair_type=None, path=None, variant="orig")
@@ -96,7 +96,7 @@ def test_what_has_no_interval_is_not_enough_evidence():
     one = {"change_lower": None, "change_upper": None, "lower_limit": None, "upper_limit": None}
     single = ROW._replace(**one, reason="a single source")
     for judged in judge({"contradiction": [Gate(increase=0.02, at_most=0.3)]}, [single]):
-        assert (judged.verdict, judged.reason) == ("not enough evidence", "a single source")
+        assert (judged.verdict, judged.reason) == ("undecided", "a single source")
 
 
 NUMBER = st.floats(-1, 1)

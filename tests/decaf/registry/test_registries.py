@@ -341,7 +341,7 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
         (
             {"kind": "folder", "root": "x"},
             {"gates": {"contradicton": {"increase": 1}}},
-            "'contradicton' .* 'contradiction'",
+            "'contradicton'.* 'contradiction'",
         ),
         (
             {"kind": "folder", "root": "x"},

@@ -252,21 +252,21 @@ def test_a_path_without_a_reference_reveals_nothing():
 
 def test_a_path_is_fitted_to_all_inputs_of_a_study(inputs, tmp_path):
     path = GaussianReveal()
-    fitted = path.fitted(tmp_path, "0123")
+    fitted = path.with_fitted_file(tmp_path, "0123")
     assert not fitted.reference.exists()
     assert fitted.start.of_pair is False  # planning needs no file
     path.fit([inputs], path.fitted_file(tmp_path, "0123"))
     assert fitted.fitted_file(tmp_path, "0123") is None  # it names its file now
     moments = load_reference(fitted.reference)
     np.testing.assert_allclose(moments.mean.reshape(inputs[0].shape), inputs.mean(axis=0))
-    assert path.fitted(tmp_path, "4567").reference != fitted.reference
+    assert path.with_fitted_file(tmp_path, "4567").reference != fitted.reference
     assert path.identity("0123") != path.identity("4567")
 
 
 def test_a_fitted_path_knows_its_weights_over_common_information():
     reference = reference_of([0, 0], [[5.0, 2.0], [2.0, 2.0]])
     path = GaussianReveal(reference=reference)
-    (weights,) = path.measured(np.array([0, 0.75, 15 / 16, 1])).values()
+    (weights,) = path.measurements(np.array([0, 0.75, 15 / 16, 1])).values()
     # Of equal ratios, alpha is 1 - (1 / 16)^c: the response 1 / (1 - alpha) would grow to 16.
     assert weights[-1] == 0, "the clean input would be infinitely far"
     assert sum(weights) == pytest.approx(1)
@@ -274,12 +274,12 @@ def test_a_fitted_path_knows_its_weights_over_common_information():
     c = np.linspace(0, 1, 51)
     falling = np.clip(1 - (1 - (1 / 16) ** c) / 0.75, 0, None)
     assert weights[0] == pytest.approx(np.trapezoid(falling, c), abs=1e-5)
-    assert path.measured(np.array([0.0, 1.0])) == {}, "no stage lies between"
+    assert path.measurements(np.array([0.0, 1.0])) == {}, "no stage lies between"
 
 
 def test_a_given_reference_is_never_fitted(tmp_path):
     path = GaussianReveal(reference=tmp_path / "mine.safetensors")
-    assert path.fitted(tmp_path, "0123") is path
+    assert path.with_fitted_file(tmp_path, "0123") is path
     with pytest.raises(DataError, match="cannot be read"):
         path.identity("0123")
 

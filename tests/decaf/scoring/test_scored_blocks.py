@@ -8,10 +8,10 @@ from blocks import foregrounds, pixels, whole
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 from decaf.scoring.batches import FixedLimit
-from decaf.scoring.block import Known, score_block, score_together
-from decaf.scoring.known import known_values, states_to_score
+from decaf.scoring.block import StoredScores, score_block, score_together
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder, on_device
+from decaf.scoring.stored_scores import states_to_score, stored_values
 
 GRID = np.array([0, 0.25, 0.5, 1])
 ROWS = 16
@@ -166,9 +166,9 @@ def added(block, inputs, stored, path, clean=None, branches=None):
     columns = np.zeros(block.pair_count, np.int64)
     clean = first.clean if clean is None else clean(first.clean.copy())
     values = first.branches["old"] if branches is None else branches(first.branches["old"].copy())
-    known = known_values(whole_plan, columns, clean, {"old": values})
+    known = stored_values(whole_plan, columns, clean, {"old": values})
     needed = states_to_score(whole_plan, columns, known, ["new"])
-    return scored(block, inputs, {}, Known(known, needed), whole_plan)
+    return scored(block, inputs, {}, StoredScores(known, needed), whole_plan)
 
 
 @pytest.mark.parametrize("stored", [None, ("same_next",)])

@@ -12,7 +12,7 @@ from decaf.evaluation.probes import held_out_probabilities
 from decaf.studies.covertype.labels import DECAF, REPRESENTATIONS, TABULAR, Treatments
 from decaf.studies.covertype.recipes import CovertypeClassifier
 from tasks.units.analyses import probe_predictions
-from tasks.units.judged import LABELS, read_units
+from tasks.units.labelled_cases import LABELS, read_units
 
 
 def card(mechanism, strength, seed):

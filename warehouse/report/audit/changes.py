@@ -18,7 +18,7 @@ from warehouse.report.pair_card import (
     is_of_probability,
     picture,
     picture_characters,
-    smallest_gap,
+    smallest_response,
 )
 
 
@@ -170,7 +170,7 @@ def _side(row: Row, when: str, label: str, run: Row, scale: float) -> Side:
         score_text(value),
         signed_text(delta),
         curve_of(places(row.t, row.shown_t or ()), response, is_active, scale),
-        story(row.t, response, run.epsilon, smallest_gap(run.score, run.epsilon)),
+        story(row.t, response, run.epsilon, smallest_response(run.score, run.epsilon)),
     )
 
 

@@ -115,7 +115,7 @@ class Facts(NamedTuple):
         }
 
     def for_people(self) -> "Facts":
-        """The same facts under the names that people know, in every part.
+        """Facts with display names in every part.
 
         Models have their names in the registry instead of ids, but for the parts that list both;
         pair types and paths have their display names, followed by their own where several share
@@ -216,7 +216,7 @@ def query_of(part: str) -> str:
 def read_facts(
     connection: duckdb.DuckDBPyConnection, study: str, without: Collection[str] = ()
 ) -> Facts:
-    """Read the views of one study, but those of the parts ``without``, which have no rows then.
+    """Read the views of one study; the parts in ``without`` get no rows.
 
     The part ``benchmark_warnings`` adds its rows to the warnings.
 

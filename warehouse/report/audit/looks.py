@@ -12,11 +12,11 @@ from warehouse.report.cells import Cell, Table, with_interval
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
 MOST_PANELS = 12
-"""Rules that are drawn: those that took the most sources."""
+"""Most rules to plot: those that needed the most sources."""
 PANELS_PER_ROW = 3
 WIDTH = "half_width"
-"""Rule that an interval is to be narrow; its limit is a width, and no value."""
-UNDECIDED = "not enough evidence"
+"""Name of the rule on the width of an interval; its limit is a width, not a value."""
+UNDECIDED = "undecided"
 
 
 class Reach(NamedTuple):
@@ -47,12 +47,12 @@ def _reach(row: Row) -> Reach:
         f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())}",
         f"{row.entry} · {row.rule.replace('_', ' ')} {limit_text(row.gate_limit)}",
         round(100 * row.source_count / row.planned_source_count, 2),
-        f"known after {sources} sources" if is_known else f"not known after {sources}",
+        f"decided after {sources} sources" if is_known else f"undecided after {sources}",
     )
 
 
 def stops_title(facts: Facts) -> str:
-    """State how much was not scored: of one model its sources, of several how many stopped."""
+    """Title: unscored sources if one model stopped early, else the number of such models."""
     if len(facts.stops) == 1:
         (stop,) = facts.stops
         unscored_count = count_text(stop.planned_source_count - stop.source_count)
@@ -65,7 +65,7 @@ def stops_title(facts: Facts) -> str:
 
 
 def stops_lead(facts: Facts) -> str:
-    """Say how many answers are known, and how many of them were known before half of the sources.
+    """State how many rules are decided, and how many of them by half of the sources.
 
     Empty where no look was recorded.
     """
@@ -75,7 +75,7 @@ def stops_lead(facts: Facts) -> str:
     if not last:
         return ""
     return (
-        f"{len(known_rows)} of {len(last)} answers are known, {early} of them from half of the "
+        f"{len(known_rows)} of {len(last)} rules are decided, {early} of them from half of the "
         "sources or fewer."
     )
 
@@ -93,7 +93,7 @@ def look_tables(facts: Facts) -> list[Table]:
 
     tables = [
         facts.table("stops", "Models that were not scored to the end"),
-        last.table("looks", "What the last look knew", of=of, found=found_cell),
+        last.table("looks", "Last look at each rule", of=of, found=found_cell),
     ]
     return [table for table in tables if table.rows]
 
@@ -113,7 +113,7 @@ def look_pictures(facts: Facts) -> list[Picture]:
     title = "Bounds of all sources, while more of them are scored"
     hidden_count = len(several) - len(shown)
     note = (
-        f"The {len(shown)} that took most; {hidden_count} more closed sooner or as late."
+        f"The {len(shown)} rules that needed the most sources; {hidden_count} more are not shown."
         if hidden_count
         else ""
     )
@@ -148,5 +148,5 @@ def _panels(rules: dict[tuple[str, ...], Rows], label: str) -> str:
 
 
 def limit_of(row: Row) -> float:
-    """Limit of a gate on the axis; a change has a distance, downwards if it may not fall."""
+    """Limit of a gate as plotted: negative for ``decrease``, because the gate limits a fall."""
     return -row.gate_limit if row.rule == "decrease" else row.gate_limit

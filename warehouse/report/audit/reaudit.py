@@ -18,10 +18,10 @@ ALLOWED = {"increase": "{} is", "decrease": "{} is", "at_most": "at most {} is"}
 BADGES = {
     "fail": ("failed", "✕ Failed"),
     "pass": ("passed", "✓ Passed"),
-    "not enough evidence": ("undecided", "◐ Undecided"),
+    "undecided": ("undecided", "◐ Undecided"),
 }
 NOT_APPLICABLE = ("none", "– Not applicable")
-PAST = {"fail": "failed", "pass": "passed", "not enough evidence": "undecided"}
+PAST = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
 EXPECTED = ("should_matter", "should_not_matter")
 LIMITS = ("lower_95", "upper_95", "safe_limit", "wanted_limit")
 Bar = namedtuple(
@@ -210,7 +210,7 @@ def _actions(row: Row, config: str) -> Iterator[Action]:
     else:
         yield Action(
             "Nothing to accept",
-            "It was asked for by its number: this is no verdict on the version that is followed.",
+            "`--entry` named it by its number: this is no verdict on the followed version.",
             (),
         )
 
@@ -345,8 +345,8 @@ def others_of(facts: Facts, config: str) -> list[Other]:
         words, command = row.problem or f"Nothing changed but: {row.change}.", ""
         if row.entry in accepted:
             words = f"{accepted[row.entry].accepted_by} accepted it: {accepted[row.entry].why}"
-        elif row.verdict == "not enough evidence":
-            words = "A limit lies inside an interval: more sources would tell."
+        elif row.verdict == "undecided":
+            words = "A limit lies inside an interval: more sources would decide it."
             command = f"decaf reaudit {quote(config)} --to-the-end"
         elif row.verdict == "pass":
             words = f"{count_gates(facts, row.entry)}."

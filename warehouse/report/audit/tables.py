@@ -35,7 +35,7 @@ GROUPINGS = {
     "factual": "kind of factual input",
     "counterfactual": "kind of changed input",
 }
-"""What ``out_breakdowns`` divides pairs by in any case, in words; their own groups have names."""
+"""Built-in divisions of pairs in ``out_breakdowns``, in words; groups have their own names."""
 WRITERS = {
     "accuracy": percent_text,
     "active_frac": percent_text,

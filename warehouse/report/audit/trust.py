@@ -46,7 +46,7 @@ def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _doubts_classes(row: Row) -> bool:
-    """True for a warning that scores may be those of other classes: it stands before all others."""
+    """True for a warning that scores may be of the wrong class; the report lists it first."""
     is_guess = row.warning == "remark" and GUESSED in row.detail
     return is_guess or row.warning == "below_chance"
 
@@ -55,9 +55,9 @@ def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
     for entry in facts.entries:
         if entry.state != "audited" and entry.problem:
             yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
-    unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "not enough evidence")
+    unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "undecided")
     for name, count in unsure.items():
-        yield "mind", f"{name}: not enough evidence for {count} rows of its gates."
+        yield "mind", f"{name}: {count} rows of its gates are undecided."
     for row in facts.standing:
         if row.accepted_at is not None:
             who = f"{row.accepted_by} accepted it: {row.why}"
@@ -95,9 +95,7 @@ def _on_sample(rows: Sequence[Row]) -> Mark:
 
 def _on_near_pairs(rows: Sequence[Row]) -> Mark:
     epsilon, largest = rows[0].epsilon, max(row.near_frac for row in rows)
-    words = (
-        f"with a final difference between {limit_text(epsilon / 2)} and {limit_text(2 * epsilon)}"
-    )
+    words = f"with |d| between {limit_text(epsilon / 2)} and {limit_text(2 * epsilon)}"
     doubtful = [row for row in rows if row.near_frac >= NEAR_SHARE]
     if not doubtful:
         return "well", f"At most {percent_text(largest)} of the pairs of a response end {words}."
@@ -124,9 +122,9 @@ def _on_stages(rows: Sequence[Row]) -> Mark:
     doubtful = [row for row in checked if not row.is_converged]
     largest = score_text(max(row.stage_error for row in checked))
     if not doubtful:
-        return "well", f"Every second stage alone moves no mean by more than {largest}."
+        return "well", f"Without every second stage, no mean changes by more than {largest}."
     return "mind", (
-        f"Every second stage alone moves a mean by up to {largest}: more stages could change "
+        f"Without every second stage, a mean changes by up to {largest}: more stages could change "
         f"{_count(doubtful, checked)}."
     )
 
@@ -151,7 +149,7 @@ def _on_repeated_effects(rows: Sequence[Row]) -> Iterator[Mark]:
         yield (
             "mind",
             (
-                f"Each stage shows the final difference or none in {_count(repeated, rows)}: "
+                f"Each stage shows the endpoint difference or none in {_count(repeated, rows)}: "
                 "such a path adds nothing, so read M."
             ),
         )
@@ -160,7 +158,7 @@ def _on_repeated_effects(rows: Sequence[Row]) -> Iterator[Mark]:
 def _on_paths(rows: Sequence[Row]) -> Mark:
     compared = [row for row in rows if row.paths_agree is not None]
     if not compared:
-        return "note", "There is one reveal path; another one could tell otherwise."
+        return "note", "There is one reveal path; another path could give another result."
     doubtful = [row for row in compared if not row.paths_agree]
     if not doubtful:
         return "well", "All paths agree on the main role, and on Abs within a factor of two."

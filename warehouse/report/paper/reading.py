@@ -98,7 +98,7 @@ class PaperTable(NamedTuple):
 
     @property
     def first_lines(self) -> list[Any]:
-        """Its first lines as they are listed: the items of ``lines``, or rows of a long table.
+        """First lines of the table: the items of ``lines``, or rows of a long table.
 
         Of curves these are the lines at either end.
         """
@@ -155,7 +155,7 @@ class DataNote(NamedTuple):
 
 
 class Paper(NamedTuple):
-    """Tables of the paper that a study has; no note where nothing is known of its data."""
+    """Tables of the paper that a study has; ``data`` is None if the data are unknown."""
 
     tables: tuple[PaperTable, ...]
     data: DataNote | None
@@ -166,7 +166,7 @@ class Paper(NamedTuple):
         return next((table.rows for table in self.tables if table.name == name), ())
 
     def is_comparable(self, table: PaperTable) -> bool | None:
-        """True if the paper's values of a table are of such data; None if nothing is known."""
+        """True if the paper's values of a table are of the same data; None if unknown."""
         if table.published == ANY_DATA:
             return True
         if self.data is None:

@@ -60,7 +60,7 @@ class Panel(NamedTuple):
     shows: str
     picture: Path | None
     note: str
-    """What the picture has of it, or why there is none."""
+    """What the picture shows of the paper's figure, or why there is no picture."""
 
 
 class Scoreboard(NamedTuple):

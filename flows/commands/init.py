@@ -37,7 +37,7 @@ def init(
     ],
     folder: Annotated[
         Path | None,
-        typer.Argument(help="new or empty folder; called as the kind if none", metavar="[FOLDER]"),
+        typer.Argument(help="new or empty folder; by default named after KIND", metavar="[FOLDER]"),
     ] = None,
 ) -> None:
     """Write a small study that runs as it is, and name the three places to change for your data."""
@@ -49,7 +49,7 @@ def init(
     with refusals_as(WriteFailed, f"{quote(str(folder))} cannot be written", "choose another"):
         lines = _copy(EXAMPLES / kind, folder, name)
     say(console, f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    say(console, "For your own, change three places:")
+    say(console, "To audit your own data, change these three places:")
     for number, line in enumerate(lines, 1):
         if mark := MARK.search(line):
             say(console, f"  {folder / 'study.yaml'}:{number}  {mark[1]}")

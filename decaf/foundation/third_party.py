@@ -117,7 +117,7 @@ def tag_of(member: type[Placed]) -> str | None:
     return get_args(annotation)[0] if get_origin(annotation) is Literal else None
 
 
-def is_stranger(member: type) -> bool:
+def is_third_party(member: type) -> bool:
     """True if a class does not belong to decaf."""
     return member.__module__.partition(".")[0] != OWN
 
@@ -131,12 +131,12 @@ def configured_name(member: type[Placed]) -> str:
     """Name of a member in a configuration, or ``module:Class`` if no package has it."""
     name, reference = tag_of(member), reference_of(member)
     entries = entry_points_by_name(member.place.name).get(name or "", ())
-    is_named = not is_stranger(member) or any(entry.value == reference for entry in entries)
+    is_named = not is_third_party(member) or any(entry.value == reference for entry in entries)
     return name if name and is_named else reference
 
 
 def code_version(member: type) -> str:
-    """Class and version of a stranger's code, for keys.
+    """Class and version of third-party code, for keys.
 
     The version is the ``code_version`` that the class declares, or else the digest that the file of
     its module had when it was imported.
@@ -147,18 +147,18 @@ def code_version(member: type) -> str:
 
 
 def code_of(*members: Any) -> dict[str, str]:
-    """The part of a key that says by which code of strangers a result was made.
+    """Part of a key that identifies the third-party code that makes a result.
 
     Members are sections of a study; None stands for one that is absent. The part is ``{"plugins":
-    digest}``, and nothing where all are decaf's own: versions of its numbers stand for these.
+    digest}``, or empty if all are decaf's own, whose kinds of units have versions.
     """
     kinds = {type(member) for member in members if member is not None}
-    versions = sorted({code_version(kind) for kind in kinds if is_stranger(kind)})
+    versions = sorted({code_version(kind) for kind in kinds if is_third_party(kind)})
     return {"plugins": json_sha256(versions)} if versions else {}
 
 
 def _cause(error: BaseException) -> str:
-    """The error, and the line of the stranger's file that raised it."""
+    """The error, and the line of the third-party file that raised it."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     at = "" if where.filename.startswith("<frozen") else f" ({where.filename}:{where.lineno})"
     return f"{type(error).__name__}: {error}{at}"

@@ -1,4 +1,4 @@
-"""Scores that are stored already, and that scoring a block for another path need not repeat.
+"""Reuse stored scores of clean inputs and starts when a block is scored for another path.
 
 Clean inputs and starts belong to many paths. Where their scores are stored, only the states between
 them go through the model.
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from decaf.scoring.planner import StatePlan
 
 
-def known_values(
+def stored_values(
     plan: StatePlan,
     columns: NDArray[np.int64],
     clean: NDArray[np.float64],
     branches: Mapping[str, NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """(n_states, n_columns) values of the states that stored scores tell; NaN where they tell none.
+    """(n_states, n_columns) stored scores of the states; NaN for states without.
 
-    A path that mixes scores (the context channel) stores no scores of states, and tells nothing.
+    A path that mixes scores (the context channel) stores no scores of states.
 
     The plan is that of all paths, stored ones included; ``columns`` (n_pairs,) says which column is
     the score of a pair. ``clean`` has (n_inputs, n_columns) values of the clean inputs of the
@@ -46,7 +46,7 @@ def states_to_score(
     values: NDArray[np.float64],
     paths: Iterable[str],
 ) -> NDArray[np.bool_]:
-    """(n_states,) states that the paths need and that :func:`known_values` has no values of."""
+    """(n_states,) states that the paths need and that :func:`stored_values` has no values of."""
     needed = np.zeros(plan.state_count, bool)
     for path in paths:
         index = plan.index[path]

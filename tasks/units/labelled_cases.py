@@ -1,4 +1,4 @@
-"""Read the labelled units of analyses from the warehouse: sources, or whole models."""
+"""Read the labelled cases of analyses from the warehouse: sources, or whole models."""
 
 import duckdb
 import numpy as np
@@ -22,7 +22,7 @@ def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str,
 
 
 def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
-    """Sources that take part in the benchmark, which are complete."""
+    """Read the labelled sources without missing results."""
     units = _columns(
         connection,
         "SELECT * FROM query_table($units) WHERE study = $study AND reason IS NULL "
