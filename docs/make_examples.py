@@ -3,11 +3,14 @@
     python docs/make_examples.py
 
 The texts beside them are written by hand. Pictures and networks are those of the demo's scenes,
-smaller; the signals are made up. ``decaf init`` makes the table and its pipeline itself.
+smaller; the signals are made up. Write the version of scikit-learn that saves the pipeline into
+``FITTED_WITH`` of ``flows/commands/init.py``.
 """
 
 import csv
+import runpy
 import shutil
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +36,8 @@ def main() -> None:
     shutil.copy(pictures / "pairs.csv", FOLDER / "registry" / "pairs.csv")
     shutil.copytree(pictures / "images", FOLDER / "registry" / "images", dirs_exist_ok=True)
     _write_labelled(FOLDER / "image_features" / "images")
+    with chdir(FOLDER / "table_pairs"):
+        runpy.run_path("fit.py")
     versions = FOLDER / "registry" / "models" / "small_cnn"
     _train(0.5, versions / "1" / "model.safetensors")
     _train(0.99, versions / "2" / "model.safetensors")

@@ -4,10 +4,8 @@ import re
 import runpy
 import shlex
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import chdir, contextmanager
-from importlib.abc import MetaPathFinder
+from contextlib import chdir
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
@@ -23,9 +21,9 @@ EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
 MARK = re.compile(r"# \(\d\) (.*)")
 """Comment of a line to change for other data; its text says what to write."""
 FIT = "fit.py"
-"""File of an example that makes the table and the estimator, as the installed packages save it."""
-UNUSED = ("dask", "torch")
-"""Packages that scikit-learn adapts to and an example does not use."""
+"""File of an example that makes its table and its estimator."""
+FITTED_WITH = "1.9.1"
+"""Version of scikit-learn that saved the estimators of examples; another one fits them again."""
 
 
 def init(
@@ -71,31 +69,9 @@ def _copy(example: Path, folder: Path, name: str) -> list[str]:
         text = (example / "study.yaml").read_text(encoding="utf-8")
         text = text.replace(f'study: "{example.name}"', f'study: "{name}"')
         (draft / "study.yaml").write_text(text, encoding="utf-8")
-        if (draft / FIT).exists():
-            with chdir(draft), _hide(UNUSED):
+        if (draft / FIT).exists() and version("scikit-learn") != FITTED_WITH:
+            with chdir(draft):
                 runpy.run_path(FIT)
         for path in draft.iterdir():
             path.rename(folder / path.name)
     return text.splitlines()
-
-
-@contextmanager
-def _hide(packages: tuple[str, ...]) -> Iterator[None]:
-    """Let imports of packages fail.
-
-    skops imports all of scikit-learn, whose adapters import torch: half of the time of ``fit.py``.
-    """
-
-    class Refusal(MetaPathFinder):
-        """Finds none of these packages."""
-
-        def find_spec(self, name: str, *_: object) -> None:
-            if name.partition(".")[0] in packages:
-                raise ModuleNotFoundError(f"{name} is hidden", name=name)
-
-    refusal = Refusal()
-    sys.meta_path.insert(0, refusal)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(refusal)

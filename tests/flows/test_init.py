@@ -16,7 +16,7 @@ from decaf.data.class_ids import NO_LABELS
 from decaf.errors import BadInput, WriteFailed
 from decaf.models.estimators.files import saved_version
 from decaf.plan.study import load_study
-from flows.commands.init import EXAMPLES, MARK, init
+from flows.commands.init import EXAMPLES, FITTED_WITH, MARK, init
 
 KINDS = sorted(path.name for path in EXAMPLES.iterdir())
 PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"
@@ -99,7 +99,15 @@ def test_what_is_written_is_the_example_under_its_own_name(kind, decaf, tmp_path
     assert "cd 'My photos (2)'" in told
 
 
-def test_the_installed_packages_fit_and_save_the_pipeline(tmp_path, monkeypatch):
+def test_the_locked_version_saved_the_pipeline():
+    locked = Path("requirements.lock").read_text()
+    assert f"scikit-learn=={FITTED_WITH}\n" in locked
+    assert saved_version(EXAMPLES / "table_pairs" / "pipeline.skops") == FITTED_WITH
+
+
+@pytest.mark.parametrize("fitted_with", [FITTED_WITH, "0.1"])
+def test_the_pipeline_is_one_of_the_installed_version(tmp_path, monkeypatch, fitted_with):
+    monkeypatch.setattr("flows.commands.init.FITTED_WITH", fitted_with)
     monkeypatch.chdir(tmp_path)
     init("table_pairs")
     monkeypatch.chdir("table_pairs")

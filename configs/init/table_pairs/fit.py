@@ -1,7 +1,9 @@
 """Make up 510 applicants for a loan, fit a pipeline on 500 of them and keep the other ten.
 
-`decaf init` has run this file, so the pipeline is one of your version of scikit-learn.
+`decaf init` runs this file where scikit-learn is not the version that saved the pipeline.
 """
+
+from zipfile import ZIP_DEFLATED
 
 import numpy as np
 import pandas as pd
@@ -34,4 +36,4 @@ columns = make_column_transformer(
 )
 pipeline = make_pipeline(columns, LogisticRegression())
 pipeline.fit(others[["age", "income", "job", "owner"]], others["granted"])
-skops.io.dump(pipeline, "pipeline.skops")
+skops.io.dump(pipeline, "pipeline.skops", compression=ZIP_DEFLATED)
