@@ -47,7 +47,7 @@ SELECT
         || if(len(ways) > 0, ' on path ' || path_name, '')
         || written_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
-        || '; M ' || written_score(endpoint_magnitude)
+        || '; the final scores differ by ' || written_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
         || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')

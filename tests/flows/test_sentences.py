@@ -7,7 +7,7 @@ from tasks.terminal import Terminal
 
 FINDING = (
     "small_cnn: Reacts to wall hue: this change moves the score by 0.788 (now 95 %: 0.735 to "
-    "0.833), 100 % evidence; M 0.941."
+    "0.833), 100 % evidence; the final scores differ by 0.941 (M)."
 )
 
 
