@@ -32,7 +32,7 @@ ROWS = 12
 
 
 class Place(NamedTuple):
-    """Where a name stands: side of the point, and offset of the name's near end, px."""
+    """Place of a name: side of the point, and offset of the name's near end, px."""
 
     side: str
     dx: int
