@@ -281,7 +281,7 @@ def test_the_decision_of_no_classes_is_no_logit(tmp_path):
         output="logits",
         trusted=["sklearn.tree._tree.Tree"],
     )
-    with pytest.raises(ModelError, match="leave 'output:' out"):
+    with pytest.raises(ModelError, match="remove 'output:'"):
         card.load("cpu")
 
 

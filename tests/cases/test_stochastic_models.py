@@ -85,7 +85,7 @@ def test_another_path_keeps_the_queries_of_the_clean_inputs(study_of, tmp_path):
 def test_the_number_of_queries_and_the_seeds_belong_to_the_key(study_of):
     cards = drawing("seeded"), drawing("seeded", repeats=2), drawing("seeded", repeats=3)
     cards += (drawing("seeded", repeats=2, seed="seed"),)
-    keys = [{unit.key for unit in planned(study_of(card)).units} for card in cards]
+    keys = [{unit.key for unit in planned(study_of(card)).work.units} for card in cards]
     for number, own in enumerate(keys):
         for others in keys[:number]:
             assert own.isdisjoint(others)

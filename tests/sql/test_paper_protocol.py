@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from random_audit import MODELS, model_draws, near, rows_of
+from random_audit import MODELS, by_cell, model_draws, near, rows_of
 from resampling import bootstrap_ratio, bootstrap_spearman
-from test_comparisons import means_on_paths
 
 KINDS = {
     "shuffle": ("patches", {"ranking": "random"}),
@@ -27,6 +26,19 @@ def audit(audit):
     where = {"study": "s", "run_id": "r"}
     rows["stg_models"] = [where | {"model_id": model} for model in MODELS]
     return rows
+
+
+def means_on_paths(audit, row):
+    """Models that were scored on both paths, and their means there."""
+    models = ["m0"] if row["pair_type"] == "solo" else MODELS
+    cells = by_cell(audit, "stg_profiles")
+    return [
+        [
+            np.mean([each[row["metric"]] for each in cells[model, row["pair_type"], row[side]]])
+            for model in models
+        ]
+        for side in ("path_a", "path_b")
+    ]
 
 
 def check(row, reference):

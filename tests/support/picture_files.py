@@ -132,8 +132,8 @@ HEADERS = {
 
 BODIES = {
     "sheer": (saved(with_alpha(RGB, SHEER), "PNG"), "transparent pixels; flatten it"),
-    "sheer grey": (saved(with_alpha(L, SHEER), "PNG"), "are transparent"),
-    "sheer palette": (saved(PALETTE, "PNG", **ONE_COLOUR_SEEN_THROUGH), "are transparent"),
+    "sheer grey": (saved(with_alpha(L, SHEER), "PNG"), "transparent pixels"),
+    "sheer palette": (saved(PALETTE, "PNG", **ONE_COLOUR_SEEN_THROUGH), "transparent pixels"),
     "cut JPEG": (JPEG[: len(JPEG) // 2], "truncated"),
     "cut TIFF": (saved(RGB, "TIFF")[:-2000], CUT),
     "cut GIF": (saved(PALETTE, "GIF")[:1200], "truncated"),

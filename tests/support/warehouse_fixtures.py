@@ -62,10 +62,10 @@ def charts_drawn_once():
 
     drawn, draw = {}, vl_convert.vegalite_to_svg
 
-    def draw_once(specification):
-        content = json.dumps(specification, sort_keys=True)
+    def draw_once(specification, **options):
+        content = json.dumps([specification, options], sort_keys=True)
         if content not in drawn:
-            drawn[content] = draw(specification)
+            drawn[content] = draw(specification, **options)
         return drawn[content]
 
     with pytest.MonkeyPatch.context() as patch:

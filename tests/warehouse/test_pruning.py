@@ -27,7 +27,6 @@ SIDE_BY_SIDE = {
     "out_history",
     "out_shown_pairs",
     "out_trust",
-    "out_warnings",
 }
 """Views that set a model, or its units, among others: they read all, whichever is asked for."""
 

@@ -140,7 +140,7 @@ def test_the_uniform_reference_is_one_noise_as_the_network_sees_it():
     ],
 )
 def test_a_function_does_not_say_its_mean(method):
-    with pytest.raises(ModelError, match="'value'"):
+    with pytest.raises(ModelError, match="'value:'"):
         maps(method)
 
 
