@@ -89,6 +89,25 @@ def ends_at_the_clean_inputs(trial: Trial) -> None:
             )
 
 
+def treats_both_inputs_alike(trial: Trial) -> None:
+    """Exchanging the inputs of a pair exchanges its branches, where both make up the start."""
+    for tiny in _accepted_pairs(trial):
+        block, path = tiny.block, tiny.path
+        exchanged = replace(block, plus=block.minus, minus=block.plus)
+        behind = [np.sort(path.start_inputs(side), axis=1) for side in (block, exchanged)]
+        if block.feature.any() or not path.has_common_start or not np.array_equal(*behind):
+            continue
+        plan = plan_states(exchanged, tiny.inputs, {NAME: path}, GRID)
+        turned = tiny._replace(block=exchanged, plan=plan)
+        _require_near(
+            tiny,
+            turned.all_states[plan.index[NAME][..., ::-1]],
+            tiny.all_states[tiny.plan.index[NAME]],
+            "states differ by {:.2g} when the two inputs of a pair change places; reveal() has to "
+            "show both at the same pace, with the same masks and draws",
+        )
+
+
 def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
     """States that are shared between pairs and stages equal those made one by one."""
     for tiny in _accepted_pairs(trial):

@@ -318,6 +318,10 @@ class ByPath(dict[str, Part], Tabular):
         """The tables of all paths, whose column ``path`` tells them apart."""
         return stack_columns(self.values())
 
+    def __str__(self) -> str:
+        """Return the text of every path below its name."""
+        return "\n\n".join(f"{name}\n{part}" for name, part in self.items())
+
     def _repr_html_(self) -> str:
         parts = (f"<h4>{escape(name)}</h4>{part._repr_html_()}" for name, part in self.items())
         return "".join(parts)

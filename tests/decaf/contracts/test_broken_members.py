@@ -242,6 +242,13 @@ def too_early(self, block, inputs, grid):
     return Rise.reveal(self, block, inputs, grid * 0.5)
 
 
+def at_two_paces(self, block, inputs, grid):
+    factual, other = (Rise.reveal(self, block, inputs, pace) for pace in (grid, grid**2))
+    content = factual.content.copy()
+    content[..., 1, :] = other.content[..., 1, :]
+    return factual._replace(content=content)
+
+
 def too_late(self, block, inputs, grid):
     return Rise.reveal(self, block, inputs, 0.5 + grid * 0.5)
 
@@ -320,6 +327,7 @@ BROKEN = {
         changed(Pairs, describe=lambda *_: 3),
         changed(Pairs, describe=lambda *_: next(WORDS)),
     ],
+    "treats_both_inputs_alike": [changed(Rise, reveal=at_two_paces)],
     "is_planned_as_it_is_made_one_by_one": [
         changed(Rise, start=OneSided()),
         changed(Rise, rule=OfTheBatch()),
