@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.pair_block import PairBlock
-from decaf.data.pixel_ranges import ValueRange, pixel_scale
+from decaf.data.pixel_ranges import CHANNELS, ValueRange, pixel_scale
 from decaf.errors import DataError
 from decaf.foundation.arrays import (
     Array,
@@ -77,7 +77,9 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
 
 
 def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
-    """Remark on 8-bit images, which are scaled, and on other pixels, which are not; else empty.
+    """Remark on 8-bit images, which are scaled, on other pixels, which are not, and on channels.
+
+    Empty without a remark.
 
     Raises DataError for values that are no array.
     """
@@ -92,6 +94,13 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
         return (
             f"{words} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
             f"give {name} / np.float32(255), else floats as the score expects them"
+        )
+    if array.ndim == 4 and _has_channels_last(array) and array.shape[3] in CHANNELS:
+        _, channels, height, width = array.shape
+        return (
+            f"{name} has shape {tuple(array.shape)}: paths and score get images of {channels} "
+            f"channels and {height} x {width} pixels; if the channels are last, give "
+            f"{name}.transpose(0, 3, 1, 2), or {name}.permute(0, 3, 1, 2) of a tensor"
         )
     numbers = to_numpy(array) if kind == "uint16" else array  # of which torch has no minimum
     value_range = ValueRange(float(numbers.min()), float(numbers.max()))

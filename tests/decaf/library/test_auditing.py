@@ -221,6 +221,13 @@ def test_8_bit_images_become_float32_between_0_and_1(of):
     np.testing.assert_allclose(audited.q_minus[0, 0, -1], 1 / 3, rtol=1e-6)
 
 
+@pytest.mark.parametrize("of", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_floats_with_the_channels_last_are_remarked_on(of):
+    plus = np.random.default_rng(0).random((1, 5, 4, 3), np.float32)
+    with pytest.warns(DataWarning, match="5 channels and 4 x 3 pixels"):
+        audit(lambda x: x.mean((1, 2, 3)), of(plus), of(plus / 3))
+
+
 def test_whole_numbers_in_rows_become_float64():
     score = Counting(lambda x: x.sum(axis=1))
     assert audit(score, [[3, 0]], [[0, 0]]).profiles.evidence.tolist() == [1.5]
