@@ -94,8 +94,11 @@ def treats_both_inputs_alike(trial: Trial) -> None:
     for tiny in _accepted_pairs(trial):
         block, path = tiny.block, tiny.path
         exchanged = replace(block, plus=block.minus, minus=block.plus)
-        behind = [np.sort(path.start_inputs(side), axis=1) for side in (block, exchanged)]
-        if block.feature.any() or not path.has_common_start or not np.array_equal(*behind):
+        behind, behind_exchanged = (
+            np.sort(path.start_inputs(side), axis=1) for side in (block, exchanged)
+        )
+        is_one_sided = not np.array_equal(behind, behind_exchanged)
+        if block.feature.any() or not path.has_common_start or is_one_sided:
             continue
         plan = plan_states(exchanged, tiny.inputs, {NAME: path}, GRID)
         turned = tiny._replace(block=exchanged, plan=plan)

@@ -163,6 +163,12 @@ class PairSet:
         return columns if self.has_labels else [*columns, "no labels"]
 
     @cached_property
+    def scored_digest(self) -> str:
+        """Digest of pairs and weights: runs with equal ones have comparable means."""
+        weights = self.pairs.weights
+        return json_sha256([self.digest, weights.tolist()]) if (weights != 1).any() else self.digest
+
+    @cached_property
     def analysed_digest(self) -> str:
         """Digest of pairs and :attr:`unscored_properties`; equals :attr:`digest` without them."""
         return (

@@ -44,7 +44,7 @@ from flows.commands.display import (
     table_of,
 )
 from flows.commands.options import open_warehouse
-from flows.commands.remarks import remark_results
+from flows.commands.remarks import remark_results, remark_unapplied_limits
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -347,7 +347,10 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
     console.print(table)
     _say_reasons(console, summary["entries"])
     with connect_whole(store, study.study) as connection:
-        remarks = remark_results(connection, study.study)
+        remarks = [
+            *remark_results(connection, study.study),
+            *remark_unapplied_limits(connection, study.study),
+        ]
     for remark in remarks:
         say(console, remark)
     for verdict in verdicts.select_unaccepted(summary["standing"]):

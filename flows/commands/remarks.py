@@ -35,6 +35,20 @@ def remark_results(connection: duckdb.DuckDBPyConnection, study: str) -> list[st
     ]
 
 
+def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on limits of gates on a change that do not apply although a version came before."""
+    rows = connection.sql(
+        "SELECT entry, version, count(*), reason FROM out_verdicts WHERE study = $study "
+        "AND verdict = 'not applicable' AND reason NOT LIKE '%version before it%' "
+        "GROUP BY ALL ORDER BY ALL",
+        params={"study": study},
+    ).fetchall()
+    return [
+        f"{entry} {version}: {number_of(count, 'limit')} on a change not applied: {reason}"
+        for entry, version, count, reason in rows
+    ]
+
+
 def remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
     """Remark on models of the current run that were not scored to the end."""
     ((count, least, most, planned, undecided),) = connection.execute(

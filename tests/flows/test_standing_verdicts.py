@@ -117,7 +117,9 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     third = reaudit("3")
     passed = "UTC (no version has passed since 2"
     refused(third, "net@champion 3 failed evidence", passed, code=1)
-    assert third.stdout.index("net@champion 3 failed its gates:") < third.stdout.index("Drift,")
+    assert third.stdout.index("net@champion 3 failed its gates:") < third.stdout.index(
+        "Changes since"
+    )
     query = "SELECT against, version_before, change > 0.02 FROM out_drift "
     query += "WHERE metric = 'evidence' AND pair_type = 'wall_hue'"
     assert fetched(warehouse, query) == [("last_passed", "1", True), ("previous", "2", False)]

@@ -42,7 +42,7 @@ SELECT
         WHEN run_before.run_id IS NULL THEN 'there is no version before it'
         WHEN run.score <> run_before.score THEN 'the score is another'
         WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
-        WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
+        WHEN run.scored_digest <> run_before.scored_digest THEN 'the pairs are others'
     END AS reason
 FROM entries AS entry
 CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)

@@ -13,6 +13,8 @@ MOST_NAMES = 3
 """Models that one sentence names."""
 NEAR_SHARE = 0.1
 """Share of pairs near the threshold from which a sentence warns, as in ``out_doubts``."""
+NO_VERSION = "version before it"
+"""Words of the reasons of a gate without an earlier version."""
 Mark = tuple[str, str]
 
 
@@ -58,12 +60,24 @@ def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
     unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "undecided")
     for name, count in unsure.items():
         yield "mind", f"{name}: {count} rows of its gates are undecided."
+    for (name, reason), count in Counter(unapplied_limits(facts)).items():
+        yield "mind", f"{name}: limits on a change not applied: {count}, because {reason}."
     for row in facts.standing:
         if row.accepted_at is not None:
             who = f"{row.accepted_by} accepted it: {row.why}"
             yield "mind", f"{row.entry} {row.version} failed its gates, and {who}"
     if any(row.verdict == "pass" for row in facts.entries) and not (facts.standing or unsure):
         yield "well", "Every gate that applies passed."
+
+
+def unapplied_limits(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield entry and reason of each limit on a change that had no comparison.
+
+    Entries without an earlier version are left out.
+    """
+    for row in facts.verdicts:
+        if row.verdict == "not applicable" and row.reason and NO_VERSION not in row.reason:
+            yield row.entry, row.reason
 
 
 def _trust_in_responses(facts: Facts) -> Iterator[Mark]:

@@ -9,7 +9,7 @@ from decaf.foundation.number_text import score_text
 from decaf.registry.messages import place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
-from warehouse.report.audit.trust import trust_sentences
+from warehouse.report.audit.trust import trust_sentences, unapplied_limits
 from warehouse.report.audit.verdict_rows import (
     MOST_BARS,
     Finding,
@@ -144,6 +144,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 def _changes(facts: Facts) -> Iterator[str]:
     changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
+    unapplied = dict(unapplied_limits(facts))
     early = {facts.ids.get(row.model_id, row.model_id) for row in facts.stops}
     for entry in changed[:MOST]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
@@ -163,6 +164,8 @@ def _changes(facts: Facts) -> Iterator[str]:
         ]
         more = f" and {len(moves) - len(moved)} more" if len(moves) > len(moved) else ""
         still = "; nothing moved by more than chance" if entry.version_before else ""
+        if entry.entry in unapplied:
+            still = f"; not compared, because {unapplied[entry.entry]}"
         outcome = f"; {', '.join(moved)}{more}" if moved else still
         if entry.model_id in early:
             outcome = "; it was scored no further than its gates needed"
