@@ -46,7 +46,8 @@ def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
             yield (
                 f"column {quote(column.name)} has {len(column.categories):,} categories, each of "
                 f"them one of the {columns.width:,} values of a row; if it is a date, an id or "
-                f"free text, {remedy}, or make it a number or a few groups"
+                f"free text, make it a number or a few groups before training, or, if the model "
+                f"does not use it, {remedy}"
             )
 
 

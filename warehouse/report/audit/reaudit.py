@@ -105,7 +105,7 @@ def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
             count_gates(facts, row.entry),
             tuple(_describe_failures(facts, row.entry)),
             tuple(_facts_of(facts, row)),
-            tuple(_actions(row, config)),
+            tuple(_actions(row, config, can_score_more=bool(facts.stops))),
         )
         for row in stands
     )
@@ -178,7 +178,7 @@ def _facts_of(facts: Facts, row: Row) -> Iterator[tuple[str, str]]:
     yield "Alerts delivered", f"{row.alert_count or 0:,}"
 
 
-def _actions(row: Row, config: str) -> Iterator[Action]:
+def _actions(row: Row, config: str, *, can_score_more: bool) -> Iterator[Action]:
     file = quote(config)
     if row.is_followed and row.version_passed:
         yield Action(
@@ -189,10 +189,11 @@ def _actions(row: Row, config: str) -> Iterator[Action]:
         )
         yield Action(
             "Look closer",
-            "Compare both versions pair by pair, or score all sources.",
+            "Compare both versions pair by pair"
+            + (", or score all sources." if can_score_more else "."),
             (
                 f"decaf report {file} --against {quote(row.version_passed)}",
-                f"decaf reaudit {file} --to-the-end",
+                *([f"decaf reaudit {file} --to-the-end"] if can_score_more else []),
             ),
         )
     else:
@@ -227,7 +228,13 @@ def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
     expect: dict[str, str] = {
         row.display_name: row.expect for row in facts.names if row.kind == "pair_type"
     }
-    types = list(dict.fromkeys(bar.pair_type for bar in bars[names[-1]]))[:2]
+    failed = {
+        row.pair_type
+        for row in facts.verdicts
+        if row.entry == standing.entry and row.verdict == "fail"
+    }
+    types = dict.fromkeys(bar.pair_type for bar in bars[names[-1]])
+    types = sorted(types, key=lambda pair_type: pair_type not in failed)[:2]
     findings = tuple(
         Finding(
             f"version {name}",
@@ -347,7 +354,7 @@ def others_of(facts: Facts, config: str) -> list[Other]:
             words = f"{accepted[row.entry].accepted_by} accepted it: {accepted[row.entry].why}"
         elif row.verdict == "undecided":
             words = "A limit lies inside an interval: more sources would decide it."
-            command = f"decaf reaudit {quote(config)} --to-the-end"
+            command = f"decaf reaudit {quote(config)} --to-the-end" if facts.stops else ""
         elif row.verdict == "pass":
             words = f"{count_gates(facts, row.entry)}."
         elif row.state == "audited" and not row.problem:
