@@ -188,6 +188,11 @@ def _on_control(rows: Sequence[Row]) -> Mark:
     compared = [row for row in rows if row.reacts_to_any_change is not None]
     if not compared:
         return "mind", "Too few sources have a control change for a comparison with it."
+    if all(row.control_response == 0 for row in compared):
+        return "mind", (
+            "The control change never moves the score, as a column that the model does not read: "
+            "a comparison with it shows nothing."
+        )
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
         return "well", "No response is one to any change: each exceeds that to the control change."
