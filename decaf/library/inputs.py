@@ -95,23 +95,28 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
             f"{words} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
             f"give {name} / np.float32(255), else floats as the score expects them"
         )
-    if array.ndim == 4 and _has_channels_last(array) and array.shape[3] in CHANNELS:
-        _, channels, height, width = array.shape
-        return (
-            f"{name} has shape {tuple(array.shape)}: paths and score get images of {channels} "
-            f"channels and {height} x {width} pixels; if the channels are last, give "
-            f"{name}.transpose(0, 3, 1, 2), or {name}.permute(0, 3, 1, 2) of a tensor"
-        )
     numbers = to_numpy(array) if kind == "uint16" else array  # of which torch has no minimum
     value_range = ValueRange(float(numbers.min()), float(numbers.max()))
     scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), value_range)
     if scale is None:
-        return ""
+        return _remark_on_channels(array, name)
     grey = f" ({name}[:, None], for grey images)" if array.ndim == GREY_AXES else ""
     return (
         f"{words} the numbers as they are, from {value_range.low:g} to "
         f"{value_range.high:g}, and they look like pixels; if it expects [0, 1], give {name} / "
         f"np.float32({scale}){grey}, else go on"
+    )
+
+
+def _remark_on_channels(array: Array, name: str) -> str:
+    """Remark on images that seem to have their channels last; else empty."""
+    if array.ndim != 4 or not _has_channels_last(array) or array.shape[3] not in CHANNELS:
+        return ""
+    _, channels, height, width = array.shape
+    return (
+        f"{name} has shape {tuple(array.shape)}: paths and score get images of {channels} "
+        f"channels and {height} x {width} pixels; if the channels are last, give "
+        f"{name}.transpose(0, 3, 1, 2), or {name}.permute(0, 3, 1, 2) of a tensor"
     )
 
 
