@@ -79,6 +79,6 @@ def test_a_timed_scorer_knows_its_largest_call():
     timed = TimedScorer(lambda rows: rows[:, None] * 2.0)
     for count in (1, 5, 5, 3):
         assert timed(np.arange(count)).shape == (count, 1)
-    assert timed.largest == timed.calls[2]
+    assert timed.largest == min(timed.calls[1:3], key=lambda call: call.seconds)
     assert timed.largest.rows == 5
     assert timed.largest.seconds > 0
