@@ -16,6 +16,8 @@ FOUND_AND_ALLOWED = {
     "at_least": ("", "at least "),
 }
 """Words before the finding of a rule, and before its limit."""
+NO_VERSION = "version before it"
+"""Words that every reason of a gate without an earlier version has (``entry_versions``)."""
 CARD = "application/vnd.microsoft.card.adaptive"
 CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 

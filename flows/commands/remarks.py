@@ -4,6 +4,7 @@ import duckdb
 
 from decaf.errors import number_of
 from decaf.foundation.number_text import limit_text, score_text
+from decaf.registry.messages import NO_VERSION
 
 STOP_REASONS = {
     "converged": "converged",
@@ -39,9 +40,9 @@ def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -
     """Remark on limits of gates on a change that do not apply although a version came before."""
     rows = connection.sql(
         "SELECT entry, version, count(*), reason FROM out_verdicts WHERE study = $study "
-        "AND verdict = 'not applicable' AND reason NOT LIKE '%version before it%' "
+        "AND verdict = 'not applicable' AND NOT contains(reason, $no_version) "
         "GROUP BY ALL ORDER BY ALL",
-        params={"study": study},
+        params={"study": study, "no_version": NO_VERSION},
     ).fetchall()
     return [
         f"{entry} {version}: {number_of(count, 'limit')} on a change not applied: {reason}"

@@ -242,22 +242,19 @@ def too_early(self, block, inputs, grid):
     return Rise.reveal(self, block, inputs, grid * 0.5)
 
 
-def at_two_paces(self, block, inputs, grid):
-    factual, other = (Rise.reveal(self, block, inputs, pace) for pace in (grid, grid**2))
-    content = factual.content.copy()
-    content[..., 1, :] = other.content[..., 1, :]
-    return factual._replace(content=content)
-
-
 def too_late(self, block, inputs, grid):
     return Rise.reveal(self, block, inputs, 0.5 + grid * 0.5)
 
 
-def by_position(self, block, inputs, grid):
-    revealed = Rise.reveal(self, block, inputs, grid)
-    content = revealed.content.copy().view(np.float64)
-    content[:, :, 1:-1] /= np.arange(1, block.pair_count + 1).reshape(-1, 1, 1, 1, 1)
-    return revealed._replace(content=content.view(np.uint64))
+def with_paces(axis):
+    """A path whose pace differs along an axis of (pairs, repetitions, stages, branches, words)."""
+
+    def reveal(self, block, inputs, grid):
+        revealed = Rise.reveal(self, block, inputs, grid)
+        share = revealed.content.view(np.float64)
+        return revealed._replace(content=(share ** (1 + np.indices(share.shape)[axis])).view("u8"))
+
+    return changed(Rise, reveal=reveal)
 
 
 SAME = Input("a", "a", "one", ""), Input("b", "b", "one", "")
@@ -327,7 +324,7 @@ BROKEN = {
         changed(Pairs, describe=lambda *_: 3),
         changed(Pairs, describe=lambda *_: next(WORDS)),
     ],
-    "treats_both_inputs_alike": [changed(Rise, reveal=at_two_paces)],
+    "treats_both_inputs_alike": [with_paces(3)],
     "is_planned_as_it_is_made_one_by_one": [
         changed(Rise, start=OneSided()),
         changed(Rise, rule=OfTheBatch()),
@@ -336,7 +333,7 @@ BROKEN = {
     "writes_what_it_returns": [changed(Rise, rule=OfItsOwn())],
     "ends_at_the_clean_inputs": [changed(Rise, reveal=too_early)],
     "starts_without_information": [changed(Rise, reveal=too_late)],
-    "knows_a_pair_whatever_the_block": [changed(Rise, reveal=by_position)],
+    "knows_a_pair_whatever_the_block": [with_paces(0)],
     "takes_some_kind_of_pairs": [changed(Rise, reveal=refuse)],
     "gives_one_row_of_float64_each": [scored(torch.Tensor.float), changed(Sum, values=refuse)],
     "scores_a_row_by_itself": [scored(lambda outputs: outputs.double() - outputs.mean())],

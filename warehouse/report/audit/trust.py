@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from decaf.data.class_ids import GUESSED
 from decaf.foundation.number_text import limit_text, percent_text, score_text
+from decaf.registry.messages import NO_VERSION
 from warehouse.report.audit.facts import Facts, Row
 
 MOST = 8
@@ -13,8 +14,6 @@ MOST_NAMES = 3
 """Models that one sentence names."""
 NEAR_SHARE = 0.1
 """Share of pairs near the threshold from which a sentence warns, as in ``out_doubts``."""
-NO_VERSION = "version before it"
-"""Words of the reasons of a gate without an earlier version."""
 Mark = tuple[str, str]
 
 
