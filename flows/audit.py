@@ -11,22 +11,26 @@ from tasks.models_under_audit import ConfiguredModels, ModelsUnderAudit
 from tasks.plan import AuditPlan
 from tasks.prefect import audit_steps as steps
 from tasks.step import error_of
+from warehouse.report.audit.facts import Facts
 
 
-def audit(plan: AuditPlan) -> None:
+def audit(plan: AuditPlan) -> Facts:
     """Compute the missing units of a study; the same command resumes it.
 
     Writes the input file, checkpoints, the warehouse and the report. Committed results stay. If a
     model fails, the others are still audited and reported, and the next run tries it again. Raises
-    ModelsFailed at the end if some models failed, and their common error if all failed.
+    ModelsFailed at the end if some models failed, and their common error if all failed. Returns the
+    numbers that commands print.
     """
     models = ConfiguredModels()
     plan = audit_models(plan, models)
     failure = models.failure(plan)
-    if failure is None or isinstance(failure, ModelsFailed):
-        steps.report(plan.store, plan.study)
+    if failure is not None and not isinstance(failure, ModelsFailed):
+        raise failure
+    facts = steps.report(plan.store, plan.study)
     if failure is not None:
         raise failure
+    return facts
 
 
 def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:

@@ -20,8 +20,9 @@ from decaf.foundation.number_text import (
     score_text,
     signed_text,
 )
+from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
-from flows.commands.remarks import remark_refinements, remark_results, remark_stops
+from flows.commands.remarks import remark_refinements, remark_stops, remark_warnings
 from flows.commands.sizes import say_sizes, say_stages
 from flows.commands.terminal import say, say_sentence, warn
 from tasks.attribution_rows import count_rows_left
@@ -37,6 +38,7 @@ from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import connect_whole, query_readable_files
 from warehouse.query.views import query
+from warehouse.report.audit.facts import Facts
 from warehouse.storage import Storage
 
 EXAMPLE = (
@@ -52,35 +54,26 @@ MANY_SMALL_FILES = 200
 """Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
 
-def results(console: Console, store: Storage, study: Study) -> None:
+def results(console: Console, store: Storage, study: Study, facts: Facts) -> None:
     """Print means per model, remarks, a verdict per model, a query to try and the report's file."""
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(
-            "SELECT model_id, pair_type, path, pair_count, active_frac, endpoint_delta, evidence, "
-            "contradiction, fragility, abs_response FROM out_model_profiles WHERE study = $study "
-            "ORDER BY pair_type, path, position",
-            params={"study": study.study},
-        ).fetchall()
-        verdicts, hidden_count = _verdicts_of(connection, study)
-        remarks = [
-            *remark_results(connection, study.study),
-            *remark_stops(connection, study.study),
-            *remark_refinements(connection, study.study),
-        ]
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
-    for (pair_type, path), response_rows in groupby(rows, lambda row: row[1:3]):
+    for place, rows in groupby(facts.profiles, lambda row: (row.pair_type, row.path)):
         table.add_section()
-        title = ", ".join(study.names.get(name, name) for name in (pair_type, path))
+        title = ", ".join(study.names.get(name, name) for name in place)
         table.add_row(Text(title, style="bold"))
-        for model, _, _, count, active, d, *scores in response_rows:
-            means = (signed_text(d), *map(score_text, scores))
-            name = study.names.get(model, model)
-            table.add_row(name, count_text(count), percent_text(active), *means)
+        for row in rows:
+            components = (row.evidence, row.contradiction, row.fragility, row.abs_response)
+            means = (signed_text(row.endpoint_delta), *map(score_text, components))
+            name = study.names.get(row.model_id, row.model_id)
+            table.add_row(name, count_text(row.pair_count), percent_text(row.active_frac), *means)
     console.print(table)
-    for sentence in (*remarks, *verdicts):
+    remarks = remark_warnings(facts.warnings) + remark_stops(facts.stops)
+    if list_rules(study.paths, study.stages):
+        remarks += _remark_refinements(store, study)
+    for sentence in (*remarks, *_verdicts_of(facts, study)):
         say_sentence(console, sentence)
-    if hidden_count:
+    if (hidden_count := len(facts.findings) - MOST_VERDICTS) > 0:
         query_text = FINDINGS.format(study=study.study)
         say(console, f'and {number_of(hidden_count, "model")} more: decaf sql "{query_text}"')
     console.print("Ask further, for example:")
@@ -89,17 +82,18 @@ def results(console: Console, store: Storage, study: Study) -> None:
         say(console, f"Report: {study.report_file}")
 
 
-def _verdicts_of(connection: duckdb.DuckDBPyConnection, study: Study) -> tuple[list[str], int]:
-    """Decision, if any, and finding of each model, the worst first; and the models left out."""
-    rows = connection.sql(
-        "SELECT model_id, decision, sentence FROM out_findings WHERE study = $study",
-        params={"study": study.study},
-    ).fetchall()
-    sentences = [
-        f"{study.names.get(model_id, model_id)}: {f'{decision}. ' if decision else ''}{sentence}"
-        for model_id, decision, sentence in rows[:MOST_VERDICTS]
+def _remark_refinements(store: Storage, study: Study) -> list[str]:
+    with connect_whole(store, study.study) as connection:
+        return remark_refinements(connection, study.study)
+
+
+def _verdicts_of(facts: Facts, study: Study) -> list[str]:
+    """Decision, if any, and finding of each printed model, the worst first."""
+    return [
+        f"{study.names.get(row.model_id, row.model_id)}: "
+        f"{f'{row.decision}. ' if row.decision else ''}{row.sentence}"
+        for row in facts.findings[:MOST_VERDICTS]
     ]
-    return sentences, len(rows) - len(sentences)
 
 
 def query_command(study: Study, query: str) -> str:

@@ -44,7 +44,7 @@ from flows.commands.display import (
     table_of,
 )
 from flows.commands.options import open_warehouse
-from flows.commands.remarks import remark_results, remark_unapplied_limits
+from flows.commands.remarks import remark_unapplied_limits, remark_warnings
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -59,6 +59,7 @@ from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
+from warehouse.report.audit.facts import rows_of
 from warehouse.storage import Storage
 
 MOST_DRIFT = 10
@@ -348,7 +349,7 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
     _say_reasons(console, summary["entries"])
     with connect_whole(store, study.study) as connection:
         remarks = [
-            *remark_results(connection, study.study),
+            *remark_warnings(rows_of(connection, "warnings", study.study)),
             *remark_unapplied_limits(connection, study.study),
         ]
     for remark in remarks:

@@ -1,5 +1,8 @@
 """Remarks on the results of a run, for the terminal."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import duckdb
 
 from decaf.errors import number_of
@@ -14,26 +17,19 @@ STOP_REASONS = {
 """Words for the reasons of ``out_refinements``."""
 
 
-def remark_chance(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on models of the current run whose accuracy is that of a guess."""
-    rows = connection.sql(
-        "SELECT model_id, detail FROM core_chance_warnings WHERE study = $study ORDER BY ALL",
-        params={"study": study},
-    ).fetchall()
-    return [f"{model_id}: {detail}" for model_id, detail in rows]
+def remark_warnings(warnings: Iterable[Any]) -> list[str]:
+    """Remark on accuracy at chance and on quarantined trajectories.
 
-
-def remark_results(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on accuracy at chance and on quarantined trajectories of the current run."""
-    rows = connection.sql(
-        "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
-        "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
-        params={"study": study},
-    ).fetchall()
-    return remark_chance(connection, study) + [
-        f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite"
-        for model_id, count in rows
-    ]
+    ``warnings`` are rows of ``out_warnings``.
+    """
+    remarks = []
+    for row in warnings:
+        if row.warning == "below_chance":
+            remarks.append(f"{row.model_id}: {row.detail}")
+        elif row.warning == "quarantined":
+            trajectories = f"{row.affected_count:,} of its trajectories"
+            remarks.append(f"{row.model_id}: {trajectories} quarantined: a score was not finite")
+    return remarks
 
 
 def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
@@ -50,19 +46,20 @@ def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -
     ]
 
 
-def remark_stops(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark on models of the current run that were not scored to the end."""
-    ((count, least, most, planned, undecided),) = connection.execute(
-        "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
-        "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
-        {"study": study},
-    ).fetchall()
-    if not count:
+def remark_stops(stops: Sequence[Any]) -> list[str]:
+    """Remark on models that were not scored to the end.
+
+    ``stops`` are rows of the report's query of that name.
+    """
+    if not stops:
         return []
+    counts = [row.source_count for row in stops]
+    least, most, planned = min(counts), max(counts), max(row.planned_source_count for row in stops)
+    undecided = sum(row.outcome != "decided" for row in stops)
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     undecided_text = f", {undecided} of them before a decision" if undecided else ""
     return [
-        f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} sources"
+        f"{number_of(len(stops), 'model')} stopped early, after {span} of {planned:,} sources"
         f"{undecided_text}; --to-the-end scores the rest"
     ]
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
-from decaf.plan.study import load_study
+from decaf.plan.study import Study, load_study
 from flows.commands import display
 from flows.commands.reaudits import refuse_registry
 from flows.launch import launch
@@ -18,6 +18,9 @@ from tasks.pictures import are_stored
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
 from tasks.verify import refuse_quarantined
+from warehouse.query.damage import connect_whole
+from warehouse.report.audit.facts import Facts, read_printed
+from warehouse.storage import Storage
 
 
 def run(
@@ -48,30 +51,40 @@ def run(
         if force:
             announce(record_forced(plan))
         if plan.is_done:
-            _show_finished(console, plan)
+            facts = _show_finished(console, plan)
         else:
             if plan.needs_workers:
                 fork_server.begin(plan.configuration.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
+            returned: list[Facts] = []
             try:
                 from flows.audit import audit  # which imports Dask
 
-                launch(audit, config, plan)
+                launch(audit, config, plan, conclude=returned.append)
             except ModelsFailed:
-                display.results(console, store, study)
+                display.results(console, store, study, _read_again(store, study))
                 raise
-    display.results(console, store, study)
+            (facts,) = returned
+    display.results(console, store, study, facts)
 
 
-def _show_finished(console: Console, plan: AuditPlan) -> None:
+def _read_again(store: Storage, study: Study) -> Facts:
+    with connect_whole(store, study.study) as connection:
+        return read_printed(connection, study.study)
+
+
+def _show_finished(console: Console, plan: AuditPlan) -> Facts:
     refuse_quarantined(plan.store, plan.study, plan.work.units)
     report = plan.study.report_file
-    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
+    if plan.is_current and are_stored(plan) and (report is None or report.exists()):
+        facts = _read_again(plan.store, plan.study)
+    else:
         from tasks.publish import show_again  # which imports charts
 
-        show_again(plan)
+        facts = show_again(plan)
     count = len(plan.work.units)
     console.print(
         f"nothing to do: all {count} units of study {plan.study.study} are committed "
         f"(run {plan.run_id[:12]}); no forward pass was made"
     )
+    return facts

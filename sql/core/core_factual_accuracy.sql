@@ -8,12 +8,12 @@ WITH counts AS (
     SELECT
         study,
         model_id,
-        avg(is_correct::INTEGER) AS accuracy, -- NULL without labels, or without classes
-        count(*) AS image_count,
-        any_value(len(class_scores)) AS class_count,
+        sum(correct_count) / sum(answer_count) AS accuracy, -- NULL without labels, or without classes
+        sum(image_count)::BIGINT AS image_count,
+        any_value(class_count) AS class_count,
         count(DISTINCT class_id) AS label_count,
-        binomial_limits(sum(is_correct::INTEGER), count(is_correct)) AS limits
-    FROM core_predictions
+        binomial_limits(sum(correct_count), sum(answer_count)) AS limits
+    FROM core_accuracy_counts
     WHERE is_factual
     GROUP BY study, model_id
 )

@@ -6,9 +6,9 @@ SELECT
     study,
     model_id,
     variant,
-    count(*) AS image_count,
-    avg(is_correct::INTEGER) AS accuracy,
-    avg(true_class_score) AS mean_true_class_score
-FROM core_predictions
+    sum(image_count)::BIGINT AS image_count,
+    sum(correct_count) / sum(answer_count) AS accuracy, -- NULL without labels
+    sum(score_sum) / sum(score_count) AS mean_true_class_score
+FROM core_accuracy_counts
 GROUP BY study, model_id, variant
 ORDER BY study, model_id, variant;

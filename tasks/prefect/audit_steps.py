@@ -26,6 +26,7 @@ from tasks.refining import refine_stages
 from tasks.step import error_of, step
 from tasks.trial import TriedModels, try_models
 from tasks.verify import too_many_quarantined, verify
+from warehouse.report.audit.facts import Facts
 from warehouse.storage import Storage
 
 store = step(store_pairs, name="store")
@@ -161,6 +162,11 @@ def check(plan: AuditPlan) -> None:
 
 
 @step
-def report(store: Storage, study: Study, config: str = "CONFIG") -> None:
-    """Write the report file, if the study has one, and the artifacts for Prefect's page."""
-    leave_artifacts(store, study.study, publish(store, study, config))
+def report(store: Storage, study: Study, config: str = "CONFIG") -> Facts:
+    """Write the report file, if the study has one, and the artifacts for Prefect's page.
+
+    Returns the numbers that commands print.
+    """
+    facts = publish(store, study, config)
+    leave_artifacts(store, study.study, study.report_file)
+    return facts

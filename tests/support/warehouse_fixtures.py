@@ -80,8 +80,8 @@ def report(charts_drawn_once, tmp_path):
 
     def written(connection):
         ((study,),) = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
-        page = write_report(connection, study, tmp_path / "r.html", has_paper=True)
-        return Reader(page.read_text())
+        write_report(connection, study, tmp_path / "r.html", has_paper=True)
+        return Reader((tmp_path / "r.html").read_text())
 
     return written
 

@@ -19,7 +19,8 @@ def six(tmp_path_factory):
     audit = six_models()
     with open_stub(audit) as connection:
         path = tmp_path_factory.mktemp("six") / "r.html"
-        return write_report(connection, audit.study, path, has_paper=True).read_text()
+        write_report(connection, audit.study, path, has_paper=True)
+    return path.read_text()
 
 
 def test_digests_are_shortened():
@@ -276,7 +277,7 @@ def test_an_unknown_study_is_named_with_the_nearest(stub, tmp_path):
 def test_the_file_is_replaced_whole(stub, tmp_path):
     target = tmp_path / "deep" / "r.html"
     connection = stub(Audit())
-    assert write_report(connection, "demo", target) == target
+    write_report(connection, "demo", target)
     target.write_text("old")
     write_report(connection, "demo", target)
     text = target.read_text()

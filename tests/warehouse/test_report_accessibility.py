@@ -33,9 +33,11 @@ def pages(tmp_path_factory):
         fill_changed(connection, six.study)
         rows = breakdown("resnet18.tv_in1k", "fish", (0.5, 0.25, 0.125, 0.875), study=six.study)
         insert(connection, "out_breakdowns", rows)
-        failed = write_report(connection, six.study, folder / "failed.html", has_paper=True)
+        failed = folder / "failed.html"
+        write_report(connection, six.study, failed, has_paper=True)
     with open_stub(many) as connection:
-        registry = write_report(connection, many.study, folder / "many.html")
+        registry = folder / "many.html"
+        write_report(connection, many.study, registry)
     with catalog.connect(scenes_warehouse(folder / "w")) as runs:
         earlier = read_side(runs, STUDY, "w", run_named(runs, STUDY, "ear"))
         now = read_side(runs, STUDY, "w")

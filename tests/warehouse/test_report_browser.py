@@ -25,7 +25,8 @@ def reports(tmp_path_factory) -> dict[str, Path]:
     for name, audit in AUDITS.items():
         with open_stub(audit) as connection:
             file = folder / f"{name}.html"
-            written[name] = write_report(connection, audit.study, file, has_paper=True)
+            write_report(connection, audit.study, file, has_paper=True)
+            written[name] = file
     return written
 
 

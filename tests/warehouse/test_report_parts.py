@@ -89,9 +89,8 @@ def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
     connection = stub(Audit())
 
     def sections(chosen):
-        reader = Reader(
-            write_report(connection, "demo", tmp_path / "r", sections=chosen).read_text()
-        )
+        write_report(connection, "demo", tmp_path / "r", sections=chosen)
+        reader = Reader((tmp_path / "r").read_text())
         folded = reader.page.count('<details class="section">')
         return [name for name in reader.ids if name in get_args(Section)], folded
 

@@ -43,11 +43,11 @@ def test_report_of_a_run_under_way(tmp_path):
     models = [{"model_id": model} for model in MODELS]
     commit_run(root, STUDY, run, units, models, [{"path": path, "t": GRID} for path in PATHS])
     with catalog.connect(root) as connection:
-        text = write_report(connection, STUDY, tmp_path / "r.html").read_text()
+        write_report(connection, STUDY, tmp_path / "r.html")
         expected = connection.sql(
             "SELECT model_id, abs_response FROM out_model_profiles"
         ).fetchall()
-    reader = Reader(text)
+    reader = Reader((tmp_path / "r.html").read_text())
     rows = [row for row in reader.rows if row[0] in MODELS and len(row) == 9]
     assert {row[-1] for row in rows} == {"4"}
     shown = sorted((row[0], row[4].partition(" [")[0]) for row in rows)

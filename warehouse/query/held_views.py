@@ -18,6 +18,8 @@ HELD = (
     "core_display_names",
     "core_score_noise",
     "out_score_noise",
+    "core_accuracy_counts",
+    "out_accuracy",
     "core_factual_accuracy",
     "core_chance_warnings",
     "core_repeated_effects",

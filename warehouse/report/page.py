@@ -50,8 +50,8 @@ def write_report(
     has_paper: bool = False,
     sections: Sequence[str] | None = None,
     config: str = "CONFIG",
-) -> Path:
-    """Write the report of a study's newest run, finished or not.
+) -> Facts:
+    """Write the report of a study's newest run, finished or not; returns the numbers that it read.
 
     Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
     them. A page that would exceed ``MAX_BYTES`` has fewer pictures of pairs, then its first models
@@ -81,7 +81,8 @@ def write_report(
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
         page = render(facts, paper, shown, 0, sections, config)
-    return templates.write(target, "report", page)
+    templates.write(target, "report", page)
+    return facts
 
 
 def render(

@@ -25,6 +25,9 @@ COMPONENTS = ("evidence", "contradiction", "fragility")
 REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history", "versions")
 """Parts that only a study with a registry has."""
 
+PRINTED = {"progress", "profiles", "findings", "warnings", "stops"}
+"""Parts that commands print."""
+
 Row = Any
 """A row of a query: a named tuple of its columns."""
 Rows = tuple[Row, ...]
@@ -230,6 +233,11 @@ def read_facts(
     if "benchmark_warnings" not in without:
         facts["warnings"] += rows_of(connection, "benchmark_warnings", study)
     return Facts(**facts | {"progress": facts["progress"][0]})
+
+
+def read_printed(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
+    """Read the parts in ``PRINTED`` alone; the others get no rows."""
+    return read_facts(connection, study, set(Facts._fields) - PRINTED)
 
 
 def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
