@@ -25,6 +25,8 @@ COMPONENTS = ("evidence", "contradiction", "fragility")
 REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history", "versions")
 """Parts that only a study with a registry has."""
 
+OF_TWO_PATHS = ("path_ratios", "rank_transfer")
+"""Parts that only a study with several paths has."""
 PRINTED = {"progress", "profiles", "findings", "warnings", "stops"}
 """Parts that commands print."""
 
@@ -228,7 +230,11 @@ def read_facts(
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
     with hold_views(connection, study):
         for part in Facts._fields[len(facts) :]:
-            has_rows = part not in without and (part not in REGISTRY or facts["entries"])
+            has_rows = part not in without
+            if part in REGISTRY:
+                has_rows &= bool(facts["entries"])
+            elif part in OF_TWO_PATHS:
+                has_rows &= sum(row.kind == "path" for row in facts["names"]) > 1
             facts[part] = rows_of(connection, part, study) if has_rows else ()
     if "benchmark_warnings" not in without:
         facts["warnings"] += rows_of(connection, "benchmark_warnings", study)
