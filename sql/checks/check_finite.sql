@@ -1,13 +1,14 @@
 -- purpose: every stored score and every component is a finite number
 -- grain: one row per trajectory, profile, prediction or measurement that holds another
 -- A sum is finite where all its terms are; only rows without one are looked at number by number.
-WITH suspects AS (
+WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
+suspects AS (
     SELECT
         study,
         model_id,
         concat_ws('/', 'trajectory', pair_id, path, repetition) AS key,
         t || q_plus || q_minus AS numbers
-    FROM core_trajectories
+    FROM stg_trajectories SEMI JOIN units USING (study, model_id, unit_key)
     WHERE (
         isfinite(list_sum(t) + list_sum(q_plus) + list_sum(q_minus))
         AND list_count(t) + list_count(q_plus) + list_count(q_minus)
@@ -22,14 +23,14 @@ WITH suspects AS (
             epsilon, endpoint_delta, endpoint_magnitude, evidence, contradiction, fragility,
             abs_response, net_response, opposed_mass, coalesce(sign_flip_frac, 0)
         ]
-    FROM core_profiles
+    FROM stg_profiles SEMI JOIN units USING (study, model_id, unit_key)
     WHERE isfinite(
         epsilon + endpoint_delta + endpoint_magnitude + evidence + contradiction + fragility
         + abs_response + net_response + opposed_mass + coalesce(sign_flip_frac, 0)
     ) IS NOT TRUE
     UNION ALL
     SELECT study, model_id, concat_ws('/', 'prediction', image_id), class_scores
-    FROM core_predictions
+    FROM stg_predictions SEMI JOIN units USING (study, model_id, unit_key)
     WHERE (isfinite(list_sum(class_scores)) AND list_count(class_scores) = len(class_scores))
         IS NOT TRUE
     UNION ALL

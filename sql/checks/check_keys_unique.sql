@@ -5,8 +5,9 @@ WITH digests AS NOT MATERIALIZED (
     SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest FROM (
         -- Without unit_key: two units of one run must not hold the same pair.
         SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
-        FROM core_trajectories
-        UNION ALL SELECT 'profiles', study, model_id, pair_id, path, repetition FROM core_profiles
+        FROM stg_trajectories SEMI JOIN core_run_units USING (study, model_id, unit_key)
+        UNION ALL SELECT 'profiles', study, model_id, pair_id, path, repetition
+        FROM stg_profiles SEMI JOIN core_run_units USING (study, model_id, unit_key)
     )
 ),
 keys AS (
