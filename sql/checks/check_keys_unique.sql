@@ -54,8 +54,7 @@ keys AS (
     FROM stg_shown_pairs
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
     UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR] FROM stg_gate_verdicts
-    UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry, accepted_at::VARCHAR]
-    FROM stg_acceptances
+    UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry, accepted_at::VARCHAR] FROM stg_acceptances
     UNION ALL SELECT 'alerts', study, NULL, [delivery, entry, kind] FROM stg_alerts
 )
 SELECT 'check_keys_unique' AS check_name, * FROM repeated_keys('keys');

@@ -7,9 +7,9 @@
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH answers AS (
-    SELECT pair.study, model_id, pair_id, is_correct
+    SELECT pair.study, model_id, pair_id, predicted_class = class_id AS is_correct
     FROM core_pairs AS pair
-    JOIN core_predictions AS plus ON plus.study = pair.study AND image_id = plus_image
+    JOIN core_first_predictions AS plus ON plus.study = pair.study AND image_id = plus_image
 ),
 entries AS (
     SELECT
