@@ -44,10 +44,11 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     responses = _with_display_names(
         [bar for bar in bars_of_study if bar["model_id"] in ids], display_names
     )
-    headings = headings_of(names, responses)
+    shown_models = _with_display_names(models, display_names)
+    headings = headings_of(names, responses, shown_models)
     findings = tuple(
         verdict_row(row, responses, headings, "" if row.model_id == model_id else model_id)
-        for row, model_id in zip(_with_display_names(models, display_names), ids, strict=True)
+        for row, model_id in zip(shown_models, ids, strict=True)
     )
     bars = [bar for finding in findings for bar in finding.responses if bar]
     score = next(row["score"] for row in snapshot.ask_query("contents") if row["study"] == study)

@@ -35,6 +35,16 @@ def test_a_misspelt_key(study, write, fresh_decaf, tmp_path):
     assert not (tmp_path / "warehouse").exists()
 
 
+def test_a_table_that_is_missing_leaves_no_warehouse(study, write, fresh_decaf, tmp_path):
+    study["data"] = {
+        "adapter": "image_pairs",
+        "pairs": str(tmp_path / "none.csv"),
+        "classes": [0, 1],
+    }
+    refused(fresh_decaf("run", write(study)), "none.csv")
+    assert not (tmp_path / "warehouse").exists()
+
+
 def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_server, tmp_path):
     study["models"][1]["architecture"] = study["models"][0]["architecture"]
     done = decaf("run", write(study), **prefect_server)

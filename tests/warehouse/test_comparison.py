@@ -9,6 +9,7 @@ from scenes_warehouse import EARLIER, EPSILON, MODELS, STUDY, scenes_warehouse
 
 from decaf.errors import UnknownName
 from warehouse.query import catalog
+from warehouse.report.audit.verdict_rows import select_drawn
 from warehouse.report.both_runs import draw_both_runs
 from warehouse.report.comparison import (
     Change,
@@ -167,6 +168,11 @@ def test_bars_of_both_runs_have_the_larger_path_and_no_control():
     assert (wall.row.evidence, wall.row.abs_response, wall.row.upper_95) == (0.75, 0.75, 0.875)
     assert (shape.path, shape.others, shape.row.abs_response) == ("", (), 0.5)
     assert (both.scale, both.has_paths, both.model_count) == (1.0, True, 1)
+
+
+def test_the_pair_type_of_a_finding_has_a_bar():
+    assert select_drawn(["a", "b", "c", "d", "e"], ["e", "none", "e"]) == ["a", "b", "e"]
+    assert select_drawn(["a", "b"], []) == ["a", "b"]
 
 
 def test_several_runs_stand_side_by_side(here, tmp_path):

@@ -154,16 +154,22 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
     assert measured == [0, [], True], "the next card peeps out"
 
 
-def test_a_pair_type_that_breaks_its_limit_is_shown_first(stub):
+def test_pairs_of_a_failed_limit_then_of_a_finding_are_shown_first(stub):
     connection = stub(Audit(models=MODELS, pair_types=("floor", "wall"), paths=("blend",)))
     shown = [replace(one, pair_type=name) for name in ("floor", "wall") for one in SHOWN]
     insert(connection, "out_shown_pairs", [one.row("demo") for one in shown])
     facts = read_facts(connection, "demo")
-    assert {card.row.pair_type for card in pairs.single_pairs(facts)} == {"floor"}
-    failed = SimpleNamespace(pair_type="wall", verdict="failed", response=0.1)
-    passed = SimpleNamespace(pair_type="floor", verdict="passed", response=0.3)
-    facts = facts._replace(limits=(passed, failed))
-    assert {card.row.pair_type for card in pairs.single_pairs(facts)} == {"wall"}
+    finding = facts.findings[0]._replace(pair_type="wall")
+
+    def first(findings, limits):
+        cards = pairs.single_pairs(facts._replace(findings=findings, limits=limits))
+        return {card.row.pair_type for card in cards}
+
+    passed = SimpleNamespace(pair_type="wall", verdict="passed", response=0.3)
+    failed = SimpleNamespace(pair_type="floor", verdict="failed", response=0.1)
+    assert first((), ()) == {"floor"}
+    assert first((finding,), ()) == {"wall"}
+    assert first((finding,), (passed, failed)) == {"floor"}
 
 
 def test_pictures_are_left_out_before_the_page_grows(audited):

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from warehouse.report.audit.facts import COMPONENTS, Row, Rows
 from warehouse.report.audit.verdict_rows import (
-    MOST_BARS,
     Finding,
     Heading,
     Response,
     bar_of,
     scale_of,
+    select_drawn,
 )
 
 MOST = 8
@@ -44,13 +44,14 @@ def draw_both_runs(
     expect: Mapping[str, str],
     names: Mapping[str, str],
     score: str,
+    found_types: Sequence[str] = (),
 ) -> BothRuns:
     """Make verdict rows of the first models.
 
     ``runs`` have a word for the run, its means with intervals (a row for each model, pair type,
     path and metric) and its findings by model. ``expect`` says by pair type whether it should
     matter; ``names`` are those of models, pair types and paths for people. ``score`` is the JSON
-    of the score's definition.
+    of the score's definition. Pair types in ``found_types`` have bars before others.
     """
     bars = [_bars_of(means, names) for _, means, _ in runs]
     order = sorted(
@@ -59,7 +60,7 @@ def draw_both_runs(
     )
     order += [kind for kind in expect if expect[kind] not in (*EXPECTED, "control")]
     scored = {pair_type for of_run in bars for _, pair_type in of_run}
-    types = [kind for kind in order if kind in scored][:MOST_BARS]
+    types = select_drawn([kind for kind in order if kind in scored], found_types)
     drawn = list(models[:MOST])
     findings = tuple(
         _finding(

@@ -35,6 +35,8 @@ class Side(NamedTuple):
     expect: dict[str, str]
     """Whether each pair type should matter, by its name."""
     findings: dict[str, str]
+    found_types: tuple[str, ...]
+    """Pair types that the findings are about, the worst first."""
     means: Rows
 
 
@@ -97,6 +99,7 @@ def read_side(
             {row.name: row.display_name for row in names},
             {row.name: row.expect for row in names if row.kind == "pair_type"},
             {row.model_id: row.sentence for row in findings},
+            tuple(row.pair_type for row in findings),
             _rows(connection, "side", study=study),
         )
 
@@ -129,7 +132,9 @@ def write_comparison(
             has_control=bool(control_lines(lines, now.expect)),
             changes=_change_table(lines, now, runs if paired else None),
             models=models,
-            both=draw_both_runs(models, sides, now.expect, now.names, now.run.score),
+            both=draw_both_runs(
+                models, sides, now.expect, now.names, now.run.score, now.found_types
+            ),
             roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
             changed=_changed_pairs(paired, runs, before, now),
@@ -221,7 +226,9 @@ def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) ->
         by = change.now - change.before
         limits = ""
         if change.limits and None not in change.limits:
-            limits = f" [{', '.join(signed_text(limit) for limit in change.limits)}]"
+            # A no-break space, so that a line ends before the interval, not inside it.
+            lower, upper = map(signed_text, change.limits)
+            limits = f" [{lower},\N{NO-BREAK SPACE}{upper}]"
         went = f"{score_text(change.before)} → {score_text(change.now)}"
         if change.is_clear and metric == RESPONSE:
             went = judge_change(by, side.expect.get(line.pair_type, "")) + went

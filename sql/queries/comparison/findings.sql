@@ -1,5 +1,5 @@
 -- purpose: main finding of each model or registry entry of a run, the worst first
-SELECT coalesce(entry.entry, found.model_id) AS model_id, sentence
+SELECT coalesce(entry.entry, found.model_id) AS model_id, sentence, pair_type
 FROM out_findings AS found
 JOIN core_current_runs AS run USING (study)
 LEFT JOIN (SELECT DISTINCT study, run_id, model_id, entry FROM stg_registry_entries) AS entry

@@ -53,12 +53,13 @@ def single_pairs(facts: Facts) -> tuple[Card, ...]:
     """Cards of the strongest pair of each component, of the first pair type that has any.
 
     Pair types that break a limit come first, the largest response before the others; then those
-    that should not matter.
+    of the findings, the worst first.
     """
     failed = [row for row in facts.limits if row.verdict == "failed"]
     failed.sort(key=lambda row: row.response, reverse=True)
     with_pairs = {row.pair_type for row in facts.shown_pairs}
-    candidates = (*(row.pair_type for row in failed), *facts.profiled_types)
+    named = (row.pair_type for row in (*failed, *facts.findings))
+    candidates = (*named, *facts.profiled_types)
     first = next((name for name in candidates if name in with_pairs), None)
     of_type = [row for row in facts.shown_pairs if row.pair_type == first]
     cards = []

@@ -67,7 +67,7 @@ def verdict_of(facts: Facts, config: str) -> Verdict:
     Commands for what failed name the study's file ``config``.
     """
     stands = [row for row in facts.standing if row.accepted_at is None]
-    headings = headings_of(facts.names, facts.responses)
+    headings = headings_of(facts.names, facts.responses, facts.findings)
     findings = tuple(finding_of(facts, row, headings) for row in facts.findings[:MOST])
     bars = [bar.row for finding in findings for bar in finding.responses if bar]
     return Verdict(

@@ -20,7 +20,7 @@ def verdict_pictures(facts: Facts) -> list[Picture]:
     A bar is the path with the largest Abs, as in the report; whiskers are 95 % intervals, dashes
     the limits of the study, diamonds M.
     """
-    headings = headings_of(facts.names, facts.responses)
+    headings = headings_of(facts.names, facts.responses, facts.findings)
     findings = [finding_of(facts, row, headings) for row in facts.findings]
     bars = [(finding.model, bar) for finding in findings for bar in finding.responses if bar]
     if not bars:

@@ -7,7 +7,7 @@ from warehouse.report.audit.facts import Facts, Row, Rows
 from warehouse.report.pair_card import is_of_probability
 
 MOST_BARS = 3
-"""Pair types that are drawn for a model, those that should not matter first."""
+"""Pair types that are drawn for a model."""
 SCALES = (0.1, 0.25, 0.5)
 """Ends of bars of scores that are no probabilities: the first that holds them all."""
 
@@ -56,22 +56,31 @@ class Finding(NamedTuple):
     """Sentences on what could change the finding."""
 
 
-def headings_of(names: Rows, responses: Rows) -> tuple[Heading, ...]:
+def headings_of(names: Rows, responses: Rows, findings: Iterable[Row]) -> tuple[Heading, ...]:
     """Pair types that have a bar: those with results, but for controls.
 
-    ``names`` and ``responses`` are those of :class:`Facts` for people.
+    Of more than ``MOST_BARS``, those that ``findings`` are about, then those that should not
+    matter. All arguments are those of :class:`Facts` for people.
     """
     expect = {row.display_name: row.expect for row in names if row.kind == "pair_type"}
     limits = {row.pair_type: _limit(row) for row in responses}
-    shown = [name for name in expect if name in limits and expect[name] != "control"]
+    scored = [name for name in expect if name in limits and expect[name] != "control"]
+    drawn = select_drawn(scored, [row.pair_type for row in findings])
     return tuple(
         Heading(
             name,
             "" if expect[name] == "unknown" else expect[name].replace("_", " "),
             limits[name],
         )
-        for name in shown[:MOST_BARS]
+        for name in drawn
     )
+
+
+def select_drawn(pair_types: Sequence[str], named: Iterable[str]) -> list[str]:
+    """Select ``MOST_BARS`` pair types in their order: those that are named, then the first."""
+    named_first = dict.fromkeys([name for name in named if name in pair_types] + [*pair_types])
+    chosen = set(list(named_first)[:MOST_BARS])
+    return [name for name in pair_types if name in chosen]
 
 
 def finding_of(facts: Facts, row: Row, headings: Sequence[Heading]) -> Finding:
