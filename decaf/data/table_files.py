@@ -114,7 +114,7 @@ def _csv(content: bytes) -> Columns:
     rows = csv.reader(io.StringIO(_decode(content), newline=""), strict=True)
     try:
         _check_names(names := next(rows, []))
-        check_separator(names)
+        check_header(names)
         table = []
         for number, cells in enumerate(filter(None, rows), 1):
             if len(cells) != len(names):
@@ -176,12 +176,16 @@ def _decode(content: bytes) -> str:
 def _check_names(names: Sequence[str]) -> None:
     if not all(names):
         raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
+    _refuse_equal(names)
+
+
+def _refuse_equal(names: Iterable[str]) -> None:
     if twice := [quote(name) for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"the header has {abridge(twice)} twice")
+        raise ValueError(f"the header has {abridge(twice)} twice; expected different names")
 
 
-def check_separator(header: Sequence[str]) -> None:
-    """Refuse, by ValueError, a CSV that something else than commas separates."""
+def check_header(header: Sequence[str]) -> None:
+    """Refuse, by ValueError, a CSV with another separator than commas, or with a name twice."""
     separator = (
         next((mark for mark in ";\t|" if mark in header[0]), None) if len(header) == 1 else None
     )
@@ -190,6 +194,7 @@ def check_separator(header: Sequence[str]) -> None:
             f"its header is one column, {quote(header[0])}: the file seems to be separated by "
             f"{separator!r}; expected commas, and points in numbers"
         )
+    _refuse_equal(filter(None, header))
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
 from decaf.data.frames import library_of
 from decaf.data.missing_words import NOTHING_DECLARED, Declarations, ReadTable, restore_words
-from decaf.data.table_files import JSON_LINES, check_separator, read_table
+from decaf.data.table_files import JSON_LINES, check_header, read_table
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
@@ -171,7 +171,9 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
 def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarations) -> ReadTable:
     import pandas
 
-    check_separator([*pandas.read_csv(file, nrows=0).columns])
+    # As cells: pandas gives names of its own to columns that have the same name, or none.
+    header = pandas.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False)
+    check_header(header.iloc[0].to_list())
     file.seek(0)
     frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
     if not isinstance(frame.index, pandas.RangeIndex):

@@ -56,6 +56,7 @@ REFUSED = {
         {"rows": "who,town,hired\na,Ulm,1\n", **changed(set={"town": "Ulm"})},
         r"1 of 1 \(c 1 of 1\)",
     ),
+    "column twice": ({"rows": "who,age,hired,age\na,40,1,40\nb,31,0,32\n"}, "'age' twice"),
     "semicolons": ({"rows": ROWS.replace(",", ";")}, "'who;age;.* ';'"),
     "commas of decimals": ({"rows": "who;age\na;1,5\nb;2\nc;2,25,1\n"}, "';'"),
     "tabs": ({"rows": ROWS.replace(",", "\t")}, r"'.t'"),
