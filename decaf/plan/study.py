@@ -26,6 +26,7 @@ from decaf.models.card import ModelCard
 from decaf.plan.class_names import match_classes, target_number
 from decaf.plan.cluster import Cluster
 from decaf.plan.expectations import Expectation
+from decaf.plan.limits import check_limits
 from decaf.plan.methods import check_baselines, check_gradients
 from decaf.plan.missing_marks import drop_stated_marks
 from decaf.plan.presentation import DisplayName, Report, check_shown
@@ -255,6 +256,11 @@ class Study(Settings):
         check_gradients(self.attributions, self.models)
         if self.registry is None:  # models of a registry are not known yet
             check_baselines(self.baselines, self.models)
+        return self
+
+    @model_validator(mode="after")
+    def _limits_can_be_broken(self) -> "Study":
+        check_limits(self.score, self.epsilon, self.expect, self.gates)
         return self
 
     @model_validator(mode="after")

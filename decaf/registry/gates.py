@@ -10,12 +10,9 @@ from decaf.errors import ConfigError, suggestion
 from decaf.foundation.settings import Settings, fault
 
 ACCURACY = "accuracy"
+IN_SCORE_UNITS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 METRICS = (
-    "endpoint_magnitude",
-    "evidence",
-    "contradiction",
-    "fragility",
-    "abs_response",
+    *IN_SCORE_UNITS,
     "active_frac",
     "evidence_frac",
     "contradiction_frac",

@@ -1,0 +1,49 @@
+"""Refuse limits that no value can break, or that every value breaks."""
+
+from collections.abc import Mapping, Sequence
+
+from decaf.foundation.settings import fault
+from decaf.plan.expectations import Expectation, LimitedExpectation
+from decaf.registry.gates import IN_SCORE_UNITS, RULES, Gate
+from decaf.scoring.scores.base import ScoreDefinition
+
+UNITS = "probabilities and shares run from 0 to 1, so that 5 % is 0.05"
+
+
+def check_limits(
+    score: ScoreDefinition,
+    epsilon: float,
+    expect: Mapping[str, Expectation],
+    gates: Mapping[str, Sequence[Gate]],
+) -> None:
+    """Refuse a threshold, or a limit of `expect:` or `gates:`, outside of what it limits.
+
+    A response lies between 0 and the span of the score, a share or an accuracy between 0 and 1.
+    Scores without bounds have no span. Raises a fault, for pydantic, that names the key.
+    """
+    span = None if score.bounds is None else score.bounds[1] - score.bounds[0]
+    if span is not None and epsilon > span:
+        raise fault(f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {UNITS}", "epsilon")
+    for pair_type, stated in expect.items():
+        if span is None or not isinstance(stated, LimitedExpectation):
+            continue
+        kind, limit = next((kind, limit) for kind, limit in stated if limit is not None)
+        for rule, value in limit:
+            _check_limit(value, rule, span, "expect", pair_type, kind)
+    for metric, limits in gates.items():
+        largest = span if metric in IN_SCORE_UNITS else 1.0
+        for gate in limits:
+            for rule in RULES:
+                value = getattr(gate, rule)
+                if largest is not None and value is not None:
+                    _check_limit(value, rule, largest, "gates", metric)
+
+
+def _check_limit(value: float, rule: str, largest: float, *keys: str) -> None:
+    where = f"'{'.'.join(keys)}': '{rule}: {value:g}'"
+    if rule == "at_least" and value > largest:
+        raise fault(
+            f"{where} is more than the largest possible value, {largest:g}; {UNITS}", keys[0]
+        )
+    if rule != "at_least" and value >= largest:
+        raise fault(f"{where} limits nothing: no value exceeds {largest:g}; {UNITS}", keys[0])
