@@ -77,6 +77,8 @@ class Answer(NamedTuple):
     """`accepted` for a failed version that a user accepted; empty without gates."""
     accepted: str = ""
     """For a failed version: who accepted it, when and why, or `no`."""
+    failed_gates: str = ""
+    """For a failed version: each failed gate with the value found and its limit."""
 
 
 class Finding(NamedTuple):
@@ -86,8 +88,8 @@ class Finding(NamedTuple):
     version: str
     answer: Answer
     values: dict[str, tuple[float, float | None, float | None]]
-    """Means by column, with their 95 % interval; `evidence`, or `evidence.PATH.PAIR_TYPE` where
-    several are audited."""
+    """Means of M, E, C and F by column, with their 95 % interval; `evidence`, or
+    `evidence.PATH.PAIR_TYPE` where several are audited."""
 
 
 class Registry(Settings, ABC):

@@ -66,8 +66,9 @@ class Runs(AnswerFields):
 class WriteBack(Settings):
     """Tags of each audited version, and a run with its metrics, in an experiment of their own.
 
-    `decaf.verdict`, `decaf.accepted`, `decaf.evidence`, `decaf.contradiction`, `decaf.fragility`
-    (as `0.123 [0.110, 0.135]`), `decaf.report` and `decaf.reaudit`.
+    `decaf.verdict`, `decaf.failed_gates`, `decaf.accepted`, `decaf.endpoint_magnitude`,
+    `decaf.evidence`, `decaf.contradiction`, `decaf.fragility` (as `0.123 [0.110, 0.135]`),
+    `decaf.report` and `decaf.reaudit`.
     """
 
     experiment: ShownName = Field("decaf", description="experiment that the runs go to")

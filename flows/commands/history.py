@@ -1,21 +1,26 @@
 """Command ``decaf history``: versions of models of a registry, with verdicts and means."""
 
+from collections.abc import Iterable
 from itertools import groupby
+from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
-from decaf.registry.messages import verdict_text
+from decaf.registry.messages import finding, verdict_text
 from flows.commands.display import table_of
+from flows.commands.terminal import say, say_sentence
+from tasks.terminal import Terminal
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
+MINUTE = "%Y-%m-%d %H:%M"
 
-def print_history(console: Console, store: Storage, model: str | None, study: str | None) -> None:
-    """Print the versions of models of registries, then their E, C and F; the oldest first.
+
+def print_history(console: Terminal, store: Storage, model: str | None, study: str | None) -> None:
+    """Print versions of models of registries, failed gates, then M, E, C and F; the oldest first.
 
     Raises UnknownName if no registry of the warehouse has the model.
     """
@@ -37,27 +42,39 @@ def print_history(console: Console, store: Storage, model: str | None, study: st
         )
     means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
     for (study_name, entry), of_entry in groupby(versions, lambda row: row[:2]):
-        names = ("UTC", "version", "change", "verdict", "failed gates", "note")
+        rows = list(of_entry)
+        names = ("UTC", "version", "change", "verdict", "note")
         table = table_of(f"{study_name}: versions of {entry}", names, len(names))
-        for _, _, moment, version, change, verdict, state, failed, note in of_entry:
-            cells = (version, change, verdict_text(verdict, state), failed or "", note or "")
-            table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
+        for _, _, moment, version, change, verdict, state, note, _ in rows:
+            cells = (version, change, verdict_text(verdict, state), note or "")
+            table.add_row(f"{moment:{MINUTE}}", *map(Text, cells))
         console.print(table)
-        if (study_name, entry) not in means_of:
-            continue
-        names = ("UTC", "version", "change", "E", "C", "F")
-        table = table_of(f"{study_name}: {entry}, means with 95 % intervals", names, 3)
-        for (pair_type, path), points in groupby(means_of[study_name, entry], lambda row: row[2:4]):
-            table.add_section()
-            table.add_row(Text(f"{pair_type}, {path}", style="bold"))
-            for _, _, _, _, moment, version, change, *values in points:
-                cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
-                table.add_row(f"{moment:%Y-%m-%d %H:%M}", Text(version), change, *cells)
-        console.print(table)
+        for _, _, moment, version, *_, failed_gates in rows:
+            if failed_gates:
+                say(console, f"{version} of {moment:{MINUTE}} failed:")
+            for gate in failed_gates or ():
+                say_sentence(console, f"  {finding(gate)}")
+        if (study_name, entry) in means_of:
+            _print_means(console, f"{study_name}: {entry}", means_of[study_name, entry])
+
+
+def _print_means(console: Terminal, title: str, means: Iterable[tuple[Any, ...]]) -> None:
+    """Print M, E, C and F of each version, by pair type and path."""
+    names = ("UTC", "version", "M", "E", "C", "F")
+    table = table_of(f"{title}, means with 95 % intervals", names, 2)
+    for column in table.columns:
+        column.no_wrap = False  # an interval takes two lines where four are too wide
+    for (pair_type, path), points in groupby(means, lambda row: row[2:4]):
+        table.add_section()
+        table.add_row(Text(f"{pair_type}, {path}", style="bold"))
+        for _, _, _, _, moment, version, *values in points:
+            cells = (_value(*values[at : at + 2]) for at in range(0, len(values), 2))
+            table.add_row(f"{moment:{MINUTE}}", Text(version), *cells)
+    console.print(table)
 
 
 def _value(value: float | None, limits: list[float] | None) -> Text:
-    """Write a mean, and its interval below it, so that three fit into 80 columns."""
+    """Write a mean, and its interval below it, so that four fit into 80 columns."""
     if value is None:
         return Text("")
     if limits is None or None in limits:

@@ -77,7 +77,7 @@ def history(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
 ) -> None:
-    """Print E, C and F of a model of a registry by version and date, with intervals."""
+    """Print the versions of a model of a registry: failed gates, and M, E, C and F."""
     from flows.commands.history import print_history
 
     print_history(console, warehouse, model, study)

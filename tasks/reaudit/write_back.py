@@ -2,9 +2,11 @@
 
 from decaf.errors import AlertFailed, RegistryError
 from decaf.plan.study import Study
+from decaf.registry import messages
 from decaf.registry.entries import Answer, Finding
 from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
 from tasks.progress import announce
+from tasks.reaudit.standing import list_standing
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
@@ -52,7 +54,7 @@ def write_answers(store: Storage, study: Study) -> None:
 
 
 def findings(store: Storage, study: str) -> list[Finding]:
-    """Verdict, E, C and F of each version in the newest re-audit of a study."""
+    """Verdict, M, E, C and F of each version in the newest re-audit of a study."""
     with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/findings"), params={"study": study}).fetchall()
     answered = answers(store, study)
@@ -71,8 +73,14 @@ def answers(store: Storage, study: str) -> dict[tuple[str, str], Answer]:
     """
     with connect_whole(store, study) as connection:
         rows = connection.sql(query("registry/answers"), params={"study": study}).fetchall()
-    rows.sort(key=lambda row: IN_ORDER.index(row[2]))
+    rows.sort(key=lambda row: IN_ORDER.index(row[3]))
+    failed_gates = {
+        standing["entry"]: "; ".join(map(messages.finding, standing["rows"]))
+        for standing in list_standing(store, study)
+    }
     return {
-        (name, version): Answer(verdict, accepted if verdict in FAILED else "")
-        for name, version, verdict, accepted in rows
+        (name, version): Answer(verdict, accepted, failed_gates[entry])
+        if verdict in FAILED
+        else Answer(verdict)
+        for entry, name, version, verdict, accepted in rows
     }

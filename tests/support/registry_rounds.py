@@ -41,14 +41,18 @@ def unchanged(study, store):
     return is_unchanged(study, store, list_entries(study.registry), study.pair_set())
 
 
-def recorded(study, store, verdict=None):
-    """Record the current entries as if they had been audited, judged and alerted."""
+def recorded(study, store, verdict=None, run_id="run", **gate):
+    """Record the current entries as if they had been audited, judged and alerted.
+
+    ``gate`` has columns of the verdict's only row.
+    """
     found = discover(study, store, study.pair_set())
-    key = commit_reaudit(found, "run")
+    key = commit_reaudit(found, run_id)
     if verdict:
         nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
         row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
         row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
+        row |= gate
         table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
         commit(store, VERDICTS, study.study, key, {"gate_verdicts": table})
     commit(store, ALERTS, study.study, key, {})

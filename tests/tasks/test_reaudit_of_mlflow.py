@@ -124,7 +124,7 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     """Tags and a run, once however often it is told; no entry is another one for it."""
     values = {"evidence": (0.1234, 0.11, 0.135), "fragility": (0.5, None, None)}
     values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
-    found = [Finding("worse", "2", Answer("fail", "no"), values)]
+    found = [Finding("worse", "2", Answer("fail", "no", "evidence: 0.5"), values)]
     found.append(Finding("moved", "2", Answer(), {}))
     monkeypatch.setattr("tasks.reaudit.write_back.findings", lambda *_: found)
     before = list_entries(opened.registry)
@@ -144,6 +144,7 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
         "decaf.reaudit": "r1",
         "decaf.verdict": "fail",
         "decaf.accepted": "no",
+        "decaf.failed_gates": "evidence: 0.5",
         "decaf.evidence": "0.123 [0.110, 0.135]",
         "decaf.fragility": "0.500",
         odd: "0.250 [0.200, 0.300]",
@@ -160,7 +161,7 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     found[0] = found[0]._replace(answer=Answer("pass"))
     write_findings(store, opened, "r1")
     assert tags_of("worse")["decaf.verdict"] == "pass"
-    assert "decaf.accepted" not in tags_of("worse")
+    assert not {"decaf.accepted", "decaf.failed_gates"} & tags_of("worse").keys()
     name = {"experiment_name": "decaf audits"}
     experiment = registered.ask("experiments/get-by-name", "GET", **name)["experiment"]
     asked = {"experiment_ids": [experiment["experiment_id"]]}

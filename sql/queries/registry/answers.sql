@@ -1,5 +1,5 @@
 -- purpose: verdict on each present and judged version, and who accepted it
-SELECT entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
+SELECT entry.entry, entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
     CASE WHEN accepted_at IS NULL THEN 'no' ELSE concat(
         'by ', accepted_by, ' on ',
         strftime(accepted_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M UTC: '), why

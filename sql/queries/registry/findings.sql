@@ -4,7 +4,8 @@ WITH asked AS (
 ),
 found AS (
     FROM history_of('asked')
-    WHERE metric IN ('evidence', 'contradiction', 'fragility') AND value IS NOT NULL
+    WHERE metric IN ('endpoint_magnitude', 'evidence', 'contradiction', 'fragility')
+        AND value IS NOT NULL
 )
 SELECT name, asked.version, metric, concat_ws('.', path, pair_type),
     1 = (SELECT count(DISTINCT (path, pair_type)) FROM found),

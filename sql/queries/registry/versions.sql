@@ -1,12 +1,19 @@
--- purpose: state of each version of the models of registries
+-- purpose: state of each version of the models of registries, with the gates that it failed
 SELECT entry.study, entry.entry, entry.resolved_at AT TIME ZONE 'UTC', entry.version, entry.change,
-    verdict.verdict, entry.state, array_to_string(verdict.failed_gates, ', '),
+    verdict.verdict, entry.state,
     concat_ws('; ', CASE
         WHEN entry.change = 'returned' THEN 'the content of version ' || judging.version
         WHEN accepted_at IS NULL THEN entry.problem
         ELSE strftime(accepted_at AT TIME ZONE 'UTC', 'accepted %Y-%m-%d %H:%M by ')
             || accepted_by || ': ' || why
-    END, format('decided after {:,} of {:,} sources', stop.source_count, stop.planned_source_count))
+    END, format('decided after {:,} of {:,} sources', stop.source_count, stop.planned_source_count)),
+    (
+        SELECT list(gate ORDER BY gate.position)
+        FROM (SELECT *, NULL AS source_count, NULL AS planned_source_count FROM stg_gate_verdicts)
+            AS gate
+        WHERE gate.study = entry.study AND gate.reaudit_id = verdict.judged_reaudit_id
+            AND gate.entry = entry.entry AND gate.verdict = 'fail'
+    )
 FROM stg_registry_entries AS entry
 LEFT JOIN core_entry_verdicts AS verdict USING (study, reaudit_id, entry)
 LEFT JOIN stg_registry_entries AS judging

@@ -1,0 +1,62 @@
+"""``decaf history``: versions of a registry, the gates that they failed, and their means."""
+
+import in_process
+import pytest
+from registry_folder import put
+from registry_rounds import recorded
+
+from flows.commands.history import print_history
+from tasks.manifest import commit_outcome
+from tasks.reaudit.plan import discover
+from tasks.reaudit.write_back import answers, findings
+from tasks.terminal import Terminal
+
+M = {"metric": "endpoint_magnitude", "pair_type": "wall_hue", "path": "blend"}
+FOUND = {"found": 0.4321, "lower_limit": 0.4, "upper_limit": 0.5}
+
+
+@pytest.fixture
+def record(opened, tmp_path):
+    """Audit and record a version of the model ``net`` with one verdict; gives study and store."""
+
+    def of(version, verdict, **gate):
+        put(tmp_path / "zoo" / "net" / str(version), seed=version)
+        study, store = opened()
+        plan = in_process.compute(discover(study, store, study.pair_set()).audited_study)
+        commit_outcome(plan, forward_rows=1, quarantined_count=0)
+        recorded(study, store, verdict, plan.run_id, **M, **gate)
+        return study, store
+
+    return of
+
+
+@pytest.fixture
+def history(capsys):
+    """Lines that the command prints on a terminal of 80 columns."""
+
+    def of(store):
+        print_history(Terminal(width=80), store, "net", None)
+        return capsys.readouterr().out.splitlines()
+
+    return of
+
+
+def test_a_history_has_m_and_the_gate_that_failed(record, history):
+    record(1, "pass")
+    study, store = record(2, "fail", **FOUND)
+    lines = history(store)
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert "endpoint_magnitude on wall_hue, blend: found 0.432 [0.400, 0.500]" in text
+    assert "at most 0.100" in text
+    (header,) = [line for line in lines if " E " in line]
+    assert header.split()[1::2][-4:] == ["M", "E", "C", "F"]
+    answer = answers(store, study.study)["net", "2"]
+    assert "endpoint_magnitude on wall_hue, blend: found 0.432" in answer.failed_gates
+    (finding,) = findings(store, study.study)
+    assert finding.values["endpoint_magnitude.blend.wall_hue"][0] > 0
+
+
+def test_a_version_that_passed_has_no_failed_gate(record):
+    study, store = record(1, "pass", **FOUND)
+    assert answers(store, study.study)["net", "1"].failed_gates == ""
