@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from rich.text import Text
@@ -49,6 +50,8 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
             cells = (version, change, verdict_text(verdict, state), note or "")
             table.add_row(f"{moment:{MINUTE}}", *map(Text, cells))
         console.print(table)
+        if first_failures := list_first_failures(rows):
+            say(console, f"first failed version: {', then '.join(first_failures)}")
         for _, _, moment, version, *_, failed_gates in rows:
             if failed_gates:
                 say(console, f"{version} of {moment:{MINUTE}} failed:")
@@ -56,6 +59,17 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
                 say_sentence(console, f"  {finding(gate)}")
         if (study_name, entry) in means_of:
             _print_means(console, f"{study_name}: {entry}", means_of[study_name, entry])
+
+
+def list_first_failures(rows: Iterable[tuple[Any, ...]]) -> list[str]:
+    """Version and moment at which each series of failed verdicts began; the oldest first.
+
+    ``rows`` are those of ``registry/versions``. A version without a verdict ends no series.
+    """
+    judged = [(moment, version, verdict) for _, _, moment, version, _, verdict, *_ in rows]
+    series = groupby(filter(itemgetter(2), judged), lambda row: row[2] == "fail")
+    firsts = (next(members) for is_failed, members in series if is_failed)
+    return [f"{version} of {moment:{MINUTE}}" for moment, version, _ in firsts]
 
 
 def _print_means(console: Terminal, title: str, means: Iterable[tuple[Any, ...]]) -> None:

@@ -1,11 +1,13 @@
 """``decaf history``: versions of a registry, the gates that they failed, and their means."""
 
+from datetime import UTC, datetime
+
 import in_process
 import pytest
 from registry_folder import put
 from registry_rounds import recorded
 
-from flows.commands.history import print_history
+from flows.commands.history import list_first_failures, print_history
 from tasks.manifest import commit_outcome
 from tasks.reaudit.plan import discover
 from tasks.reaudit.write_back import answers, findings
@@ -49,12 +51,32 @@ def test_a_history_has_m_and_the_gate_that_failed(record, history):
     text = " ".join(" ".join(lines).split())
     assert "endpoint_magnitude on wall_hue, blend: found 0.432 [0.400, 0.500]" in text
     assert "at most 0.100" in text
+    assert "first failed version: 2 of" in text
     (header,) = [line for line in lines if " E " in line]
     assert header.split()[1::2][-4:] == ["M", "E", "C", "F"]
     answer = answers(store, study.study)["net", "2"]
     assert "endpoint_magnitude on wall_hue, blend: found 0.432" in answer.failed_gates
     (finding,) = findings(store, study.study)
     assert finding.values["endpoint_magnitude.blend.wall_hue"][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "versions"),
+    [
+        ([], []),
+        (["pass", "undecided", "no gate applies"], []),
+        (["fail"], ["1"]),
+        (["pass", "fail", "fail"], ["2"]),
+        (["fail", None, "fail", "pass", "fail", "undecided"], ["1", "5"]),
+    ],
+)
+def test_each_series_of_failures_has_a_first_version(verdicts, versions):
+    day = datetime(2026, 3, 1, 8, tzinfo=UTC)
+    rows = [
+        ("try", "net", day, str(number), "weights", verdict, "audited", "", None)
+        for number, verdict in enumerate(verdicts, 1)
+    ]
+    assert list_first_failures(rows) == [f"{version} of 2026-03-01 08:00" for version in versions]
 
 
 def test_a_version_that_passed_has_no_failed_gate(record):

@@ -1,12 +1,14 @@
 """The section of a registry: what changed, what its gates said, and how every model came here."""
 
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 from PIL import Image
 from stub_audit import Audit
 
 from warehouse.report.audit.facts import read_facts
+from warehouse.report.audit.reaudit import strip_of
 from warehouse.report.gauges import gauges_of
 
 DAYS = (datetime(2026, 3, 1, 8, tzinfo=UTC), datetime(2026, 3, 2, 8, tzinfo=UTC))
@@ -295,3 +297,18 @@ def test_a_champion_that_passed_is_kept_where_no_version_before_has_passed(stub,
         champion | {"day": DAYS[1]},
     )
     assert "Keep version 1 (net@champion), which passed." in report(connection).text
+
+
+def test_the_first_bad_version_may_be_older_than_the_versions_drawn():
+    days = [DAYS[0] + timedelta(days=number) for number in range(12)]
+    versions = [
+        SimpleNamespace(
+            entry="net", version=str(n), resolved_at=day, verdict="fail" if n else "pass"
+        )
+        for n, day in enumerate(days)
+    ]
+    standing = [SimpleNamespace(entry="net", accepted_at=None)]
+    strip = strip_of(SimpleNamespace(versions=versions, standing=standing, entries=[]))
+    assert strip.title == "Version 1 of net is the first bad one"
+    ((_, spans),) = strip.entries
+    assert spans[0].version == "4"

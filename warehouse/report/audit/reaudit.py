@@ -79,6 +79,11 @@ class Strip(NamedTuple):
     begins: datetime
     ends: datetime
 
+    @property
+    def is_first_bad_drawn(self) -> bool:
+        """False where it is older than the versions that are drawn, too."""
+        return any(span.is_first_bad for _, spans in self.entries for span in spans)
+
 
 class Other(NamedTuple):
     """A model without a failed verdict that stands."""
@@ -306,7 +311,7 @@ def strip_of(facts: Facts) -> Strip | None:
     strips, title = [], "No version of these models fails now"
     for entry in shown:
         rows = entries[entry][-MOST:]
-        first_bad = _first_bad(rows) if entry in stands else None
+        first_bad = _first_bad(entries[entry]) if entry in stands else None
         spans = []
         for row, after in zip(rows, [*rows[1:], None], strict=True):
             until = after.resolved_at if after else None
