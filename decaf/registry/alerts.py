@@ -132,6 +132,21 @@ class Alerts(Settings):
         """True if there is a receiver."""
         return bool(self.webhook or self.file or self.command or self.events)
 
+    def describe_delivery(self, count: int) -> str:
+        """Name the receivers that took ``count`` alerts; empty without alerts and receivers.
+
+        Prefect events are not named: decaf does not learn whether an automation took them.
+        """
+        receivers = [webhook.short_address for webhook in self.webhook]
+        receivers += [f"file {self.file}"] if self.file else []
+        receivers += [f"command {self.command[0]}"] if self.command else []
+        if not receivers:
+            missing = "'alerts:' of the study names no webhook, file or command"
+            return f"{number_of(count, 'alert')} not sent: {missing}" if count else ""
+        if not count:
+            return "no alert was due"
+        return f"{number_of(count, 'alert')} delivered to {', '.join(receivers)}"
+
     @property
     def reminder(self) -> timedelta | None:
         """Time after which decaf sends the alert of a standing verdict again."""

@@ -372,6 +372,8 @@ def _print_summary(console: Console, store: Storage, study: Study, summary: dict
         console.print(table)
         if len(drift) > MOST_DRIFT:
             say(console, f"and {len(drift) - MOST_DRIFT} more: {query_command(study, DRIFT)}")
+    if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
+        say(console, delivery)
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
 

@@ -231,3 +231,24 @@ def test_one_webhook_is_a_list_of_one():
     for wrong in ("7", "0d", "7 days", "1w"):
         with pytest.raises(ValidationError, match="remind"):
             Alerts(remind=wrong)
+
+
+@pytest.mark.parametrize(
+    ("settings", "count", "words"),
+    [
+        ({}, 0, []),
+        ({}, 2, ["2 alerts", "no webhook"]),
+        ({"file": "told.jsonl"}, 0, ["no alert"]),
+        (
+            {"webhook": {"url": "http://a/b"}, "file": "told.jsonl", "command": ["cat", "-"]},
+            1,
+            ["1 alert ", "webhook http://a/b", "told.jsonl", "command cat"],
+        ),
+        ({"webhook": {"url": "http://a/s3cret", "format": "slack"}}, 1, ["webhook http://a/…"]),
+    ],
+)
+def test_a_delivery_names_its_receivers_and_no_secret_address(settings, count, words):
+    delivery = Alerts(**settings).describe_delivery(count)
+    assert bool(delivery) == bool(words)
+    assert [word for word in words if word not in delivery] == []
+    assert "s3cret" not in delivery

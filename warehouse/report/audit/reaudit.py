@@ -180,7 +180,7 @@ def _facts_of(facts: Facts, row: Row) -> Iterator[tuple[str, str]]:
         yield "Compared with", f"{entry.compared_entry} {entry.version_compared}"
     if entry and entry.change:
         yield "What changed", entry.change
-    yield "Alerts delivered", f"{row.alert_count or 0:,}"
+    yield "Alerts delivered before this page", f"{row.alert_count or 0:,}"
 
 
 def _actions(row: Row, config: str, *, can_score_more: bool) -> Iterator[Action]:
