@@ -263,14 +263,19 @@ def _list_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[E
 def _print_plan(
     console: Console, study: Study, pairs: PairSet, config: Source, only: Collection[str]
 ) -> None:
-    """Print the changes of a registry, the work for them, unusable entries and open failures.
+    """Print remarks on data, the changes of a registry, their work, and open failures.
 
     Raises ChecksFailed if an entry cannot be audited or an alert cannot be delivered.
     """
     _list_with_remarks(study.registry)
     store = open_warehouse(study.warehouse)
     diff = discover(study, store, pairs, only)
-    planned = plan_audit(diff.audited_study, pairs) if diff.audited_study.models else None
+    planned, remarks = None, pairs.remarks
+    if diff.audited_study.models:
+        planned = plan_audit(diff.audited_study, pairs)
+        remarks = (*planned.remarks, *check_masks(diff.audited_study, pairs))
+    for remark in dict.fromkeys(remarks):
+        say(console, remark)
     pending = planned.work.pending if planned else []
     _print_changes(console, diff, Counter(unit.model_id for unit in pending))
     unusable = {}
@@ -278,8 +283,6 @@ def _print_plan(
         from tasks.trial import try_on_cluster
 
         rows = count_rows(planned.configuration, pairs).planned
-        for remark in check_masks(diff.audited_study, pairs):
-            say(console, remark)
         console.print(f"forward rows per model that is scored: {rows}")
         tried = try_on_cluster(planned)
         unusable = tried.errors

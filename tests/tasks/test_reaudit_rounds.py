@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from applicants import section
 from model_server import serving
 from registry_folder import alias, put
 from registry_rounds import recorded, unchanged
@@ -21,6 +22,7 @@ from decaf.errors import (
     UnknownEntry,
 )
 from decaf.plan.resolution import list_entries
+from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
 from tasks.cluster.worker import loaded_model
@@ -317,3 +319,23 @@ def test_a_plan_says_what_would_be_scored_and_writes_nothing(
     assert "'net'" in told
     assert "'trust'" not in told
     assert not (tmp_path / "warehouse").exists()
+
+
+def test_a_plan_has_the_remarks_on_data_and_threshold(config, tmp_path, capsys, monkeypatch):
+    """The first study has models to plan, the second has none that can be audited."""
+    monkeypatch.setattr(trial, "try_on_cluster", lambda plan: trial.TriedModels({}, {}, 1))
+    put(tmp_path / "zoo" / "net", seed=1)
+    score = {"kind": "target_logit", "classes": 2}
+    reaudit(Console(width=200), config(score=score), is_plan=True, is_json=False)
+    assert "sets no 'epsilon:'" in capsys.readouterr().out
+
+    shutil.rmtree(tmp_path / "zoo" / "net")
+    (tmp_path / "zoo" / "bad").mkdir()
+    of_table = {"data": section(tmp_path), "paths": {"blend": {"kind": "blend", "sigma": 0}}}
+    score = {"kind": "class_probability", "classes": 2, "target": 1}
+    with pytest.raises(ChecksFailed):
+        reaudit(Console(width=200), config(**of_table, score=score), is_plan=True, is_json=False)
+    remarks = load_study(config(**of_table, score=score)).pair_set().remarks
+    shown = capsys.readouterr().out
+    assert remarks
+    assert [remark for remark in remarks if remark not in shown] == []
