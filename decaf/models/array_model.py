@@ -67,6 +67,7 @@ class ArrayModel:
         self._match = Match([], [], "")
         self._text_columns: list[str] = []
         self._categories: dict[str, tuple[Any, ...]] = {}
+        self._on_categories: tuple[str, ...] = ()
         self._by_position = by_position
         self.remarks = remarks
         """Sentences for the user who audits the model."""
@@ -98,11 +99,12 @@ class ArrayModel:
         }
         categories = encoded_categories(self.estimator)
         refuse_numbers_for_text(categories, fitted)
-        on_categories = (
+        model._on_categories = (
             *remark_unknown_categories(categories, fitted),
             *remark_unnamed_categories(self.estimator, fitted),
         )
-        model.remarks = (*self.remarks, *([match.remark] if match.remark else []), *on_categories)
+        on_columns = [match.remark] if match.remark else []
+        model.remarks = (*self.remarks, *on_columns, *model._on_categories)
         text = {name: column for name, column in fitted.items() if column.is_text}
         model._text_columns = [column.name for column in text.values()]
         named = named_columns(self.estimator).intersection(text)
@@ -180,9 +182,12 @@ class ArrayModel:
         return columns.astype(np.float64)
 
     def _explain(self, reason: str) -> str:
-        """Reason of a refusal; that of XGBoost, which takes no text, in words of the study."""
+        """Reason of a refusal, with the columns that the model's encoders may have refused.
+
+        That of XGBoost, which takes no text, is in words of the study.
+        """
         if not (self._text_columns and CATEGORICAL in reason):
-            return reason
+            return "; ".join((reason, *self._on_categories))
         keys = ", ".join(f"{name}: […]" for name in self._text_columns)
         return (
             f"XGBoost takes numbers and categories, and the table has text in "

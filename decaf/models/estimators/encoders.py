@@ -1,7 +1,7 @@
 """Find category encoders inside a fitted estimator, and compare a table with their categories.
 
-An encoder with ``handle_unknown="ignore"`` answers for a category that it was not fitted on, so
-that a misspelt value only moves the score.
+An encoder with ``handle_unknown="ignore"`` answers for a category or a missing value that it was
+not fitted on, so that a misspelt or empty value only moves the score.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +12,16 @@ import numpy as np
 from decaf.data.frame_columns import Column
 from decaf.errors import DataError, abridge, suggestion
 
-KEEPS_COLUMNS = "SimpleImputer"
-"""Step of a pipeline whose columns are those of its input."""
+IMPUTER = "SimpleImputer"
+"""Step of a pipeline that fills missing values, and keeps the columns of its input."""
 
 
 def encoded_categories(estimator: Any) -> dict[str, frozenset[Any]]:
     """Categories by column of the fit, for each column that an encoder of scikit-learn encodes.
 
     Looks into pipelines, column transformers, unions and searches. Columns of several encoders have
-    the categories of all. Empty for other estimators.
+    the categories of all. None is among them if a missing value was in the fit, or if an imputer
+    comes before the encoder. Empty for other estimators.
     """
     categories: dict[str, frozenset[Any]] = {}
     for name, values in _find(estimator, None):
@@ -34,12 +35,18 @@ def remark_unknown_categories(
     """Remark on values of columns, by their name in the model, that its encoders do not know."""
     remarks = []
     for name in categories.keys() & columns.keys():
-        strange = [value for value in columns[name].categories if value not in categories[name]]
+        column, fitted_values = columns[name], categories[name]
+        strange = [value for value in column.categories if value not in fitted_values]
         if strange:
-            hint = suggestion(str(strange[0]), map(str, categories[name]))
+            hint = suggestion(str(strange[0]), map(str, fitted_values - {None}))
             remarks.append(
-                f"column {columns[name].name!r} has {abridge([*map(repr, strange)])}, which the "
+                f"column {column.name!r} has {abridge([*map(repr, strange)])}, which the "
                 f"model's encoder was not fitted on{hint}"
+            )
+        if column.missing and None not in fitted_values:
+            remarks.append(
+                f"column {column.name!r} has missing values, and the model's encoder was fitted on "
+                "none: fill these values or leave the rows out, as for the fit"
             )
     return tuple(sorted(remarks))
 
@@ -67,22 +74,31 @@ def refuse_numbers_for_text(
         )
 
 
-def _find(part: Any, names: Sequence[str] | None) -> Iterator[tuple[str, frozenset[Any]]]:
-    """Columns and categories of the encoders in a part whose input has these columns."""
+def _find(
+    part: Any, names: Sequence[str] | None, *, is_imputed: bool = False
+) -> Iterator[tuple[str, frozenset[Any]]]:
+    """Columns and categories of the encoders in a part whose input has these columns.
+
+    ``is_imputed`` says that an earlier step filled the missing values.
+    """
     names = getattr(part, "feature_names_in_", names)
     if hasattr(part, "best_estimator_"):
-        yield from _find(part.best_estimator_, names)
+        yield from _find(part.best_estimator_, names, is_imputed=is_imputed)
     elif hasattr(part, "steps"):
         for _, step in part.steps:
-            yield from _find(step, names)
-            is_kept = type(step).__name__ == KEEPS_COLUMNS
-            names = getattr(step, "feature_names_in_", names) if is_kept else None
+            yield from _find(step, names, is_imputed=is_imputed)
+            is_imputer = type(step).__name__ == IMPUTER
+            names = getattr(step, "feature_names_in_", names) if is_imputer else None
+            is_imputed |= is_imputer
     elif hasattr(part, "transformers_"):
         for _, transformer, _ in part.transformers_:
-            yield from _find(transformer, None)
+            yield from _find(transformer, None, is_imputed=is_imputed)
     elif hasattr(part, "transformer_list"):
         for _, transformer in part.transformer_list:
-            yield from _find(transformer, names)
+            yield from _find(transformer, names, is_imputed=is_imputed)
     elif names is not None and len(getattr(part, "categories_", [])) == len(names):
         for name, values in zip(names, part.categories_, strict=True):
-            yield str(name), frozenset(np.asarray(values).tolist())
+            fitted_values = frozenset(
+                None if value != value else value for value in np.asarray(values).tolist()
+            )
+            yield str(name), fitted_values | {None} if is_imputed else fitted_values

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import skops.io
+import torch
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import decaf
 from decaf.data.frames import FrameSchema
-from decaf.errors import DataError
+from decaf.errors import DataError, ModelError
 from decaf.models.estimators.encoders import encoded_categories
 from decaf.models.sources.estimator import EstimatorCard
 
@@ -50,9 +51,10 @@ def ignoring():
 )
 def test_categories_of_encoders(encoder):
     model = pipeline(encoder).fit(ROWS, GRANTED)
-    assert encoded_categories(model) == {"area": AREAS, "job": JOBS}
+    filled = {None} if "SimpleImputer" in str(encoder) else set()
+    assert encoded_categories(model) == {"area": AREAS | filled, "job": JOBS | filled}
     searched = GridSearchCV(model, {"logisticregression__C": [1.0]}, cv=2).fit(ROWS, GRANTED)
-    assert encoded_categories(searched) == {"area": AREAS, "job": JOBS}
+    assert encoded_categories(searched) == encoded_categories(model)
 
 
 def test_estimators_without_known_columns_have_no_categories():
@@ -128,3 +130,36 @@ def test_a_card_remarks_on_unknown_categories(tmp_path, area, count):
     model = card.load_for("cpu", FrameSchema.of(ROWS, ROWS.assign(area=area)))
     assert len(model.remarks) == count
     assert all("'9455'" in remark and "'09455'" in remark for remark in model.remarks)
+
+
+def test_an_encoder_that_refuses_a_missing_value_names_its_column(tmp_path):
+    skops.io.dump(pipeline(OneHotEncoder()).fit(ROWS, GRANTED), tmp_path / "m.skops")
+    card = EstimatorCard(id="m", family="any", source="estimator", file=tmp_path / "m.skops")
+    schema = FrameSchema.of(rows := ROWS.assign(job=[None, *ROWS.job[1:]]))
+    with pytest.raises(ModelError, match="column 'job' has missing values"):
+        card.load_for("cpu", schema).outputs(torch.from_numpy(schema.encode(rows)))
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+@pytest.mark.parametrize(
+    ("encoder", "fitted_gap", "is_remarked"),
+    [
+        (ignoring(), "cook", True),
+        (ignoring(), np.nan, False),
+        (ignoring(), None, False),
+        (make_pipeline(SimpleImputer(strategy="most_frequent"), ignoring()), "cook", False),
+    ],
+    ids=["ignored", "fitted on NaN", "fitted on None", "imputed"],
+)
+def test_a_missing_value_that_the_encoder_lacks(tmp_path, gap, encoder, fitted_gap, is_remarked):
+    jobs = ROWS.job.astype(object)
+    model = pipeline(encoder).fit(ROWS.assign(job=[fitted_gap, *jobs[1:]]), GRANTED)
+    skops.io.dump(model, tmp_path / "m.skops")
+    card = EstimatorCard(
+        id="m", family="any", source="estimator", file=tmp_path / "m.skops", trusted=["numpy.dtype"]
+    )
+    rows = ROWS.assign(job=pd.Series([gap, *jobs[1:]], dtype=object))
+    remarks = card.load_for("cpu", FrameSchema.of(rows)).remarks
+    assert [("'job'" in remark, "missing" in remark) for remark in remarks] == (
+        [(True, True)] if is_remarked else []
+    )
