@@ -16,6 +16,12 @@ FOUND_AND_ALLOWED = {
     "at_least": ("", "at least "),
 }
 """Words before the finding of a rule, and before its limit."""
+AGAINST = {
+    "another_entry": "the entry that the gates compare with",
+    "last_passed": "the last version that passed or was accepted",
+    "previous": "the version before, which did not pass",
+}
+"""Words for the kinds of versions that a changed version is compared with; the foremost first."""
 NO_VERSION = "version before it"
 """Words that every reason of a gate without an earlier version has (``entry_versions``)."""
 CARD = "application/vnd.microsoft.card.adaptive"

@@ -21,7 +21,6 @@ from decaf.errors import (
     UnknownName,
 )
 from decaf.foundation.names import printable
-from decaf.foundation.number_text import score_text, signed_text
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
 from decaf.plan.resolution import list_entries
@@ -34,17 +33,11 @@ from decaf.registry.messages import (
     describe_undecided,
     explain_unchanged_content,
     finding,
-    place_of,
-    verdict_text,
 )
 from decaf.registry.proposals import proposal_of
-from flows.commands.display import (
-    print_estimate,
-    query_command,
-    table_of,
-)
+from flows.commands.display import print_estimate, table_of
 from flows.commands.options import open_warehouse
-from flows.commands.remarks import remark_unapplied_limits, remark_warnings
+from flows.commands.reaudit_summary import print_summary
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -53,18 +46,11 @@ from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
-from tasks.reaudit.recorded import FAILED, GATES, NONE, RETURNED, VERSION, newest
+from tasks.reaudit.recorded import FAILED, newest
 from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
 from warehouse.commits.writer import open_root
-from warehouse.query.damage import connect_whole
-from warehouse.report.audit.facts import rows_of
-from warehouse.storage import Storage
-
-MOST_DRIFT = 10
-"""Rows of drift that are printed, the largest changes first."""
-DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
 
 
 def refuse_registry(study: Study, command: str) -> None:
@@ -227,7 +213,7 @@ def _audit(
         if is_json:
             say(console, json.dumps(summary, indent=1))
         else:
-            _print_summary(console, store, study, summary)
+            print_summary(console, store, study, summary)
         if lines := _list_findings(summary, _name_of(config)):
             raise GatesFailed(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
@@ -326,63 +312,6 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
                     resolved.entry.label, resolved.entry.version, *passed[1:]
                 ),
             )
-
-
-def _say_reasons(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Print why entries were judged without a model, or compared with another entry."""
-    if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
-        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
-    for entry in entries:
-        if entry["change"] == RETURNED:
-            judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
-            say(console, explain_unchanged_content(entry["entry"], entry["version"], *judging))
-        elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
-            version = f"version {entry['version_compared']} of {entry['compared_entry']}"
-            say(console, f"{entry['entry']} {entry['version']} is compared with {version}")
-
-
-def _print_summary(console: Console, store: Storage, study: Study, summary: dict[str, Any]) -> None:
-    names = ("entry", "version", "before", "passed", "change", "verdict")
-    table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
-    for entry in summary["entries"]:
-        verdict = verdict_text(entry["verdict"], entry["state"])
-        cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
-        table.add_row(*(Text(cell) for cell in cells))
-    console.print(table)
-    _say_reasons(console, summary["entries"])
-    with connect_whole(store, study.study) as connection:
-        remarks = [
-            *remark_warnings(rows_of(connection, "warnings", study.study)),
-            *remark_unapplied_limits(connection, study.study),
-        ]
-    for remark in remarks:
-        say(console, remark)
-    for verdict in verdicts.select_unaccepted(summary["standing"]):
-        say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
-        for row in verdict["rows"]:
-            say(console, f"  {finding(row)}")
-    if drift := sorted(summary["drift"], key=lambda row: -round(abs(row["change"]), 9)):
-        names = ("entry", "of", "column", "before", "now", "change", "95 % interval")
-        table = table_of(
-            "Changes since the compared version (false discovery rate 5 %), largest first", names, 3
-        )
-        for row in drift[:MOST_DRIFT]:
-            numbers = (score_text(row[name]) for name in ("value_before", "value"))
-            interval = f"[{signed_text(row['change_lower'])}, {signed_text(row['change_upper'])}]"
-            versions = f"{row['entry']} {row['version_before']} → {row['version']}"
-            place = (Text(versions), Text(place_of(row)), row["metric"])
-            table.add_row(*place, *numbers, signed_text(row["change"]), Text(interval))
-        console.print(table)
-        if len(drift) > MOST_DRIFT:
-            say(console, f"and {len(drift) - MOST_DRIFT} more: {query_command(study, DRIFT)}")
-    if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
-        say(console, delivery)
-    if study.report_file and study.report_file.exists():
-        say(console, f"Report: {study.report_file}")
-
-
-def _before(entry: dict[str, Any]) -> tuple[str, str]:
-    return entry["version_before"] or "", entry["version_passed"] or ""
 
 
 def _list_findings(summary: dict[str, Any], config: str) -> list[str]:

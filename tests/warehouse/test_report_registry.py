@@ -152,7 +152,8 @@ def test_a_failed_gate_opens_the_page(stub, report):
         "Accept version 2 all the same",
         "decaf accept CONFIG net --why TEXT",
         "What changed <b> 7: not audited",
-        "net 1 → 2 (weights): failed; contradiction on a random background, blend 0.021 → 0.071",
+        "net 1 → 2 (weights): failed; since version 1, the last version that passed or was "
+        "accepted: contradiction on a random background, blend 0.021 → 0.071",
         "Findings by model",
         "<b> 7 is not audited: cut",
         "other 5 failed its gates, and ada accepted it: brighter <camera>",
@@ -312,3 +313,26 @@ def test_the_first_bad_version_may_be_older_than_the_versions_drawn():
     assert strip.title == "Version 1 of net is the first bad one"
     ((_, spans),) = strip.entries
     assert spans[0].version == "4"
+
+
+def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
+    """The strongest comparison opens the page, and every row of drift has its own version."""
+    connection = stub(Audit())
+    fill(connection)
+    connection.execute(
+        "UPDATE out_drift SET version_before = '0.9', value_before = 0.0512, value = 0.0712 "
+        "WHERE against = 'last_passed'"
+    )
+    connection.execute(
+        "INSERT INTO out_drift BY NAME SELECT * REPLACE ('previous' AS against, "
+        "'1' AS version_before, 0.0654 AS value_before) FROM out_drift WHERE p_adjusted < 0.05"
+    )
+    page = report(connection)
+    since = "net 1 → 2 (weights): failed; since version 0.9, the last version that passed"
+    assert since in page.text
+    moved = [row for row in page.rows if row and row[0].startswith("net") and "0.071" in row]
+    named = {row[0]: reason for row in moved for reason in row if "version" in reason}
+    assert named == {
+        "net 0.9 → 2": "the last version that passed or was accepted",
+        "net 1 → 2": "the version before, which did not pass",
+    }

@@ -3,7 +3,7 @@
 import altair as alt
 
 from decaf.foundation.number_text import MISSING, signed_text
-from decaf.registry.messages import place_of, verdict_text
+from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
 from warehouse.report.cells import Cell, Table, with_interval
@@ -15,9 +15,10 @@ MAX_PANELS = 12
 LIMITS = ("lowest_allowed", "highest_allowed")
 HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
 DRIFT = (
-    "Paired over the trajectories that both versions have; the same sources are drawn for both "
-    "and for all models. Rows are those whose adjusted p is 0.05 at most (Benjamini and "
-    "Hochberg): of all of them, 5 % are expected to be no change."
+    "Against the last version that passed, so that small steps cannot add up, and against the "
+    "version before where that one did not pass. Paired over the trajectories that both versions "
+    "have; the same sources are drawn for both and for all models. Rows are those whose adjusted "
+    "p is 0.05 at most (Benjamini and Hochberg): of all of them, 5 % are expected to be no change."
 )
 
 
@@ -36,6 +37,9 @@ def registry_tables(facts: Facts) -> list[Table]:
     def versions(row: Row) -> Cell:
         return Cell(row.entry, f"{row.version_before} → {row.version}")
 
+    def against(row: Row) -> Cell:
+        return Cell(AGAINST[row.against])
+
     def change(row: Row) -> Cell:
         return with_interval(row.change, row.change_lower, row.change_upper, signed_text)
 
@@ -48,13 +52,13 @@ def registry_tables(facts: Facts) -> list[Table]:
         return Cell(f"{row.accepted_at:%Y-%m-%d %H:%M}, {row.accepted_by}", row.why)
 
     failed = "All verdicts"
-    moved = {"entry": versions, "of": of, "change": change}
+    moved = {"entry": versions, "of": of, "against": against, "change": change}
     tables = [
         facts.table("standing", "Failed verdicts, since when", accepted=acceptance_cell),
         facts.table("entries", "The newest re-audit", verdict=verdict),
         facts.table("verdicts", failed, of=of, found=found_cell),
         facts.table("drift", "What moved", DRIFT, **moved),
-        facts.table("roles", "Pairs whose role changed"),
+        facts.table("roles", "Pairs whose role changed", entry=versions, against=against),
         facts.metric_table("history", "Versions and dates", HISTORY, value),
     ]
     return [table for table in tables if table.rows]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from decaf.foundation.number_text import score_text
-from decaf.registry.messages import place_of, verdict_text
+from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
 from warehouse.report.audit.trust import trust_sentences, unapplied_limits
@@ -150,9 +150,7 @@ def _changes(facts: Facts) -> Iterator[str]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
         what = "" if entry.change == entry.state else f" ({entry.change})"
         moves = [row for row in facts.drift if row.entry == entry.entry]
-        against = (
-            "last_passed" if any(row.against == "last_passed" for row in moves) else "previous"
-        )
+        against = next((kind for kind in AGAINST if kind in {row.against for row in moves}), "")
         moves = [row for row in moves if row.against == against]
         moved = [
             f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} "
@@ -166,7 +164,10 @@ def _changes(facts: Facts) -> Iterator[str]:
         still = "; nothing moved by more than chance" if entry.version_before else ""
         if entry.entry in unapplied:
             still = f"; not compared, because {unapplied[entry.entry]}"
-        outcome = f"; {', '.join(moved)}{more}" if moved else still
+        outcome = still
+        if moved:
+            reference = f"since version {moves[0].version_before}, {AGAINST[against]}"
+            outcome = f"; {reference}: {', '.join(moved)}{more}"
         if entry.model_id in early:
             outcome = "; it was scored no further than its gates needed"
         verdict = verdict_text(entry.verdict, entry.state) or entry.state

@@ -1,0 +1,100 @@
+"""Summary that a re-audit prints: entries, failed gates, drift and alerts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from decaf.foundation.number_text import score_text, signed_text
+from decaf.plan.study import Study
+from decaf.registry.messages import (
+    AGAINST,
+    explain_unchanged_content,
+    finding,
+    place_of,
+    verdict_text,
+)
+from flows.commands.display import query_command, table_of
+from flows.commands.remarks import remark_unapplied_limits, remark_warnings
+from flows.commands.terminal import say
+from tasks.reaudit import standing as verdicts
+from tasks.reaudit.recorded import GATES, NONE, RETURNED, VERSION
+from tasks.terminal import Terminal
+from warehouse.query.damage import connect_whole
+from warehouse.report.audit.facts import rows_of
+from warehouse.storage import Storage
+
+MOST_DRIFT = 10
+"""Rows of drift that are printed, the largest changes first."""
+DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
+
+
+def print_summary(
+    console: Terminal, store: Storage, study: Study, summary: Mapping[str, Any]
+) -> None:
+    """Print entries, remarks, failed gates, drift, delivered alerts and the report's file."""
+    names = ("entry", "version", "before", "passed", "change", "verdict")
+    table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
+    for entry in summary["entries"]:
+        verdict = verdict_text(entry["verdict"], entry["state"])
+        cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table)
+    _say_reasons(console, summary["entries"])
+    with connect_whole(store, study.study) as connection:
+        remarks = [
+            *remark_warnings(rows_of(connection, "warnings", study.study)),
+            *remark_unapplied_limits(connection, study.study),
+        ]
+    for remark in remarks:
+        say(console, remark)
+    for verdict in verdicts.select_unaccepted(summary["standing"]):
+        say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
+        for row in verdict["rows"]:
+            say(console, f"  {finding(row)}")
+    _print_drift(console, study, summary["drift"])
+    if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
+        say(console, delivery)
+    if study.report_file and study.report_file.exists():
+        say(console, f"Report: {study.report_file}")
+
+
+def _print_drift(console: Terminal, study: Study, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the largest changes, and why each version is compared with which."""
+    drift = sorted(rows, key=lambda row: -round(abs(row["change"]), 9))
+    if not drift:
+        return
+    names = ("entry", "of", "column", "before", "now", "change", "95 % interval")
+    table = table_of(
+        "Changes since the compared version (false discovery rate 5 %), largest first", names, 3
+    )
+    reasons = {}
+    for row in drift[:MOST_DRIFT]:
+        numbers = (score_text(row[name]) for name in ("value_before", "value"))
+        interval = f"[{signed_text(row['change_lower'])}, {signed_text(row['change_upper'])}]"
+        versions = f"{row['entry']} {row['version_before']} → {row['version']}"
+        reasons[versions] = AGAINST[row["against"]]
+        place = (Text(versions), Text(place_of(row)), row["metric"])
+        table.add_row(*place, *numbers, signed_text(row["change"]), Text(interval))
+    console.print(table)
+    for versions, reason in reasons.items():
+        say(console, f"{versions}: against {reason}")
+    if len(drift) > MOST_DRIFT:
+        say(console, f"and {len(drift) - MOST_DRIFT} more: {query_command(study, DRIFT)}")
+
+
+def _say_reasons(console: Terminal, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Print why entries were judged without a model, or compared with another entry."""
+    if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
+        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
+    for entry in entries:
+        if entry["change"] == RETURNED:
+            judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
+            say(console, explain_unchanged_content(entry["entry"], entry["version"], *judging))
+        elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
+            version = f"version {entry['version_compared']} of {entry['compared_entry']}"
+            say(console, f"{entry['entry']} {entry['version']} is compared with {version}")
+
+
+def _before(entry: dict[str, Any]) -> tuple[str, str]:
+    return entry["version_before"] or "", entry["version_passed"] or ""
