@@ -323,9 +323,8 @@ def _try(
     unusable = contradictions(cards, plan.pairs, plan.study.score)
     tasks = {model_id: task for model_id, task in tasks.items() if model_id not in unusable}
     if tasks:
-        most = "at most " if plan.may_stop else ""
-        todo = f"{most}{number_of(len(plan.work.pending), 'unit')} of work to do"
-        announce(f"{todo}; trying {number_of(len(tasks), 'model')} first")
+        # The count of units is said after the trial, which may choose smaller blocks.
+        announce(f"trying {number_of(len(tasks), 'model')} first")
 
     def note(named_model: tuple[str, TriedModel]) -> None:
         model_id, model = named_model

@@ -13,12 +13,18 @@ from tasks.sizes import block_seconds, load_of
 
 
 def say_sizes(console: Console, plan: AuditPlan) -> None:
-    """Print the workers of a plan, and blocks and batches of each model that was tried."""
+    """Print workers, blocks and batches of a plan, and why a run may compute other units."""
+    if plan.may_stop:
+        say(console, "units: at most these, since 'stop:' of the study may end scoring early")
     reason = f" ({plan.sizes.why_workers})" if plan.sizes.why_workers else ""
     say(console, f"workers: {describe_cluster(plan.configuration.cluster)}{reason}")
     sources = number_of(min(plan.configuration.sources_per_block, len(plan.source_ids)), "source")
     if plan.sizes.has_open_blocks:
-        say(console, f"blocks: at most {sources}; a run chooses them when it tries the models")
+        say(
+            console,
+            f"blocks: at most {sources}; a run tries the models, and may choose smaller blocks and "
+            "so more units than these",
+        )
         return
     blocks = f"{number_of(len(plan.blocks), 'block')} of {sources}"
     if not plan.sizes.paces:

@@ -1,5 +1,7 @@
 """Blocks, batches and workers of studies that leave them open, from plan to warehouse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from in_process import compute, train
@@ -11,10 +13,12 @@ from decaf.plan.cluster import LocalWorkers
 from decaf.plan.study import Study
 from decaf.scoring.batches import LEAST_ROWS, Call, TimedScorer
 from decaf.studies.scenes.adapters import Shapes3D
+from flows.commands.sizes import say_sizes
 from tasks.inputs import store_pairs
 from tasks.make_task import make_task
 from tasks.plan import plan_audit, settle_blocks
 from tasks.sizes import Pace, block_seconds, load_of
+from tasks.terminal import Terminal
 from tasks.trial import scored_models, trials_of, try_model
 from tasks.units.run_task import run_task
 
@@ -51,6 +55,18 @@ def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):
     assert not [unit for unit in again.work.pending if unit.kind == "score"]
     # A faster or slower model changes nothing from here on.
     assert sizes(settle_blocks(again, slow, worker_count=4)) == (3, False)
+
+
+def test_a_plan_says_why_a_run_may_compute_other_units(study, capsys):
+    def words(plan):
+        say_sizes(Terminal(), plan)
+        return capsys.readouterr().out
+
+    plan = plan_audit(study, study.pair_set())
+    fast = {"one": Pace(64, 1e-6, is_reduced=False)}
+    assert "more units" in words(plan)
+    assert "units" not in words(settle_blocks(plan, fast, worker_count=1))
+    assert "units: at most" in words(replace(plan, may_stop=True))
 
 
 def test_a_study_that_has_grown_tenfold_chooses_anew(study):
