@@ -5,6 +5,8 @@ import io
 import json
 import os
 import pty
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -294,3 +296,17 @@ def test_export_from_the_command_line(root, decaf, tmp_path):
     names = sorted(path.name for path in (tmp_path / "copies").iterdir())
     assert names == ["manifest.json", "out_costs.csv", "profiles.csv"]
     refused(decaf("export", "copies", "profile", "-w", root), "did you mean 'profiles'")
+
+
+def test_the_query_of_a_table_of_a_study_is_written_as_csv(root, decaf, tmp_path, monkeypatch):
+    """docs/plugins.md: the file has a header of comments and the parameter ``study``."""
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+    (command,) = re.findall(r"^    decaf (sql --file results/skies.sql .*)$", page, re.M)
+    (query,) = re.findall(r"```sql\n(-- purpose.*?)```", page, re.S)
+    Path("results").mkdir()
+    Path("results/skies.sql").write_text(query)
+    succeeded(decaf(*shlex.split(command), "-w", root))
+    columns = ["judge", "path", "birds", "abs_response", "evidence"]
+    with Path("skies.csv").open(newline="") as file:
+        assert [*csv.reader(file)] == [columns]
