@@ -20,6 +20,10 @@ def figure(
         Path | None,
         typer.Argument(help="file that ends in .svg, .png or .pdf", metavar="FILE"),
     ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", help="reveal path of the charts of stages; by default the first"),
+    ] = None,
     is_list: Annotated[
         bool, typer.Option("--list", help="list the charts of the study instead")
     ] = False,
@@ -37,7 +41,7 @@ def figure(
         raise BadInput(f"found --list and the chart {chart}; expected one of them")
     study, store = open_study(config)
     with connect_whole(store, study.study) as connection:
-        charts = read_charts(connection, study.study, has_paper=study.report.paper)
+        charts = read_charts(connection, study.study, has_paper=study.report.paper, stage_path=path)
     if is_list:
         table = Table("chart", "shows")
         for name, picture in charts.items():

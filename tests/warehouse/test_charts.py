@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from ended_commands import refused, succeeded
 from PIL import Image
-from scenes_warehouse import CHANGES, MODELS, STUDY, scenes_warehouse
+from scenes_warehouse import CHANGES, MODELS, PATHS, STUDY, scenes_warehouse
 from stub_audit import Audit, insert, six_models
 
 from decaf.errors import BadInput, UnknownName
@@ -17,7 +17,7 @@ from decaf.foundation.number_text import score_text
 from decaf.library.plots import COLOURS
 from warehouse.query.catalog import connect
 from warehouse.report.audit.facts import COMPONENTS
-from warehouse.report.charts import WRITERS, read_charts, with_legend, write_chart
+from warehouse.report.charts import MARKS, WRITERS, read_charts, with_legend, write_chart
 from warehouse.report.svg import Picture, standalone
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -56,6 +56,7 @@ def test_the_verdict_has_the_numbers_of_the_findings(root, charts):
             "GROUP BY model_id, pair_type"
         ).fetchall()
     shown = texts(charts["verdict"].svg)
+    assert {"Evidence", "Contradiction", "Fragility", MARKS} <= set(shown)
     assert set(MODELS) <= set(shown)
     for _, abs_response in rows:
         assert score_text(abs_response) in shown
@@ -93,6 +94,18 @@ def test_a_file_has_the_format_of_its_ending(charts, tmp_path, ending):
     else:
         assert content.startswith(b"%PDF-")
         assert content.rstrip().endswith(b"%%EOF")
+
+
+def test_stages_are_drawn_on_the_path_that_is_asked_for(root, charts):
+    with connect(root) as connection:
+        on_first, on_last = (
+            read_charts(connection, STUDY, stage_path=path) for path in (PATHS[0], PATHS[-1])
+        )
+        with pytest.raises(UnknownName, match=PATHS[0]):
+            read_charts(connection, STUDY, stage_path=f"{PATHS[0]}x")
+    assert on_first == charts
+    changed = {name for name in charts if on_last.get(name) != charts[name]}
+    assert changed == {name for name in charts if name.startswith("stages-")}
 
 
 def test_bad_files_and_charts_are_refused(charts, tmp_path):

@@ -28,6 +28,10 @@ from warehouse.report.svg import INK, Picture, colour, standalone, svg_element
 SVG = "http://www.w3.org/2000/svg"
 LEGEND_MARGIN, LEGEND_STEP, LEGEND_HEIGHT = 12, 110, 26
 """Sizes of a legend, CSS pixels."""
+LETTER_WIDTH = 6
+"""Room for a letter of a legend, CSS pixels."""
+MARKS = "diamond: M; line: 95 % interval of Abs; dashes: limit of the study"
+"""Legend of the marks on the verdict's bars."""
 PNG_SCALE = 2
 """Pixels of a PNG file for each CSS pixel."""
 WRITERS = {
@@ -39,17 +43,25 @@ WRITERS = {
 
 
 def read_charts(
-    connection: duckdb.DuckDBPyConnection, study: str, *, has_paper: bool = False
+    connection: duckdb.DuckDBPyConnection,
+    study: str,
+    *,
+    has_paper: bool = False,
+    stage_path: str | None = None,
 ) -> dict[str, Picture]:
     """Draw all charts of a study's report, by names that its contents decide.
 
-    ``has_paper`` adds pictures of the paper's tables. Raises UnknownName when the warehouse has no
-    run of the study.
+    ``has_paper`` adds pictures of the paper's tables. ``stage_path`` is the reveal path of the
+    charts of stages, by default the first. Raises UnknownName when the warehouse has no run of the
+    study, or the run has no such path.
     """
     facts = read_facts(connection, study, ("breakdowns",))
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     of_paper = paper_pictures(paper, facts.profiles)
     facts = facts.for_people()
+    path_names = {row.name: row.display_name for row in facts.names if row.kind == "path"}
+    if stage_path is not None and stage_path not in path_names:
+        raise UnknownName.among("path", stage_path, path_names)
     whole = {
         "verdict": verdict_pictures(facts),
         "dots": [picture for picture in [dots_picture(facts)] if picture.svg],
@@ -58,7 +70,7 @@ def read_charts(
     by_type = {
         "models": figures.bar_pictures(facts),
         "paths": figures.slope_pictures(facts),
-        "stages": figures.stage_pictures(facts),
+        "stages": figures.stage_pictures(facts, path_names.get(stage_path)),
         "versions": history_pictures(facts),
     }
     named = [(name, picture) for name, pictures in whole.items() for picture in pictures]
@@ -67,7 +79,9 @@ def read_charts(
         for name, pictures in by_type.items()
         for picture in pictures
     ]
-    named = [(name, with_legend(picture)) for name, picture in named]
+    named = [
+        (name, with_legend(picture, MARKS if name == "verdict" else "")) for name, picture in named
+    ]
     for picture in (*of_paper.explained, *map(with_legend, of_paper.coloured)):
         figure = FIGURE.search(picture.title)
         named.append((_slug(figure[0]) if figure else "paper", picture))
@@ -78,20 +92,29 @@ def read_charts(
     return _with_distinct_names(named)
 
 
-def with_legend(picture: Picture) -> Picture:
-    """Add the names of the colours below a picture; a page has one legend for all pictures."""
+def with_legend(picture: Picture, marks: str = "") -> Picture:
+    """Add the names of the colours, and words on other marks, below a picture.
+
+    A page has one legend for all pictures.
+    """
     metrics = [metric for metric in figures.NAMES if f"var(--{metric}," in picture.svg]
     if not metrics:
         return picture
     root = ElementTree.fromstring(picture.svg)
     width, height = (float(root.get(side, "0")) for side in ("width", "height"))
+    y = height + LEGEND_HEIGHT / 2
     for place, metric in enumerate(metrics):
-        x, y = str(LEGEND_MARGIN + place * LEGEND_STEP), height + LEGEND_HEIGHT / 2
+        x = str(LEGEND_MARGIN + place * LEGEND_STEP)
         chip = {"x": x, "y": str(y - 10), "width": "10", "height": "10", "fill": colour(metric)}
         ElementTree.SubElement(root, f"{{{SVG}}}rect", chip)
         words = {"x": str(float(x) + 15), "y": str(y), "font-size": "11", "fill": INK}
         ElementTree.SubElement(root, f"{{{SVG}}}text", words).text = figures.NAMES[metric]
-    width = max(width, LEGEND_MARGIN + len(metrics) * LEGEND_STEP)
+    legend_width = LEGEND_MARGIN + len(metrics) * LEGEND_STEP
+    if marks:
+        words = {"x": f"{legend_width}", "y": str(y), "font-size": "11", "fill": INK}
+        ElementTree.SubElement(root, f"{{{SVG}}}text", words).text = marks
+        legend_width += LETTER_WIDTH * len(marks)
+    width = max(width, legend_width)
     root.set("width", f"{width:g}")
     root.set("height", f"{height + LEGEND_HEIGHT:g}")
     root.set("viewBox", f"0 0 {width:g} {height + LEGEND_HEIGHT:g}")

@@ -62,9 +62,12 @@ def slope_pictures(facts: Facts) -> Iterator[Picture]:
         yield Picture(title, _path_slopes(facts, pair_type))
 
 
-def stage_pictures(facts: Facts) -> Iterator[Picture]:
-    """Mean trajectories on the first path; of many models, those that contradict most."""
-    path = next(iter(facts.paths), None)
+def stage_pictures(facts: Facts, path: str | None = None) -> Iterator[Picture]:
+    """Mean trajectories on a path, by default the first; of many models, those with the largest C.
+
+    ``path`` is a name as in ``facts.paths``.
+    """
+    path = path or next(iter(facts.paths), None)
     on_path = [row for row in facts.stage_means if row.path == path]
     if not on_path:
         return
