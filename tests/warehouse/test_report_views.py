@@ -1,5 +1,6 @@
 """The report over the real views: every column is there, and a small warehouse gives a page."""
 
+import shlex
 from datetime import timedelta
 
 import pytest
@@ -55,3 +56,16 @@ def test_report_of_a_run_under_way(tmp_path):
     assert "still running: 2 of 4 blocks" in reader.text
     assert "missing_blocks" in reader.text
     assert set(SECTIONS) <= set(reader.ids)
+
+
+def test_the_command_for_pairs_beyond_a_limit_gives_all_of_them(tmp_path):
+    store = scenes_warehouse(tmp_path / "warehouse")
+    with catalog.connect(store) as connection:
+        words = shlex.split(facts.read_facts(connection, STUDY).command("pairs_beyond", "all.csv"))
+        assert [*words[:2], *words[3:]] == ["decaf", "sql", "--output", "all.csv"]
+        rows = connection.sql(words[2]).fetchall()
+        ((count,),) = connection.sql(
+            f"SELECT count(*) FROM core_profiles WHERE study = '{STUDY}' "
+            "AND abs(endpoint_delta) > 0.05"
+        ).fetchall()
+    assert len(rows) == count > 0

@@ -7,6 +7,7 @@ prints the same text below its table, so that a reader can run it.
 from collections import Counter, namedtuple
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
+from shlex import quote
 from typing import Any, NamedTuple
 
 import duckdb
@@ -192,6 +193,10 @@ class Facts(NamedTuple):
     def runnable(self, part: str) -> str:
         """The query of a part as a reader can run it."""
         return runnable(query_of(part), self.study)
+
+    def command(self, part: str, file: str) -> str:
+        """Shell command that writes all rows of a query to a file."""
+        return f"decaf sql {quote(' '.join(self.runnable(part).split()))} --output {file}"
 
 
 def _shown_names(rows: Rows) -> dict[str, dict[str, str]]:
