@@ -47,10 +47,7 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect
     assert "all 40 units" in again
     assert [path.stat().st_mtime_ns for path in receipts] == before
 
-    # The results are there for SQL, and a slip is explained.
-    ask = ("sql", "-w", warehouse)
-    assert "8" in succeeded(decaf(*ask, "SELECT count(*) AS n FROM out_model_profiles"))
-    refused(decaf(*ask, "SELECT evidense FROM out_model_profiles"), '"evidence"')
+    assert fetched(warehouse, "SELECT count(*) FROM out_model_profiles") == [(8,)]
     succeeded(decaf("check", "-w", warehouse))
 
 

@@ -229,15 +229,6 @@ def test_who_cannot_wait(how, slow_run, workers, prefect_server):
         assert command.wait() == 129
 
 
-def test_ctrl_c_in_a_query_says_so_too(empty_warehouse):
-    query = "SELECT count(*) FROM range(100000000) a, range(1000000) b"
-    command = AtTerminal("sql", query, "-w", empty_warehouse)
-    time.sleep(2)
-    command.press(b"\x03")
-    assert command.wait() == 130
-    assert f"{last_line(command.shown)}\n" == STOPPED
-
-
 def at(*arguments, **streams):
     """Run the command itself, in a shell that sets its streams; exit code and what it said."""
     words = " ".join(f"'{word}'" for word in (DECAF, *arguments))

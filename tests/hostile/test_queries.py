@@ -1,15 +1,12 @@
 """Hostile queries: ways out of the sandbox, what takes all memory, what never ends."""
 
-import os
 import signal
-import subprocess
 import time
 
 import pytest
 from ended_commands import refused, succeeded
 from psutil import STATUS_ZOMBIE, Process
 from running_command import wait_for
-from warm_command import DECAF
 
 from decaf.errors import QueryError
 from warehouse.commits.writer import open_root
@@ -19,6 +16,8 @@ SECONDS_TO_END = 10
 READ_ONLY, NO_FILES = "expected one SELECT that writes nothing", "file system operations"
 UNKNOWN = "does not exist"
 MOST_DEPTH = "Max expression depth"
+ENDLESS = "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b"
+STOPPED = "stopped; give the same command again\n"
 
 
 @pytest.fixture(scope="module")
@@ -140,25 +139,25 @@ def test_an_odd_bound_is_refused(root, decaf):
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b",
-        "SELECT length(repeat('x', 2000000000))",
-    ],
+    ("query", "is_at_terminal"),
+    [(ENDLESS, True), ("SELECT length(repeat('x', 2000000000))", False)],
 )
-def test_ctrl_c_ends_any_query_and_leaves_nothing(root, query, tmp_path):
-    asked, process = _asked(root, query, tmp_path)
-    asked.send_signal(signal.SIGINT)
-    assert asked.wait(timeout=SECONDS_TO_END) == 130
+def test_ctrl_c_ends_any_query_and_leaves_nothing(
+    root, query, is_at_terminal, start_decaf, tmp_path
+):
+    asked, process = _asked(root, query, start_decaf, tmp_path)
+    for each in (process, asked) if is_at_terminal else (asked,):
+        each.send_signal(signal.SIGINT)
+    done = asked.completed(timeout=SECONDS_TO_END)
+    assert (done.returncode, done.stderr) == (130, STOPPED)
     assert not process.is_running()
     assert not list(tmp_path.glob("rows.csv*"))
     assert not list((tmp_path / "scratch").iterdir())
 
 
-def test_a_query_does_not_outlive_its_command(root, tmp_path):
-    query = "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b"
-    asked, process = _asked(root, query, tmp_path)
-    asked.kill()
+def test_a_query_does_not_outlive_its_command(root, start_decaf, tmp_path):
+    asked, process = _asked(root, ENDLESS, start_decaf, tmp_path)
+    asked.send_signal(signal.SIGKILL)
     asked.wait()
     stop = time.monotonic() + SECONDS_TO_END
     while process.is_running() and process.status() != STATUS_ZOMBIE:
@@ -166,16 +165,10 @@ def test_a_query_does_not_outlive_its_command(root, tmp_path):
         time.sleep(0.05)
 
 
-def _asked(root, query, folder):
+def _asked(root, query, start_decaf, folder):
     """A command whose query is under way, and the process that computes it."""
     (folder / "scratch").mkdir()
-    asked = subprocess.Popen(
-        [DECAF, "sql", "-w", str(root), query, "-o", "rows.csv"],
-        cwd=folder,
-        env={**os.environ, "TMPDIR": str(folder / "scratch")},
-        # A suite in the background may ignore Ctrl-C, and would hand that on.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    asked = start_decaf("sql", "-w", root, query, "-o", "rows.csv", TMPDIR=str(folder / "scratch"))
     command = Process(asked.pid)
     wait_for(command.children, asked)
     (process,) = command.children()
