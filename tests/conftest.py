@@ -23,6 +23,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # it imports, and pytest rewrite each test file on every core.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# No test ends by a power failure, so none waits for the disk: a warehouse of 270 commits takes 5 s
+# instead of 14. A descriptor that is closed is still an error.
+os.fsync = os.fstat
 # A suite that was started in the background, or by nohup, ignores these, and so would the commands
 # that it stops; a handler is none of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
