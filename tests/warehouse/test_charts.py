@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from ended_commands import refused, succeeded
+from ended_commands import succeeded
 from PIL import Image
 from scenes_warehouse import CHANGES, MODELS, PATHS, STUDY, scenes_warehouse
 from stub_audit import Audit, insert, six_models
@@ -15,6 +15,7 @@ from stub_audit import Audit, insert, six_models
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
 from decaf.library.plots import COLOURS
+from flows.commands.figures import figure
 from warehouse.query.catalog import connect
 from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.charts import MARKS, WRITERS, read_charts, with_legend, write_chart
@@ -155,10 +156,15 @@ def insert_named(connection, study, view, rows):
     insert(connection, view, [[({"study": study} | row).get(c) for c in columns] for row in rows])
 
 
-def test_the_command_lists_and_writes(decaf, tmp_path):
-    scenes_warehouse(tmp_path / "runs" / "warehouse")  # as the demo names it
+def test_the_command_lists_and_writes(root, decaf, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "warehouse").symlink_to(root)  # as the demo names it
     assert "models-wall-hue" in succeeded(decaf("figure", DEMO, "--list"))
     assert "verdict.pdf" in succeeded(decaf("figure", DEMO, "verdict", "verdict.pdf"))
     assert (tmp_path / "verdict.pdf").read_bytes().startswith(b"%PDF-")
-    refused(decaf("figure", DEMO), "--list")
-    refused(decaf("figure", DEMO, "verdict", "--list"), "verdict")
+
+
+@pytest.mark.parametrize("given", [{}, {"chart": "verdict"}, {"chart": "x", "is_list": True}])
+def test_the_command_takes_a_chart_and_a_file_or_lists(given):
+    with pytest.raises(BadInput):
+        figure(DEMO, **given)

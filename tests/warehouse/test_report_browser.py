@@ -1,39 +1,79 @@
-"""The report in a real browser: it loads nothing, complains of nothing and fits its window."""
+"""The report in a real browser: it loads nothing, complains of nothing and fits its window.
+
+It keeps the rules of WCAG 2 A and AA (axe-core), and shows all in print.
+"""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from report_reader import SECTIONS
-from stub_audit import Audit, many_models, open_stub, six_models
+from scenes_warehouse import STUDY, scenes_warehouse
+from stub_audit import Audit, insert, many_models, open_stub, six_models
+from test_report_parts import breakdown
+from test_report_registry import fill, fill_changed
 
+from warehouse.query import catalog
+from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
+from warehouse.report.sides import write_sides
 
 AUDITS = {
     "six": six_models(),
-    "many": many_models(72),
+    "many": replace(many_models(72, paths=("blend",)), has_paper=False),
     "one": Audit(models=("<b>only</b>",), paths=("blend",), has_predictions=False),
     "empty": Audit(has_rows=False, is_finished=False),
 }
+PAGES = (*AUDITS, "failed", "two", "several")
+AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
+JUDGED = """const done = arguments[0];
+axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
+  [found.passes.length, found.violations.map(
+    one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
+TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory) -> dict[str, Path]:
-    """One report per audit."""
+    """A report of each audit, one more with failed gates and parts, and two comparisons."""
     folder = tmp_path_factory.mktemp("reports")
     written = {}
     for name, audit in AUDITS.items():
         with open_stub(audit) as connection:
-            file = folder / f"{name}.html"
-            write_report(connection, audit.study, file, has_paper=True)
-            written[name] = file
+            written[name] = write(connection, audit, folder / f"{name}.html")
+            if name == "six":
+                fill(connection, audit.study)
+                fill_changed(connection, audit.study)
+                values = (0.5, 0.25, 0.125, 0.875)
+                rows = breakdown("resnet18.tv_in1k", "fish", values, study=audit.study)
+                insert(connection, "out_breakdowns", rows)
+                written["failed"] = write(connection, audit, folder / "failed.html")
+    with catalog.connect(scenes_warehouse(folder / "w")) as runs:
+        earlier = read_side(runs, STUDY, "w", run_named(runs, STUDY, "ear"))
+        now = read_side(runs, STUDY, "w")
+        sides = {"1": earlier, "/warehouses/of/the_last_year": now}
+        written["two"] = write_comparison(folder / "two.html", STUDY, earlier, now, runs)
+        written["several"] = write_sides(folder / "several.html", STUDY, sides, now)
     return written
+
+
+def write(connection, audit: Audit, file: Path) -> Path:
+    """Write the report of an audit; gives the file."""
+    write_report(connection, audit.study, file, has_paper=audit.has_paper)
+    return file
 
 
 def resize(browser, width: int, height: int) -> None:
     """Set the size of the page itself; a window cannot be as narrow as a telephone."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def emulate(browser, media: str = "", scheme: str = "light") -> None:
+    """Show pages on this medium, in this colour scheme."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
 
 
 def unfold(browser) -> None:
@@ -51,7 +91,7 @@ def requested(browser) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", PAGES)
 def test_only_the_file_itself_is_requested_and_nothing_is_logged(browser, reports, name):
     resize(browser, 1200, 900)
     browser.get("about:blank")
@@ -154,12 +194,9 @@ def test_text_of_a_picture_stays_inside_it(browser, reports):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_legible_in_light_and_dark(browser, reports, scheme):
-    """WCAG contrast of at least 4.5 for text, in the tables and in the pictures."""
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-    )
+def test_text_of_pictures_is_legible_in_light_and_dark(browser, reports, scheme):
+    """WCAG contrast of at least 4.5; axe-core judges no text of SVG."""
+    emulate(browser, scheme=scheme)
     browser.get(reports["six"].as_uri())
     ratios = browser.execute_script(
         """const light = colour => {
@@ -172,10 +209,8 @@ def test_text_is_legible_in_light_and_dark(browser, reports, scheme):
           const [low, high] = [light(colour), paper].sort((a, b) => a - b);
           return (high + 0.05) / (low + 0.05);
         };
-        const all = css => [...document.querySelectorAll(css)];
-        return [...all('td, th, small, p:not(.banner):not(.status), h2, summary')
-                  .map(e => ratio(getComputedStyle(e).color)),
-                ...all('svg text').map(e => ratio(getComputedStyle(e).fill))];"""
+        return [...document.querySelectorAll('svg text')]
+          .map(e => ratio(getComputedStyle(e).fill));"""
     )
     assert len(ratios) > 100
     assert min(ratios) >= 4.5
@@ -221,3 +256,55 @@ def test_a_link_opens_its_section(browser, reports):
     assert browser.find_element("css selector", "#costs > details").get_attribute("open") is None
     browser.find_element("css selector", "nav a[href='#costs']").click()
     assert browser.find_element("css selector", "#costs > details").get_attribute("open")
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        ("failed", 1200, "light"),
+        ("failed", 360, "dark"),
+        ("many", 1200, "light"),
+        ("two", 1200, "dark"),
+        ("several", 360, "light"),
+    ],
+)
+def test_no_rule_of_wcag_is_broken(browser, reports, name, width, scheme):
+    emulate(browser, scheme=scheme)
+    resize(browser, width, 900)
+    browser.get(reports[name].as_uri())
+    unfold(browser)
+    browser.execute_script(AXE.read_text())
+    passed, violations = browser.execute_async_script(JUDGED)
+    assert violations == []
+    assert passed > 10
+    assert browser.execute_script(TOO_WIDE) <= 0
+
+
+def test_axe_would_find_a_fault(browser, reports, tmp_path):
+    page = tmp_path / "faulty.html"
+    page.write_text(reports["two"].read_text().replace('lang="en"', "", 1))
+    browser.get(page.as_uri())
+    browser.execute_script(AXE.read_text())
+    assert [rule for rule, _ in browser.execute_async_script(JUDGED)[1]] == ["html-has-lang"]
+
+
+TABLES = """const tables = [...document.querySelectorAll('table')];
+return [tables.filter(e => !e.checkVisibility()).length, tables
+  .filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tHead.innerText)];"""
+
+
+def test_print_unfolds_all_and_cuts_nothing(browser, reports):
+    """On A4 upright, with margins of 1 cm."""
+    resize(browser, 718, 1000)
+    browser.get(reports["failed"].as_uri())
+    assert browser.execute_script(TABLES)[0] > 0, "some are folded on the screen"
+    for name in ("failed", "two", "several"):
+        browser.get(reports[name].as_uri())
+        emulate(browser, "print")
+        printed = browser.execute_script(TABLES)
+        emulate(browser)
+        assert printed == [0, []]
+
+
+def test_pages_stay_small(reports):
+    assert all(page.stat().st_size < 2_000_000 for page in reports.values())
