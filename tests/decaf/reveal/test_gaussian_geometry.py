@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -89,6 +91,7 @@ def test_the_ends_of_the_linear_family_are_cmmr_and_pixel_draw_by_draw():
         )
 
 
+@cache
 def wide_reference(size=300):
     factor = np.random.default_rng(5).normal(size=(size // 2, size))
     return reference_of(np.zeros(size), factor.T @ factor)

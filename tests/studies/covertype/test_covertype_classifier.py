@@ -58,6 +58,21 @@ def test_each_family_has_the_settings_of_the_paper(family):
     assert found["random_state"] == 7702
 
 
+SMALL = {"random_forest": {"n_estimators": 9}, "xgboost": {"n_estimators": 9}}
+SMALL |= {"hist_gradient_boosting": {"max_iter": 9}}
+"""Settings with which a family is fitted in a moment."""
+
+
+@pytest.fixture
+def small_families(monkeypatch):
+    """Make estimators of fewer trees."""
+
+    def make_small(family, seed):
+        return make_estimator(family, seed).set_params(**SMALL.get(family, {}))
+
+    monkeypatch.setattr("decaf.studies.covertype.recipes.make_estimator", make_small)
+
+
 @pytest.mark.parametrize(
     ("mechanism", "strength"), [("invert", None), ("fragile", 0.95), ("inverted", 0.95)]
 )
@@ -83,7 +98,7 @@ def test_rows_have_the_channels_of_the_model_however_few_they_are(recipe):
 @pytest.mark.filterwarnings("ignore:Got `batch_size`")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_trained_classifier_is_opened_without_unpickling_and_answers_the_same(
-    recipe, family, tmp_path
+    recipe, family, tmp_path, small_families
 ):
     untrained = card(recipe | {"classifier": family})
     file = tmp_path / f"one{untrained.trained_suffix}"
