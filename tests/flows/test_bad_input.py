@@ -23,12 +23,6 @@ def audited(warehouse):
     return fetched(warehouse, "SELECT DISTINCT model_id FROM stg_trajectories")
 
 
-@pytest.mark.slow
-def test_photos_of_nine_classes_are_audited(photo_study, write, decaf, prefect_server, tmp_path):
-    succeeded(decaf("run", write(photo_study), **prefect_server))
-    assert len(committed(tmp_path / "warehouse")) == 5
-
-
 def test_a_misspelt_key(study, write, fresh_decaf, tmp_path):
     study["epsilom"] = 0.1
     refused(fresh_decaf("run", write(study)), "study.yaml:", "'epsilom'", "'epsilon'")

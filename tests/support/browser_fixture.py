@@ -11,6 +11,9 @@ CHROMEDRIVER = "/usr/bin/chromedriver"
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync")
 FLAGS += ("--disable-background-networking", "--disable-component-update", "--window-size=1200,900")
 
+SCRIPT_SECONDS = 300
+"""A busy machine takes long to judge a page by all rules of WCAG."""
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory) -> Iterator:
@@ -30,5 +33,6 @@ def browser(tmp_path_factory) -> Iterator:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+    driver.set_script_timeout(SCRIPT_SECONDS)
     yield driver
     driver.quit()

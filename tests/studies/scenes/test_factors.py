@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from decaf.errors import DataError, UnknownName
@@ -73,23 +73,10 @@ def test_maps_level_by_level(factor, map, levels, mapped):
     assert moved[:, NAMES.index(factor)].tolist() == mapped
 
 
-@pytest.mark.parametrize(("factor", "map"), EVERY_MAP)
-def test_every_map_is_an_involution_of_all_levels_but_those_it_leaves(factor, map):
-    levels = level_map(factor, map).tolist()
-    left = {("shape", map): {2, 3}, ("orientation", 1): {7}, ("orientation", 2): {14}}
-    unmoved = {level for level, mapped in enumerate(levels) if mapped == -1}
-    if factor == "orientation" and map in SEEDS:
-        assert len(unmoved) == 1
-    else:
-        assert unmoved == left.get((factor, map), set())
-    for level in set(range(len(levels))) - unmoved:
-        assert levels[level] != level
-        assert levels[levels[level]] == level
-
-
-@given(st.sampled_from(NAMES), st.integers(3, 2**32 - 1))
-def test_a_seed_makes_a_perfect_matching(factor, seed):
-    levels = level_map(factor, seed)
+@given(st.sampled_from(NAMES), st.integers(1, 2) | st.integers(3, 2**32 - 1))
+def test_a_map_is_a_matching_of_all_levels_but_those_it_leaves(factor, map):
+    assume((factor, map) != ("shape", 2))
+    levels = level_map(factor, map)
     moved = np.flatnonzero(levels >= 0)
     assert moved.size == {"shape": 2, "orientation": 14}.get(factor, levels.size)
     assert (levels[levels[moved]] == moved).all()
