@@ -1,6 +1,5 @@
 """A small warehouse, a made-up audit and its report, and an S3-compatible server."""
 
-import json
 import shutil
 from contextlib import ExitStack
 
@@ -57,19 +56,35 @@ def stub():
 
 @pytest.fixture(scope="session")
 def charts_drawn_once():
-    """Draw equal charts once: most tests of the report change a few rows of the same audit."""
-    import vl_convert  # takes a second to import
+    """Draw equal data once: most tests of the report change a few rows of the same audit."""
+    import vl_convert  # these take a second to import
 
-    drawn, draw = {}, vl_convert.vegalite_to_svg
+    from warehouse.report import page
+    from warehouse.report.audit import figures
 
-    def draw_once(specification, **options):
-        content = json.dumps([specification, options], sort_keys=True)
-        if content not in drawn:
-            drawn[content] = draw(specification, **options)
-        return drawn[content]
+    drawn = {}
+
+    def once(draw, data_of=lambda *data: data):
+        def draw_once(*given, **options):
+            key = draw.__name__, repr(data_of(*given)), repr(options)
+            if key not in drawn:
+                drawn[key] = draw(*given, **options)
+            return drawn[key]
+
+        return draw_once
+
+    def slope_data(facts, pair_type):
+        return facts.paths, facts.profiles, facts.path_ratios, pair_type
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vl_convert, "vegalite_to_svg", draw_once)
+        patch.setattr(figures, "_path_slopes", once(figures._path_slopes, slope_data))
+        for module, name in (
+            (vl_convert, "vegalite_to_svg"),
+            (figures, "_stage_panels"),
+            (figures, "profile_bars"),
+            (page, "paper_pictures"),
+        ):
+            patch.setattr(module, name, once(getattr(module, name)))
         yield
 
 

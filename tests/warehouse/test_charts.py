@@ -166,5 +166,5 @@ def test_the_command_lists_and_writes(root, decaf, tmp_path):
 
 @pytest.mark.parametrize("given", [{}, {"chart": "verdict"}, {"chart": "x", "is_list": True}])
 def test_the_command_takes_a_chart_and_a_file_or_lists(given):
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="--list"):
         figure(DEMO, **given)
