@@ -79,7 +79,7 @@ def answers(store: Storage, study: str) -> dict[tuple[str, str], Answer]:
         for standing in list_standing(store, study)
     }
     return {
-        (name, version): Answer(verdict, accepted, failed_gates[entry])
+        (name, version): Answer(verdict, accepted, failed_gates.get(entry, ""))
         if verdict in FAILED
         else Answer(verdict)
         for entry, name, version, verdict, accepted in rows
