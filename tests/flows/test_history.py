@@ -10,6 +10,7 @@ from registry_rounds import recorded
 from flows.commands.history import list_first_failures, print_history
 from tasks.manifest import commit_outcome
 from tasks.reaudit.plan import discover
+from tasks.reaudit.standing import accept
 from tasks.reaudit.write_back import answers, findings
 from tasks.terminal import Terminal
 
@@ -82,3 +83,10 @@ def test_each_series_of_failures_has_a_first_version(verdicts, versions):
 def test_a_version_that_passed_has_no_failed_gate(record):
     study, store = record(1, "pass", **FOUND)
     assert answers(store, study.study)["net", "1"].failed_gates == ""
+
+
+def test_an_accepted_version_that_failed_no_gate_has_none(record):
+    study, store = record(1, "undecided", **FOUND)
+    accept(store, study.study, "net", "few pairs", "me")
+    answer = answers(store, study.study)["net", "1"]
+    assert (answer.verdict, answer.failed_gates) == ("accepted", "")
