@@ -72,7 +72,7 @@ def _map_rows(path: Path, name: str, modified: int) -> Rows:
                 file.seek(_place(path, name))
             version = np.lib.format.read_magic(file)
             if version not in HEADERS:
-                raise ValueError(f"it is of version {version}")
+                raise ValueError(f"it has the unknown version {version}")
             shape, is_fortran, dtype = HEADERS[version](file)
             start = file.tell()
     except (ValueError, KeyError, EOFError, struct.error, zipfile.BadZipFile) as error:
@@ -87,10 +87,10 @@ def _map_rows(path: Path, name: str, modified: int) -> Rows:
 
 def _check_kind(dtype: np.dtype[Any], shape: tuple[int, ...], where: str) -> None:
     if dtype.kind not in KINDS:
-        what = "objects, which would have to be unpickled" if dtype.hasobject else f"{dtype}"
+        what = "objects, which need unpickling" if dtype.hasobject else f"{dtype}"
         raise DataError(f"{where} holds {what}; expected numbers, or texts of a fixed length")
     if not shape or min(*shape, dtype.itemsize) < 1:
-        raise DataError(f"{where} is {dtype} {shape}; expected (n, …) with nothing empty")
+        raise DataError(f"{where} is {dtype} {shape}; expected (n, …), with no axis of length 0")
 
 
 def _place(path: Path, name: str) -> int:

@@ -27,8 +27,8 @@ def channel_axis(shape: tuple[int, ...]) -> int | None:
     first, last = (shape[axis] in CHANNELS for axis in (0, 2))
     if first and last and shape[2] == 1:
         raise DataError(
-            f"rows of shape {shape} are images with the channels first or last; expected one of "
-            "both: write (n, height, width) and say 'channels: 1'"
+            f"rows of shape {shape} could have their channels first or last; write (n, height, "
+            "width) and set 'channels: 1'"
         )
     return 2 if last else 0 if first else None
 

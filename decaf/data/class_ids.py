@@ -76,8 +76,8 @@ def class_ids(
     if not all(words):
         labels_text = next(filter(None, words))
         raise DataError(
-            f"{coded.counts()['']} of {len(coded)} inputs have no label, but others have, as "
-            f"{quote(labels_text)}; expected all, or none"
+            f"{coded.counts()['']} of {len(coded)} inputs have no label, but others do, such as "
+            f"{quote(labels_text)}; label all inputs, or none"
         )
     names = names_of(classes)
     repeated = {name for name, count in Counter(names).items() if count > 1}
@@ -151,5 +151,5 @@ def _name(names: Any) -> str:
     """Name of a class, or the first of several."""
     name = names[0] if isinstance(names, list) and names else names
     if not isinstance(name, str) and type(name) is not int or name == "":
-        raise ValueError(f"a class is called {name!r}; a name is text")
+        raise ValueError(f"a class has the name {name!r}; expected text")
     return str(name)

@@ -82,9 +82,8 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     for official in load_shipped_maps().values():
         if name_or_file.name == official.official_file and len(mapping) != official.outputs:
             raise DataError(
-                f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is "
-                f"expected to map {official.outputs} outputs: get it again, or give a map of your "
-                "own another name"
+                f"class map {name_or_file} has {len(mapping)} outputs; expected {official.outputs} "
+                "in a file of this name: get the file again, or rename your own map"
             )
     return _check_map(mapping, classes, name_or_file)
 
@@ -108,8 +107,8 @@ def _read(path: Path) -> tuple[int, ...]:
     absent = sorted(set(range(len(mapping))) - set(mapping))
     if absent:
         raise DataError(
-            f"class map {path} has {len(mapping)} outputs and none is called {absent[0]}; expected "
-            f"0 to {len(mapping) - 1}, each mapped to its superclass or to -1"
+            f"class map {path} has {len(mapping)} outputs, but not output {absent[0]}; expected 0 "
+            f"to {len(mapping) - 1}, each mapped to its superclass or to -1"
         )
     return tuple(mapping[output] for output in range(len(mapping)))
 

@@ -43,7 +43,9 @@ class CocoMasks(AnnotatedFeatures):
 
     kind: Literal["coco"]
     file: PlacedPath = Field(description="COCO annotations, JSON")
-    by: Literal["category", "supercategory"] = Field("category", description="what a feature is")
+    by: Literal["category", "supercategory"] = Field(
+        "category", description="level of COCO's categories that makes a feature"
+    )
     groups: dict[ShownName, tuple[str, ...]] = Field(
         {},
         description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
@@ -150,8 +152,8 @@ class CocoMasks(AnnotatedFeatures):
         if findings.boxes:
             raise DataError(
                 f"{self.file} has {number_of(len(findings.boxes), 'annotation')} with a box and "
-                f"no segmentation ({abridge(findings.boxes)}), and a box is no mask; add "
-                "segmentations, or set 'boxes: as_masks' in 'features:' to take rectangles as masks"
+                f"no segmentation ({abridge(findings.boxes)}); add segmentations, or set 'boxes: "
+                "as_masks' in 'features:' to use the boxes as masks"
             )
         if findings.faults:
             cure = "; correct them, or set 'skip_invalid: true' in 'features:'" * self.has_keys

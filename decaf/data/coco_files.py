@@ -106,7 +106,7 @@ def _parse(given: Any, skip_invalid: bool) -> Coco:
 def _objects(given: Any, key: str) -> list[dict[str, Any]]:
     entries = given.get(key) if isinstance(given, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ValueError(f"'{key}' is no list of objects")
+        raise ValueError(f"'{key}' is not a list of objects")
     return entries
 
 

@@ -42,7 +42,7 @@ def check_segmentation(segmentation: Any, height: int, width: int) -> None:
 
 
 def valid_polygons(segmentation: Any) -> list[Any]:
-    """Polygons of a segmentation that a mask can be made of; none where it is no list."""
+    """Valid polygons of a segmentation; empty if it is not a list."""
     return (
         [polygon for polygon in segmentation if _is_polygon(polygon)]
         if type(segmentation) is list
@@ -99,7 +99,9 @@ def _points(polygon: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.ndim != 1 or points.size < 6 or points.size % 2 or not (abs(points) <= LARGEST).all():
-        raise ValueError(f"a polygon of it is no list of three points or more; expected {EXPECTED}")
+        raise ValueError(
+            f"one of its polygons is not a list of three points or more; expected {EXPECTED}"
+        )
     return points.reshape(-1, 2)
 
 
@@ -121,7 +123,9 @@ def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
     """Run lengths, unpacked."""
     counts = runs.get("counts")
     if runs.get("size") != [height, width]:
-        raise ValueError(f"its run lengths are of {runs.get('size')}; expected {[height, width]}")
+        raise ValueError(
+            f"its run lengths have the size {runs.get('size')}; expected {[height, width]}"
+        )
     if isinstance(counts, str):
         counts = _unpack_counts(counts)
     if not isinstance(counts, list) or not all(type(count) is int for count in counts):
@@ -140,9 +144,7 @@ def _unpack_counts(text: str) -> list[int]:
     for letter in text:
         bits = ord(letter) - FIRST_LETTER
         if not 0 <= bits < LETTERS:
-            raise ValueError(
-                f"its packed counts cannot be read from {letter!r} on; they are broken"
-            )
+            raise ValueError(f"its packed counts are damaged at {letter!r}")
         value |= (bits & 31) << shift
         shift += 5
         if bits & 32:
@@ -152,5 +154,5 @@ def _unpack_counts(text: str) -> list[int]:
         counts.append(value + (counts[-2] if len(counts) > 2 else 0))
         value = shift = 0
     if shift:
-        raise ValueError("its packed counts end in the middle of one; they are broken")
+        raise ValueError("its packed counts are damaged: the last count is incomplete")
     return counts

@@ -61,9 +61,9 @@ def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
     absent = [name for feature, name in names.items() if without[feature] == of_feature[feature]]
     if absent:
         raise DataError(
-            f"features that lie in no pixel of any image: {abridge([counts[n] for n in absent])}; "
-            "expected pixels in at least one image: correct the masks, or leave the "
-            "features out (from 'names:' or the table, by 'ignore:' of a label map, by 'groups:')"
+            f"features without a pixel in any image: {abridge([counts[n] for n in absent])}; "
+            "expected pixels in at least one image: correct the masks, or remove the "
+            "features (from 'names:' or the table, by 'ignore:' of a label map, by 'groups:')"
         )
-    remark = f"features that lie in no pixel of some images: {abridge([*counts.values()])}"
+    remark = f"features without a pixel in some images: {abridge([*counts.values()])}"
     return (remark,) if counts else ()

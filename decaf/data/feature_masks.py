@@ -233,18 +233,18 @@ def _remarks_on_files(
         if of_stem[Path(shared_image.name).with_suffix("")] > 1
     ]
     if shared:
-        remarks.append(f"images that differ in the suffix alone, so share masks: {abridge(shared)}")
+        remarks.append(f"images that differ only in the suffix, so share masks: {abridge(shared)}")
     return tuple(remarks)
 
 
 def _digest(file: Path) -> str:
     names = [near.name for near in other_suffixes(file)] if not file.exists() else []
     advice = f"there is {abridge(names)}; correct 'files', or " if names else ""
-    remedy = f"{advice}save an empty one for a feature that does not show, or correct 'files'"
+    remedy = f"{advice}save an empty mask for a hidden feature, or correct 'files'"
     with refusals_as(DataError, f"mask {file} cannot be read", remedy):
         return file_sha256(file)
 
 
 def _advice(number: int) -> str:
-    custom = ", which is void by custom," * (number == VOID)
-    return f"; if {number}{custom} is no feature, add 'ignore: [{number}]' to 'features:'"
+    custom = " (usually void)" * (number == VOID)
+    return f"; if {number}{custom} is not a feature, add 'ignore: [{number}]' to 'features:'"

@@ -36,7 +36,7 @@ ALL = "all"
 GROUPINGS = ("class", "split", "factual", "counterfactual")
 """Columns that always divide pairs; groups of pairs must have other names."""
 MOST_MEMBERS = 200
-"""Values of a group: each is bootstrapped."""
+"""Largest number of values of a group; each costs a bootstrap."""
 
 
 @dataclass(frozen=True, init=False)
@@ -59,7 +59,7 @@ class PairSet:
     class_names: tuple[str, ...] = field(default=(), kw_only=True)
     """Names of classes 0, 1, …, for people; some or all classes may have no name."""
     has_sorted_names: bool = field(default=False, kw_only=True)
-    """True if nothing states the numbers of the class names, so that sorting numbers them."""
+    """True if class names have no stated numbers, so decaf numbers the sorted names."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class PairSet:
             pair = pairs[unusable[0]]
             raise DataError(
                 f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
-                "above 0: leave out a pair that is not to count"
+                "above 0: remove the pair if it should not count"
             )
         self._check_groups()
         if inputs.shapes is not None:
@@ -125,9 +125,7 @@ class PairSet:
                         f"the name {quote(name_or_member)} of a group of pairs {problem}"
                     )
             if name in GROUPINGS:
-                raise DataError(
-                    f"a group of pairs is called {name!r}, a reserved name; choose another name"
-                )
+                raise DataError(f"a group of pairs has the reserved name {name!r}; rename it")
             if len(group_members) > MOST_MEMBERS:
                 raise DataError(
                     f"the group {name!r} of the pairs has {len(group_members)} values; expected "
@@ -205,7 +203,7 @@ class PairSet:
         return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
 
     def _json_pieces(self, rows: Rows) -> Iterator[Piece]:
-        """Parts of the JSON of what scores depend on, of some rows."""
+        """JSON, in pieces, of all that the scores of some rows depend on."""
         pairs, digests = self.pairs, self.inputs.digests
         _ = digests.is_plain, pairs.pair_ids.is_plain  # once, not once for each part
         yield "["
@@ -244,7 +242,7 @@ class PairSet:
         return self.pairs.rows_of_sources(np.split(order, starts))
 
     def parts(self, rows: "Rows | Sequence[int]") -> list[Rows]:
-        """Rows of a block by the shape of their inputs, in the order in which shapes come first."""
+        """Rows of a block by the shape of their inputs, in the order of each shape's first row."""
         every = np.asarray(rows, np.int64)
         if self.inputs.shapes is None or not every.size:
             return [every] if every.size else []

@@ -94,8 +94,8 @@ def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
     with _open_photo(path) as file:
         if file.mode not in NUMBERED or file.format in LOSSY:
             raise ValueError(
-                f"it is {file.format} of {file.mode}; a mask or label map has one number a pixel: "
-                "save it as PNG, grey or of a palette"
+                f"it is {file.format} of {file.mode}; expected one number per pixel: save the mask "
+                "or label map as grey or palette PNG"
             )
         return np.asarray(_upright(file, turn)).astype(np.uint16)
 

@@ -57,8 +57,8 @@ def match_names(
             if len(candidates) > 1:
                 raise DataError(
                     f"{where} has {number_of(len(candidates), 'name')} for the image "
-                    f"{quote(same[0])}: {abridge(candidates)}; give it the path of the image below "
-                    "the folder of images"
+                    f"{quote(same[0])}: {abridge(candidates)}; write the image's path below the "
+                    "folder of images"
                 )
             of_image[same[0]] = candidates[0]
             if drops_suffix:
@@ -82,8 +82,8 @@ def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]
         for folder, names in zip(where, (stems[0][stem], stems[1][stem]), strict=True):
             if len(names) > 1:
                 raise DataError(
-                    f"{folder} has {abridge(names)}, which differ in the suffix alone; expected "
-                    "one file for each image: leave one of them there"
+                    f"{folder} has {abridge(names)}, which differ only in the suffix; expected "
+                    "one file for each image: remove the others"
                 )
         by_stem[stems[0][stem][0]] = stems[1][stem][0]
     return Matches(of_image | by_stem, by_stem)

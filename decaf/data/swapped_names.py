@@ -53,9 +53,9 @@ def refuse_swapped_columns(
         if strange and name in table and all(_are_files(table, name, root)):
             word, file = (quote(str(table[column][0])) for column in (strange[0], name))
             raise DataError(
-                f"table {path}: column {quote(strange[0])} has {word}, which is no file in {root}, "
-                f"and column {quote(name)} has {file}, which is one; expected files in "
-                f"{quote(strange[0])}: correct the header, or name the columns under 'columns:'"
+                f"table {path}: {word} in column {quote(strange[0])} is not a file in {root}, but "
+                f"{file} in column {quote(name)} is; expected files in {quote(strange[0])}: "
+                "correct the header, or name the columns under 'columns:'"
             )
 
 

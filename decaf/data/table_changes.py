@@ -21,11 +21,13 @@ Groups = Callable[[str], NDArray[np.int64]]
 class Permuted(Settings):
     """A column whose values change places among the rows of a group."""
 
-    column: str = Field(description="column whose values change places")
+    column: str = Field(description="column whose values are shuffled")
     within: str | None = Field(
-        None, description="column whose equal values are a group; all rows are one when absent"
+        None,
+        description="shuffle only among rows with equal values in this column; when absent, "
+        "among all rows",
     )
-    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the permutation")
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="seed of the permutation")
 
 
 class Change(Settings):
@@ -44,7 +46,8 @@ class Change(Settings):
         None, description="two columns of one type that exchange their values"
     )
     permute: Permuted | None = Field(
-        None, description="mapping of `column`, `within` and `seed`: its values change places"
+        None,
+        description="mapping of `column`, `within` and `seed`: shuffles the values of the column",
     )
 
     @model_validator(mode="after")
@@ -96,7 +99,7 @@ class Change(Settings):
 def _place(columns: FrameSchema, name: str) -> int:
     names = [column.name for column in columns.columns]
     if name not in names:
-        raise DataError(f"no input of the table is called {name!r}{suggestion(name, names)}")
+        raise DataError(f"the table has no input {name!r}{suggestion(name, names)}")
     return names.index(name)
 
 
@@ -113,7 +116,8 @@ def _pack_value(column: Column, value: Category | None) -> int | list[float]:
     if value is None:
         if column.missing is None:
             raise DataError(
-                f"'set' makes column {column.name!r} missing, and no row lacks it; expected a value"
+                f"'set' makes column {column.name!r} missing, which it is in no row; expected a "
+                "value"
             )
         return [0.0, 0.0]
     if isinstance(value, str) or isinstance(value, bool) != (column.kind == "truth"):

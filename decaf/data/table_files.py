@@ -35,7 +35,7 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
     A ``typed`` CSV has numbers in the columns whose cells are numbers without exception, whole ones
     where they are written as Python writes them (so that 007 stays a text); other formats have
     types of their own. Otherwise all values are texts, whole numbers without a point. Raises
-    DataError when the file cannot be read, is no such table, or holds no row.
+    DataError if the file cannot be read, is not a table of these formats, or has no row.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:
@@ -57,7 +57,7 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
 
 
 def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[str, ...]:
-    """The remark that names the columns of a table that nothing is made of, if there are any."""
+    """Remark that lists the unused columns of a table; empty without any."""
     unused = [quote(name) for name in table if name not in used]
     return (f"columns that are not used: {abridge(unused)}",) if unused else ()
 
@@ -121,20 +121,20 @@ def _csv(content: bytes) -> Columns:
                 raise ValueError(f"row {number} has {len(cells)} cells; expected {len(names)}")
             table.append([cell or None for cell in cells])
     except csv.Error as error:
-        raise ValueError(f"line {rows.line_num} is no CSV ({error})") from error
+        raise ValueError(f"line {rows.line_num} is not CSV ({error})") from error
     return {name: [row[place] for row in table] for place, name in enumerate(names)}
 
 
 def _json_lines(content: bytes) -> Columns:
     def constant(word: str) -> None:
-        raise ValueError(f"{word} is no number of JSON")
+        raise ValueError(f"{word} is not a JSON number")
 
     table: list[dict[str, Any]] = []
     for number, line in enumerate(filter(str.strip, _decode(content).splitlines()), 1):
         try:
             row = json.loads(line, parse_constant=constant)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"row {number} is no JSON ({error})") from error
+            raise ValueError(f"row {number} is not JSON ({error})") from error
         if not isinstance(row, dict):
             raise ValueError(f"row {number} is {type(row).__name__}; expected an object of columns")
         table.append(row)
@@ -152,7 +152,7 @@ def _parquet(content: bytes) -> Columns:
         _check_names(file.schema_arrow.names)
         return file.read().to_pydict()
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"it is no Parquet file ({error})") from error
+        raise ValueError(f"it is not a Parquet file ({error})") from error
 
 
 READERS: dict[str, Callable[[bytes], Columns]] = {

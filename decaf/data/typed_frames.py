@@ -116,11 +116,11 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
     try:
         typed = (column.astype("boolean") if str(dtype) == "bool" else column).astype(dtype)
         if (typed != column)[column.notna()].any():
-            raise ValueError("it would change them")
+            raise ValueError("some values would change")
     except (ValueError, TypeError) as error:
         raise DataError(
-            f"column {name!r} is {dtype} in the table, and the counterfactuals' {column.dtype} "
-            f"cannot be that: {error}; declare one type for both under 'dtypes:'"
+            f"column {name!r} is {dtype} in the table, and {column.dtype} in the counterfactuals, "
+            f"which cannot be converted: {error}; declare one type for both under 'dtypes:'"
         ) from error
     return typed
 
@@ -154,7 +154,9 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
     if suffix in JSON_LINES:
         return ReadTable(pandas.DataFrame(read_table(path)))
     if suffix not in (CSV, PARQUET):
-        raise DataError(f"table {path} is no .csv, .parquet, .jsonl or .ndjson; save it as one")
+        raise DataError(
+            f"table {path} has the suffix {suffix!r}; expected .csv, .parquet, .jsonl or .ndjson"
+        )
     what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
     try:
         with refusals_as(DataError, what, remedy), open_file(path) as file:
@@ -198,8 +200,8 @@ def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
             raise ValueError("it has fractions")
     except (ValueError, TypeError) as error:
         raise DataError(
-            f"column {name!r} of {path} is {frame[name].dtype}, and cannot be {dtype}: {error}; "
-            "correct 'dtypes:'"
+            f"column {name!r} of {path} is {frame[name].dtype} and cannot be converted to {dtype}: "
+            f"{error}; correct 'dtypes:'"
         ) from error
     return typed
 

@@ -15,9 +15,9 @@ UNSAID = "1"
 
 
 def weights_of(words: Sequence[str] | Coded[Texts], where: str) -> NDArray[np.float64]:
-    """(n,) numbers of a column of weights; the pairs themselves refuse 0 and less.
+    """(n,) numbers of a column of weights; :class:`PairSet` rejects 0 and less.
 
-    Raises DataError, naming the row from 1, where one is no number.
+    Raises DataError, with the row number from 1, if a weight is not a number.
     """
     coded = words if isinstance(words, Coded) else code_values(words)
     values = [*coded.values]

@@ -16,7 +16,7 @@ def without_credentials(url: str) -> str:
     _ = parts.port  # ValueError, which pydantic reports, when it is no number
     if parts.username or parts.password:
         raise fault(
-            "an address is stored and shown: put credentials into 'headers', or the environment"
+            "decaf stores and shows an address: put credentials into 'headers', or the environment"
         )
     return url
 

@@ -147,7 +147,7 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
     if any(map(is_tensor, parts)):
         raise error(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
     if any(map(np.ma.is_masked, parts)):
-        raise error(f"{name} has masked entries; expected numbers alone: fill or drop them first")
+        raise error(f"{name} has masked entries; expected only numbers: fill or drop them first")
     try:
         return np.asarray(values)
     except ValueError as refused:
@@ -170,8 +170,8 @@ def as_real(array: Same, name: str, error: type[DecafError]) -> Same:
         raise error(f"{name} has values of type {kind}; expected real numbers, as float64")
     if array.dtype.itemsize == 8 and (np.abs(to_numpy(array).astype(np.float64)) >= EXACT).any():
         raise error(
-            f"{name} has whole numbers from 2^53 on, whose last digits float64 does not hold; "
-            "expected smaller ones, or floats"
+            f"{name} has whole numbers of 2^53 or more, which float64 rounds; expected smaller "
+            "numbers, or floats"
         )
     whole: Any = array
     return whole.double() if is_tensor(array) else whole.astype(np.float64)

@@ -81,14 +81,14 @@ class Caller:
     ) -> Answer:
         """Send a request once; return the decoded content, or write it ``into`` a file.
 
-        With ``most_bytes`` 0 the content is not read; None is no limit. Raises NoAnswer when there
-        is no connection, the content is not whole after ``seconds``, has more bytes, or is not
-        HTTP.
+        With ``most_bytes`` 0 the content is not read; None sets no limit. Raises NoAnswer when
+        there is no connection, the content is not whole after ``seconds``, has more bytes, or is
+        not HTTP.
         """
         import httpx
 
         if seconds <= 0:
-            raise NoAnswer("no time is left for it")
+            raise NoAnswer("the deadline has passed")
         deadline = time.monotonic() + seconds
         request["timeout"] = min(self._silence_seconds, seconds)
         content = io.BytesIO()

@@ -1,15 +1,15 @@
-"""Numbers as every page, chart and table writes them for people; files keep plain numbers."""
+"""Format numbers for pages, charts and tables; files keep plain numbers."""
 
 MISSING = "–"
-"""Stands where there is no value."""
+"""Text for a missing value."""
 MINUS = "−"
 
 
 def score_text(value: float | None, decimals: int = 3) -> str:
     """Write a score, a mean of scores or a probability with three decimals.
 
-    A value that would be written as zero shows its bound, and a zero is ``0``. More decimals serve
-    values that a publication prints with more.
+    A value that rounds to zero shows its bound, and zero is ``0``. Set ``decimals`` for values that
+    a publication prints with more.
 
     >>> score_text(0.12345), score_text(-0.5), score_text(1234.5)
     ('0.123', '−0.500', '1,234.500')
@@ -47,7 +47,7 @@ def limit_text(value: float | None) -> str:
 
 
 def percent_text(fraction: float | None) -> str:
-    """Write a fraction in percent, with one decimal at most; one that is not quite all is not 100.
+    """Write a fraction in percent, with at most one decimal; only a whole is 100 %.
 
     >>> percent_text(0.1234), percent_text(0.5), percent_text(0), percent_text(None)
     ('12.3 %', '50 %', '0 %', '–')

@@ -48,17 +48,17 @@ class Arrays(Adapter):
     )
     removed: Literal["columns", "channels"] | None = Field(
         None,
-        description="instead of counterfactuals, for `removal` paths: each row of (n, features) "
-        "with itself without each of its columns, or of (n, channels, length) without each of its "
-        "channels, of the type `column NUMBER` or `channel NUMBER`, from 1",
+        description="instead of counterfactuals, for `removal` paths: remove each column of rows "
+        "(n, features), or each channel of signals (n, channels, length), in turn; the pair type "
+        "is `column NUMBER` or `channel NUMBER`, from 1",
     )
     label: PlacedPath | None = Field(
         None, description="file of the labels, (n,): class numbers, or names; class 0 when absent"
     )
     source: PlacedPath | None = Field(
         None,
-        description="file of what each pair is about, (n,): pairs of one source are resampled "
-        "together; each pair by itself when absent",
+        description="file of the source of each pair, (n,): pairs of one source are resampled "
+        "together; when absent, each pair is a source",
     )
     pair_type: PlacedPath | None = Field(
         None, description="file of the types of the pairs, (n,); all are `pair` when absent"
@@ -68,20 +68,20 @@ class Arrays(Adapter):
     )
     weight: PlacedPath | None = Field(
         None,
-        description="file of how much each pair counts in means, (n,); 1 when absent",
+        description="file of the weight of each pair in means, (n,); 1 when absent",
     )
     channels: Literal[1, 3] | None = Field(
         None,
-        description="rows are images, (height, width) or with 1 or 3 channels last or first, which "
-        "models get with so many channels: `1` is grey, .299 red + .587 green + .114 blue, and `3` "
-        "repeats grey; when absent, 8-bit images keep their channels",
+        description="rows are images, (height, width) or with 1 or 3 channels last or first; "
+        "models get this number of channels: `1` is grey, .299 red + .587 green + .114 blue, and "
+        "`3` repeats grey; when absent, 8-bit images keep their channels",
     )
     scale: float | None = Field(
         None,
         gt=0,
         le=1e12,
-        description="numbers are divided by it: `255` brings 0 to 255 to [0, 1], `1` leaves 8-bit "
-        "numbers as they are; when absent, 8-bit images come in [0, 1] and other numbers as stored",
+        description="divisor of the numbers: `255` maps 0 to 255 to [0, 1], `1` keeps 8-bit "
+        "numbers; when absent, 8-bit images become [0, 1] and other numbers stay as stored",
     )
     names: dict[Role, str] = Field(
         {},
@@ -210,8 +210,8 @@ class Arrays(Adapter):
         kinds = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
         if kinds[0] != kinds[1]:
             raise DataError(
-                f"{self.counterfactual} is {kinds[1]}; expected {kinds[0]}, as {self.factual} has "
-                "it: row by row, the same input but for the change"
+                f"{self.counterfactual} is {kinds[1]}; expected {kinds[0]}, as in {self.factual}: "
+                "row by row, the same input with one change"
             )
 
     @property

@@ -194,7 +194,7 @@ class ImageFeatures(FeaturedImages):
 
     adapter: Literal["image_features"]
     images: PlacedPath = Field(
-        description="folder of the images; an image in a folder in it has its name as label"
+        description="folder of the images; the names of its subfolders are the labels"
     )
     table: PlacedPath | None = Field(
         None,
@@ -203,7 +203,7 @@ class ImageFeatures(FeaturedImages):
         "`label`, `source`, `split`, `weight`; all when absent",
     )
     features: AnyFeatures = Field(
-        description="where the features lie, by `kind:` `grid`, `masks`, `label_maps` or `coco` "
+        description="source of the features, by `kind:` `grid`, `masks`, `label_maps` or `coco` "
         "([keys of each](data.md#images-with-features))"
     )
 
@@ -224,14 +224,14 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     is_list = table.suffix.lower() == LIST
     columns = _read_columns(table) if is_list else read_table(table, typed=False)
     if "image" not in columns:
-        raise DataError(f"table {table} has no column 'image', of paths below the folder")
+        raise DataError(f"table {table} has no column 'image'; add it, with paths below the folder")
     every = said_of_rows(columns, table, {name: name for name in Row._fields})
     weights = weights_of([values.pop("weight", UNSAID) for values in every], f"table {table}")
     rows: dict[str, Row] = {}
     for number, (values, weight) in enumerate(zip(every, weights, strict=True), 1):
         if values["image"] in rows:
             raise DataError(
-                f"table {table}, row {number}: {quote(values['image'])} is there twice; "
+                f"table {table}, row {number}: {quote(values['image'])} appears twice; "
                 "expected every image once"
             )
         rows[values["image"]] = row_of(**values, weight=weight)

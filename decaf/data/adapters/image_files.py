@@ -137,11 +137,11 @@ class Folder:
     def files(self) -> list[str]:
         """Files of the folder and its subfolders, sorted, without hidden files.
 
-        Raises DataError when it is no folder, or cannot be read.
+        Raises DataError if it is not a folder, or cannot be read.
         """
         if not self.root.is_dir():
             expected = f"expected one of images{start_of(self.root)}"
-            raise DataError(f"{self.root} is no folder; {expected}")
+            raise DataError(f"{self.root} is not a folder; {expected}")
         names = []
         with refusals_as(
             DataError, f"{self.root} cannot be read", "make the folder and its files readable"
@@ -155,8 +155,8 @@ class Folder:
     def file(self, name: str) -> tuple[str, str]:
         """Digest of a file's content, and its place with links followed.
 
-        Raises DataError when it is missing, not a file, or outside of the folder: a stranger's
-        table must not show files elsewhere on this machine.
+        Raises DataError when it is missing, not a file, or outside of the folder: somebody
+        else's table must not show other files of this machine.
         """
         if problem := fault_of(name):
             raise DataError(f"the name {quote(name)} of an image {problem}")

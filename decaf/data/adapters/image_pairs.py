@@ -61,7 +61,7 @@ class ImagePairs(ImageFiles):
         "`label`, `pair_type`, `source`, `split`, `weight`, `pair_id`",
     )
     images: PlacedPath | None = Field(
-        None, description="folder that the table's files lie in; that of the table when absent"
+        None, description="folder of the table's files; when absent, that of the table"
     )
     factual: PlacedPath | None = Field(
         None, description="instead of a table: folder of the factual images"
@@ -70,7 +70,7 @@ class ImagePairs(ImageFiles):
         None, description="folder of their counterfactuals, under equal names"
     )
     columns: dict[Role, str] = Field(
-        {}, description="what the table calls its columns, as in `{factual: before}`"
+        {}, description="names of columns in the table, as in `{factual: before}`"
     )
     groups: tuple[ShownName, ...] = Field(
         (), description="further columns of the table, by whose values reports divide the pairs"
@@ -78,15 +78,15 @@ class ImagePairs(ImageFiles):
 
     changes: dict[ShownName, PhotoChange] = Field(
         {},
-        description="changes of every factual image by the type of the pairs they make, as a "
-        "control: `{shifted: {shift: 4}}`",
+        description="changes of every factual image by pair type, as a control: `{shifted: "
+        "{shift: 4}}`",
     )
 
     @field_validator("changes")
     @classmethod
     def _are_no_roles(cls, changes: dict[str, PhotoChange]) -> dict[str, PhotoChange]:
         for name in set(changes).intersection(NEEDED):
-            raise fault(f"a change cannot be called {name!r}, as images of pairs are", name)
+            raise fault(f"{name!r} is reserved for the images of a pair; rename the change", name)
         return changes
 
     @model_validator(mode="after")
@@ -97,8 +97,8 @@ class ImagePairs(ImageFiles):
         has_table = self.pairs is not None
         require_keys(
             [
-                ("factual", not (has_table and self.factual), "no 'pairs' beside it"),
-                ("counterfactual", not (has_table and self.counterfactual), "no 'pairs' beside it"),
+                ("factual", not (has_table and self.factual), "no 'pairs'"),
+                ("counterfactual", not (has_table and self.counterfactual), "no 'pairs'"),
                 ("images", has_table or self.images is None, "a table in 'pairs'"),
                 ("columns", has_table or not self.columns, "a table in 'pairs'"),
                 ("groups", has_table or not self.groups, "a table in 'pairs'"),
@@ -176,7 +176,8 @@ class ImagePairs(ImageFiles):
         changed_images: list[Input] = []
         for name, change in self.changes.items():
             if any(pair.pair_type == name for pair in pairs):
-                raise SettingError(f"pairs have the type {name!r} without it", "changes", name)
+                message = f"pairs of the data already have the type {name!r}; rename the change"
+                raise SettingError(message, "changes", name)
             for plus in sorted(first):
                 image, minus = images[plus], len(images) + len(changed_images)
                 image_id, digest = (
@@ -247,7 +248,7 @@ class ImagePairs(ImageFiles):
             if name not in table and (role in NEEDED or role in self.columns):
                 raise DataError(
                     f"table {self.pairs} has no column {quote(name)}{suggestion(name, table)}; "
-                    f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
+                    f"if it has another name, set 'columns: {{{role}: NAME}}'"
                 )
         refuse_swapped_columns(
             table,
@@ -282,8 +283,8 @@ class ImagePairs(ImageFiles):
             row = _row({**cells, **files}, tuple(row_groups.items()))
             if (first_number := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
-                    f"table {self.pairs}: rows {first_number} and {number} are one pair, "
-                    f"{quote(row.pair_id)}; take one out, or give each a 'pair_id' of its own"
+                    f"table {self.pairs}: rows {first_number} and {number} are the same pair, "
+                    f"{quote(row.pair_id)}; remove one, or give them different 'pair_id's"
                 )
             rows.append(row)
         return rows
@@ -295,8 +296,8 @@ class ImagePairs(ImageFiles):
         matches = pair_names(first, second, [*map(str, folders)])
         if not matches.of_image:
             raise DataError(
-                f"{folders[0]} has {len(first)} files and {folders[1]} {len(second)}, none of "
-                "which are called the same; expected equal names for images that are a pair"
+                f"{folders[0]} has {len(first)} files, {folders[1]} has {len(second)}, and no "
+                "names are equal; expected equal names for the two images of a pair"
             )
         rows = [
             _row(

@@ -38,9 +38,9 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
 ENCODING = "table_pairs 1"
-"""Names how rows become values; changes when a change here changes them."""
+"""Version of the conversion of rows to values; raise it if the values change."""
 PAIR_TYPE = "pair"
-"""Type where nothing says it."""
+"""Default pair type."""
 
 
 class Built(NamedTuple):
@@ -53,7 +53,7 @@ class Built(NamedTuple):
 class TablePairs(Adapter):
     """Rows of a table in a file, paired with counterfactual rows, or without a column.
 
-    A model is called with rows as it was fitted: a frame of the types that the columns have.
+    A model that was fitted on a frame gets a frame with the types of the columns.
     """
 
     adapter: Literal["table_pairs"]
@@ -65,26 +65,23 @@ class TablePairs(Adapter):
     )
     counterfactuals: PlacedPath | None = Field(
         None,
-        description="file of counterfactual rows with the same columns; the `id` says of which row "
-        "each is",
+        description="file of counterfactual rows with the same columns and the `id` of their "
+        "factual row",
     )
-    several: bool = Field(
-        False, description="whether a row may have several counterfactuals of one type there"
-    )
+    several: bool = Field(False, description="allow several counterfactuals of one type for a row")
     pair_type: str | None = Field(
         None,
-        description="column of `counterfactuals` that says which change was made; all are "
-        "`pair` when absent",
+        description="column of `counterfactuals` with the pair type; `pair` when absent",
     )
     changes: dict[ShownName, Change] = Field(
         {},
-        description="changes of named columns by the type of the pairs they make, each a mapping "
-        "of `set`, `multiply`, `add`, `swap` and `permute`",
+        description="changes of columns by pair type, each a mapping of `set`, `multiply`, `add`, "
+        "`swap` and `permute`",
     )
     removed: tuple[str, ...] = Field(
         (),
-        description="columns that are removed one at a time, for `removal` paths: pairs of a row "
-        "with itself, of the type `without COLUMN`",
+        description="columns to remove one at a time, for `removal` paths; the pair type is "
+        "`without COLUMN`",
     )
     label: str | None = Field(
         None,
@@ -94,30 +91,29 @@ class TablePairs(Adapter):
     source: str | None = Field(
         None, description="column whose equal values are resampled together; the row when absent"
     )
-    split: str | None = Field(None, description="column that says which split a row is of")
+    split: str | None = Field(None, description="column of the rows' splits")
     weight: str | None = Field(
         None,
-        description="column that says how much the pairs of a row count in means; 1 when absent",
+        description="column of the weights of a row's pairs in means; 1 when absent",
     )
     groups: tuple[ShownName, ...] = Field(
         (),
-        description="columns of `table` by whose values reports divide the pairs; the model takes "
-        "them too, unless `drop` or `inputs` leave them out",
+        description="columns of `table` by whose values reports divide the pairs; they are also "
+        "inputs unless `drop` or `inputs` excludes them",
     )
     inputs: tuple[str, ...] = Field(
         (),
-        description="columns that the model takes; all when absent, but those that other keys name "
-        "for other purposes",
+        description="columns that the model takes; when absent, all that no other key names",
     )
-    drop: tuple[str, ...] = Field((), description="columns that are no inputs, beside those")
+    drop: tuple[str, ...] = Field((), description="further columns that are not inputs")
     dtypes: dict[str, Dtype] = Field(
-        {}, description="types of columns as pandas calls them, where the file's are others"
+        {}, description="pandas types of columns, if they differ from the file's"
     )
     categories: dict[str, tuple[bool | int | float | str, ...]] = Field(
         {},
-        description="all values by column, in the order of the training, of columns that the model "
-        "was fitted on as pandas' `category`; not needed for types that a Parquet file stores, nor "
-        "for an XGBoost model that stores the names of its categories",
+        description="for columns that the model was fitted on as pandas' `category`: all values "
+        "of each, in the order of the training; not needed if a Parquet file or the XGBoost model "
+        "stores the categories",
     )
 
     @model_validator(mode="after")
@@ -264,7 +260,7 @@ class TablePairs(Adapter):
         names, count = [column.name for column in factual.columns.columns], factual.row_count
         for name in self.removed:
             if name not in names:
-                message = f"'removed:' names {name!r}, which is no input of the model"
+                message = f"'removed:' names {name!r}, which is not an input of the model"
                 raise SettingError(message, "removed")
             types = repeat_text(f"without {name}", count)
             feature = names.index(name) + 1
@@ -275,7 +271,7 @@ class TablePairs(Adapter):
     ) -> Iterator[Counterfactuals]:
         def groups(name: str) -> NDArray[np.int64]:
             if name not in frame:
-                raise DataError(f"'within: {name}' is no column of {self.table}")
+                raise DataError(f"'within: {name}' is not a column of {self.table}; correct it")
             return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
 
         count = factual.row_count

@@ -88,9 +88,9 @@ def test_folders_without_a_common_name(tmp_path):
     save(tmp_path / "a" / "1.png", square(1, 2))
     save(tmp_path / "b" / "2.png", square(1, 2))
     folders = {"factual": tmp_path / "a", "counterfactual": tmp_path / "b"}
-    with pytest.raises(DataError, match="1 files and .* 1"):
+    with pytest.raises(DataError, match="1 files, .* 1"):
         looked_at(ImagePairs(adapter="image_pairs", **folders))
-    with pytest.raises(DataError, match="none is no folder"):
+    with pytest.raises(DataError, match="none is not a folder"):
         looked_at(ImagePairs(adapter="image_pairs", **folders | {"factual": tmp_path / "none"}))
 
 
@@ -117,20 +117,20 @@ def shaped(shape):
 
 
 ARRAYS = {
-    "objects": (saved(np.array([{"a": 1}, None, 2], object)), "unpickled"),
+    "objects": (saved(np.array([{"a": 1}, None, 2], object)), "unpickling"),
     "records": (saved(np.zeros(3, "f8,i4")), "numbers"),
     "dates": (saved(np.zeros(3, "datetime64[s]")), "datetime64"),
     "complex": (saved(FACTUAL.astype(np.complex64)), "complex64"),
     "another length": (saved(FACTUAL[:2]), r"\(3, 2, 16\); .* \(2, 2, 16"),
     "another type": (saved(FACTUAL.astype(float)), r"float64 \(3, 2, 16\)"),
-    "one number": (saved(np.float32(1)), "empty"),
-    "nothing": (saved(FACTUAL[:0]), "empty"),
+    "one number": (saved(np.float32(1)), "axis of length 0"),
+    "nothing": (saved(FACTUAL[:0]), "axis of length 0"),
     "texts": (saved(np.array(["a", "b", "c"])), r"<U1 \(3,\)"),
     "cut short": (written(b"\x93NUMPY\x01\x00"), "cannot be read"),
     "no array": (written(b"a text"), "cannot be read"),
     "no byte": (written(b""), "cannot be read"),
     "a huge shape": (shaped((999999999999, 9)), "227 of 36,000,000,000,092 bytes"),
-    "a negative shape": (shaped((-3, 9)), "empty"),
+    "a negative shape": (shaped((-3, 9)), "axis of length 0"),
     "code for a header": (written(with_header("__import__('os').abort()")), "cannot be read"),
     "a pipe": (os.mkfifo, "pipe"),
     "a folder": (lambda path: path.mkdir(), "folder"),
@@ -155,7 +155,7 @@ BESIDE = {
     "a negative label": ("label", np.array([0, -1, 2]), "'-1'"),
     "sources of two axes": ("source", np.zeros((3, 1), int), r"\(3, 1\)"),
     "types without a letter": ("pair_type", np.array(["a", "", "b"]), "0 letters"),
-    "objects": ("source", np.array(["a", None, 2], object), "unpickled"),
+    "objects": ("source", np.array(["a", None, 2], object), "unpickling"),
 }
 
 
