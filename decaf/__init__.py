@@ -2,7 +2,7 @@
 
 The package is the science: routing, quadrature, reveal paths, the state planner, scorers, model
 sources and data adapters. It knows nothing of Prefect, Dask, DuckDB or Parquet, and importing it
-needs numpy and scipy alone.
+needs only numpy and scipy.
 
 :func:`audit` is the whole of it in one call.
 """

@@ -1,4 +1,4 @@
-"""One call: a score and paired inputs in, trajectories and profiles out."""
+"""Audit a score on paired inputs in one call."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ BLUR_OF_SIDE = 8 / 224
 """Default blur of the start, as a share of the size: the paper's 8 px of 224."""
 
 FEATURES_A_SIDE = 4
-"""Cells a side where the call leaves it open: the 16 patches of the paper, section 7."""
+"""Default cells per side of a grid: the 16 patches of the paper, section 7."""
 
 SHOWN_NAMES = 5
 ROUNDING = 1e-6
@@ -61,11 +61,11 @@ class Options(TypedDict, total=False):
 
 
 class QuarantineWarning(UserWarning):
-    """Some pairs have scores that are not finite; they are in no profile."""
+    """Some pairs have scores that are not finite; profiles exclude these pairs."""
 
 
 class DataWarning(UserWarning):
-    """The inputs can be audited, but are probably not what the user meant."""
+    """The inputs can be audited, but the user probably meant others."""
 
 
 @overload
@@ -112,59 +112,59 @@ def audit(
     Parameters
     ----------
     score
-        Any callable: a network in evaluation mode, a method of an estimator, a function that asks
+        Any callable: a network in evaluation mode, a method of an estimator, a function that calls
         a server. It gets at most ``batch_size`` inputs: numpy arrays for arrays, tensors on their
         device (under ``torch.inference_mode``) for tensors, frames for frames. It returns ``q``:
-        (n,) or (n, 1) real numbers, or (n, classes) with a ``target``. A network of torch gets
-        tensors of its precision, on its device, if it takes no arrays. Of an estimator,
-        ``predict_proba`` is called if it has that and ``classes_``, else ``predict``.
+        (n,) or (n, 1) real numbers, or (n, classes) with a ``target``. A torch network gets
+        tensors of its precision, on its device. For an estimator, decaf calls ``predict_proba`` if
+        it has that and ``classes_``, else ``predict``.
     x_plus, x_minus
         Factual and counterfactual inputs of the same shape: (n, features), (n, channels, height,
         width) or any (n, …); float32 or float64. 8-bit images become float32 in [0, 1]; whole
         numbers in rows become float64. Frames of pandas or polars have the same columns, in any
-        order, of numbers, truth values, text or categories (:mod:`decaf.data.frames` says what is
-        on the way between two of them); the score gets the columns, types and categories of
-        ``x_plus``, and rows labelled as the factual row that they belong to. Without ``x_minus``
-        every input is paired with itself without each of its features.
+        order, of numbers, truth values, text or categories (for the states
+        between two of them, see :mod:`decaf.data.frames`); the score gets the columns, types and
+        categories of ``x_plus``, and rows with the label of their factual row. Without
+        ``x_minus``, decaf compares every input with itself without each of its features.
     path
         A reveal path, its kind (``"blend"``, ``"patches"``, ``"removal"``, ``"context"``), or
-        several by names that you choose; they share states. By default: the removal of features
-        without ``x_minus``, the context channel with ``context``, else the straight line from the
-        midpoint, which for images is blurred by 8 px in 224. The baseline 0 of a removal is the
-        typical row of a frame: the means of its numbers and its most frequent categories.
+        several by names that you choose; they share states. The default is ``"removal"`` without
+        ``x_minus``, ``"context"`` with ``context``, else ``"blend"``: the straight line from the
+        midpoint, which for images is blurred by 8 px in 224. For frames, a removed feature gets its
+        typical value: the mean of numbers, the most frequent category.
     stages
         Number of evenly spaced stages, or the stages themselves from 0 to 1.
     epsilon
-        Gate ``|d| >= epsilon`` in score units, 0.02 by default, which is meant for probabilities.
-        ``Audit.at`` changes it without a query.
+        Threshold of ``|d|`` in score units; the default 0.02 is meant for probabilities.
+        ``Audit.at`` changes it without scoring.
     target
-        Which column of the score is ``q``, by its number or by its name among ``classes``, or, of a
-        classifier, which label of ``classes_``: one for all inputs, or (n,) one for each.
+        Column of the score that is ``q``: its number or its name in ``classes``, or, for a
+        classifier, a label of ``classes_``; one for all inputs, or (n,) one for each.
     classes
         Names of the columns of a score in order, such as the classes of a network.
     context
         Both inputs under the swapped context, each of the shape or columns of ``x_plus``.
     regions
-        For the removal of features: feature number of every pixel or column, 0 for none; (height,
+        Features to remove: the feature number of every pixel or column, 0 for none; (height,
         width) or (features,), or with a leading (n,). For features that overlap, truth values:
-        (k, height, width) or (k, features), or with a leading (n,). Without them every column of a
-        row is a feature, and an image has the cells of a 4 × 4 grid.
+        (k, height, width) or (k, features), or with a leading (n,). By default, features are the
+        columns of a row, or the cells of a 4 × 4 grid of an image.
     clusters
         (n,) labels of sources: intervals draw all inputs of a source together, and paths with
         random starts draw once for them. By default, every input is a source, with all its
         features.
     weights
-        (n,) how much each input counts in means, with all its features: finite numbers above 0, of
-        which only the proportions matter. All count alike by default.
+        (n,) weight of each input and its features in means: finite numbers above 0; only
+        proportions matter. Weights are equal by default.
     ids
         (n,) names of the inputs; their numbers by default.
     batch_size
-        Inputs of one call of the score at most; halved where the memory does not suffice. By
-        default the first call gets 64, and later calls more while a call takes less than 0.25 s:
-        up to 16,384 rows of a table, and 64 photos of 224 px (512 on a GPU).
+        Largest number of inputs in one call of the score; decaf halves it if memory does not
+        suffice. By default the first call gets 64, and later calls get more while a call takes less
+        than 0.25 s: up to 16,384 rows of a table, and 64 photos of 224 px (512 on a GPU).
     repeats
-        Queries of every input, for a score that draws: ``q`` is their mean, and the audit has the
-        ``response_errors`` of the responses.
+        Number of queries of every input, for a score that draws: ``q`` is their mean, and
+        ``response_errors`` has the standard errors of the responses.
     progress
         Count forward rows in a line on standard error.
 
@@ -178,24 +178,24 @@ def audit(
     DataError
         For inputs that cannot be paired, or do not fit the path.
     ModelError
-        When the score can neither be called nor predicts, or returns anything but real numbers, one
-        row for each input, or no finite trajectory at all.
+        When the score is neither callable nor an estimator, returns anything but real numbers, one
+        row for each input, or gives no finite trajectory at all.
     ResponseError
         For impossible stages, ``epsilon``, targets, weights or batch sizes.
     ScoringFailed
-        When even one input does not fit the memory.
+        When a single input does not fit into memory.
     UnknownName
         For a kind of path that does not exist.
 
     Warns
     -----
     BatchWarning
-        When a batch does not fit the memory, so that later ones are smaller.
+        When a batch does not fit into memory, so that later batches are smaller.
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
         8-bit images, and for other numbers that look like pixels. When scores of a ``target`` are
-        no probabilities and ``epsilon`` is not given.
+        not probabilities and ``epsilon`` is not given.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -269,14 +269,15 @@ def audit(
 
 
 def _collect_inputs(x_plus: Inputs, x_minus: Inputs | None, context: Any) -> dict[str, Inputs]:
-    """Inputs by the names that errors call them; without those that are not given."""
+    """Inputs of the call by their names in messages."""
     inputs = {"x_plus": x_plus}
     if x_minus is not None:
         inputs["x_minus"] = x_minus
     if context is not None:
         if not isinstance(context, tuple | list) or len(context) != 2:
             raise DataError(
-                "context must be two arrays or frames: both inputs under the swapped context"
+                f"context is a {type(context).__name__}; expected two arrays or frames, both "
+                "inputs under the swapped context"
             )
         inputs |= {f"context[{number}]": values for number, values in enumerate(context)}
     return inputs
@@ -286,8 +287,8 @@ def _names(ids: Sequence[str] | None, count: int) -> list[str]:
     names = list(map(str, range(count) if ids is None else ids))
     if len(names) != count or len(set(names)) != count:
         raise DataError(
-            f"ids are {len(names)} names, {len(set(names))} of them distinct; expected {count}, "
-            "all distinct, one for each input"
+            f"ids has {len(names)} names, {len(set(names))} of them distinct; expected {count} "
+            "distinct names, one for each input"
         )
     return names
 
@@ -326,7 +327,7 @@ def _chosen_paths(
             )
         if isinstance(chosen[name].stages, Refinement):
             raise ResponseError(
-                f"path {name!r} has a rule for its stages, which only studies refine; give a number"
+                f"path {name!r} has a rule for its stages, which needs a study; give a number"
             )
     return chosen
 
@@ -344,15 +345,15 @@ def _pairs(
     if "x_minus" in inputs:
         if sides != {"pair"} or regions is not None:
             raise DataError(
-                "x_minus was given together with regions or a path that removes features; such "
-                "paths make their own counterfactuals: leave x_minus out, or choose another path"
+                "found x_minus together with regions or a path that removes features, which makes "
+                "its own counterfactuals: remove x_minus, or choose another path"
             )
         return pair_inputs(inputs, names)
     if "pair" in sides or len(sides) > 1 or len(inputs) > 1:
         raise DataError(
-            "without x_minus every input is paired with itself without a feature, which "
-            "needs paths that remove the same features (one 'side', or none), and no context; "
-            "give x_minus, or audit the paths in calls of their own"
+            "without x_minus, decaf removes features from each input; expected no context, and "
+            "only paths that remove the same features (all with one 'side', or all without): "
+            "give x_minus, or audit the paths in separate calls"
         )
     features: tuple[str, ...] = ()
     if frames:
@@ -362,32 +363,32 @@ def _pairs(
 
 
 def _remark_on_units(audits: Mapping[str, Audit]) -> str:
-    """Remark on scores of a class that are no probabilities; empty if all lie from 0 to 1."""
+    """Remark on scores of a class outside [0, 1]; empty without any."""
     scores = [branch for audited in audits.values() for branch in (audited.q_plus, audited.q_minus)]
     low = min(float(np.nanmin(branch)) for branch in scores)
     high = max(float(np.nanmax(branch)) for branch in scores)
     if low >= -ROUNDING and high <= 1 + ROUNDING:
         return ""
     return (
-        f"scores of the target go from {low:.3g} to {high:.3g}, so they are no probabilities, and "
-        f"epsilon is {DEFAULT_EPSILON:g} by default, which is meant for these; give epsilon in "
+        f"scores of the target go from {low:.3g} to {high:.3g}, so they are not probabilities, but "
+        f"the default epsilon {DEFAULT_EPSILON:g} is meant for probabilities; give epsilon in "
         "units of the score, or a score that returns probabilities (softmax of logits)"
     )
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:
-    """Warning about scores that are not finite; None without such scores."""
+    """Warning about scores that are not finite; empty without such scores."""
     for name, audited in audits.items():
         if len(audited.quarantined) == len(audited.ids):
             raise ModelError(
-                f"every pair has scores that are not finite on path {name!r}; there is nothing to "
-                "profile: check what the score returns for inputs on the way from the start"
+                f"every pair has scores that are not finite on path {name!r}; expected finite "
+                "scores: check the score of inputs between the start and the clean input"
             )
     withheld = sorted({pair for audited in audits.values() for pair in audited.quarantined})
     if not withheld:
         return ""
     shown = ", ".join(withheld[:SHOWN_NAMES]) + (", …" if len(withheld) > SHOWN_NAMES else "")
     return (
-        f"{len(withheld)} pairs have scores that are not finite and are in no profile: {shown} "
-        "(all in 'quarantined')"
+        f"{len(withheld)} pairs have scores that are not finite, so profiles exclude them: {shown} "
+        "('quarantined' lists all)"
     )

@@ -26,7 +26,7 @@ Part = TypeVar("Part", bound=Tabular)
 
 
 class PairProfiles(Profiles):
-    """Profiles whose table says which pair each row is of."""
+    """Profiles whose table names the pair of each row."""
 
     pairs: Columns
 
@@ -72,7 +72,7 @@ class Audit(Tabular):
     score_source: str
     """Method and class of the estimator that gives the score; empty for any other callable."""
     forward_rows: int
-    """Rows that were scored for all paths of the call, without the few of the stability check."""
+    """Rows scored for all paths of the call, without those of the stability check."""
     naive_rows: int
     """Rows that the model would score if every path, pair and stage were scored separately."""
     response_errors: NDArray[np.float64] | None = None
@@ -129,8 +129,8 @@ class Audit(Tabular):
     def pair_columns(self) -> Columns:
         """(n_pairs,) ``pair_id``, ``cluster``, ``path``, ``row`` of the factual input.
 
-        And the name of the removed ``feature``, where features were removed, and the ``weight``,
-        where pairs differ in it.
+        Also the name of the removed ``feature`` if features were removed, and the ``weight`` if
+        weights differ.
         """
         columns = {
             "pair_id": np.array(self.ids),
@@ -175,8 +175,8 @@ class Audit(Tabular):
     def attributions(self, metric: str = "evidence") -> NDArray[np.float64]:
         """A metric of every feature of every input, by default its attribution score ``E_k``.
 
-        Any quantity of the profiles is one: ``endpoint_magnitude`` is how much the score changes
-        when the feature is left out of the clean input, ``endpoint_delta`` the same with its sign.
+        Any quantity of the profiles is a metric: ``endpoint_magnitude`` is the size of the change
+        when the clean input loses the feature, ``endpoint_delta`` the same with its sign.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Audit(Tabular):
         """
         if not self.feature.any():
             raise ResponseError(
-                "no features were removed; leave x_minus out of the call to attribute to features"
+                "this audit has no features; call decaf.audit without x_minus to get attributions"
             )
         columns = self.profiles.columns()
         if metric not in columns:

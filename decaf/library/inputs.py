@@ -1,4 +1,4 @@
-"""Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
+"""Check and pair the inputs of :func:`decaf.audit`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,10 +24,10 @@ from decaf.foundation.arrays import (
 from decaf.reveal.paths.removal import features_of
 
 MOST_CHANNELS = 4
-"""Channels of an 8-bit image at most: more on the second axis means that they come last."""
+"""Most channels of an 8-bit image: a longer second axis means that channels come last."""
 
 GREY_AXES = 3
-"""Axes of grey images without one of channels, (n, height, width)."""
+"""Axes of grey images without a channel axis, (n, height, width)."""
 NUMBERS = ("uint8", "int16", "uint16", "int32", "int64", "float32", "float64")
 """Types of numbers that may be pixels."""
 
@@ -36,10 +36,10 @@ class PairedInputs(NamedTuple):
     """Pairs over one array of clean inputs."""
 
     block: PairBlock
-    given: NDArray[Any]
-    """(n_inputs, …) as they came, on the host: 8-bit images have exact ties."""
+    host_inputs: NDArray[Any]
+    """(n_inputs, …) the inputs of the call, on the host, where 8-bit images have exact ties."""
     clean: Array
-    """(n_inputs, …) as the score takes them, where they came from."""
+    """(n_inputs, …) inputs for the score, on the device of the call."""
     feature_names: tuple[str, ...] = ()
     """Names of removed features, from the first."""
 
@@ -65,7 +65,7 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
         )
     array = _as_real(array, name)
     if 0 in array.shape:
-        raise DataError(f"{name} has shape {tuple(array.shape)}; it is empty, nothing to audit")
+        raise DataError(f"{name} has shape {tuple(array.shape)}; expected at least one input")
     finite = namespace(array).isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~to_numpy(finite))[0])
@@ -77,11 +77,10 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
 
 
 def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
-    """Remark on 8-bit images, which are scaled, on other pixels, which are not, and on channels.
+    """Remark on pixels whose range, or images whose channels, may not be as the score expects.
 
-    Empty without a remark.
-
-    Raises DataError for values that are no array.
+    8-bit images are scaled to [0, 1], other numbers are not. Empty without a remark. Raises
+    DataError for values that are not an array.
     """
     array = as_array(values, name, DataError)
     kind = type_name(array)
@@ -93,9 +92,9 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
             return ""
         return (
             f"{words} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
-            f"give {name} / np.float32(255), else floats as the score expects them"
+            f"give {name} / np.float32(255), else give floats in the range of the score"
         )
-    numbers = to_numpy(array) if kind == "uint16" else array  # of which torch has no minimum
+    numbers = to_numpy(array) if kind == "uint16" else array  # torch has no minimum of uint16
     value_range = ValueRange(float(numbers.min()), float(numbers.max()))
     scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), value_range)
     if scale is None:
@@ -104,7 +103,7 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
     return (
         f"{words} the numbers as they are, from {value_range.low:g} to "
         f"{value_range.high:g}, and they look like pixels; if it expects [0, 1], give {name} / "
-        f"np.float32({scale}){grey}, else go on"
+        f"np.float32({scale}){grey}, else ignore this remark"
     )
 
 
@@ -144,11 +143,11 @@ def _as_real(array: Array, name: str) -> Array:
 
 
 def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
-    """Pair the first two arrays row by row; two more are the same under the swapped context.
+    """Pair the first two arrays row by row; two more have the inputs of the swapped context.
 
-    Inputs are two or four arrays of :func:`as_inputs`, by the name that errors call them, ids the
-    (n_pairs,) names of the pairs. Raises DataError when the arrays differ in library, device, type
-    or shape.
+    ``inputs`` has two or four arrays of :func:`as_inputs` by their names in messages; ``ids`` has
+    the (n_pairs,) names of the pairs. Raises DataError when the arrays differ in library, device,
+    type or shape.
     """
     (first_name, first), *further_inputs = inputs.items()
     for name, further in further_inputs:
@@ -173,13 +172,13 @@ def pair_features(
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
 
-    Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k is called ``id/k``, or by
-    the name of that feature where there are names.
-    Features are the cells of a grid of ``side`` a side, or those of ``regions``: the feature number
-    of every pixel, (height, width), or column, (features,), or the same for every input with its
-    own, (n_inputs, …); 0 for none. Features that overlap are truth values, (n_features, …) or
-    (n_inputs, n_features, …). Without ``side`` and regions every column of a row is a feature.
-    Raises DataError when features and inputs do not fit, or an input has none.
+    Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k has the name ``id/k``, or
+    ``id/name`` if features have names.
+    Features are the cells of a grid with ``side`` cells per side, or ``regions``: the feature
+    number of every pixel, (height, width), or column, (features,), or the same for every input
+    with its own, (n_inputs, …); 0 for none. Features that overlap are truth values, (n_features,
+    …) or (n_inputs, n_features, …). Without ``side`` and regions every column of a row is a
+    feature. Raises DataError when features and inputs do not fit, or an input has none.
     """
     words = None
     if side is None:
@@ -188,7 +187,7 @@ def pair_features(
         has = np.stack([(words & k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
     else:
         if regions is not None:
-            raise DataError("a path with 'side' makes its own features; give it no regions")
+            raise DataError("a path with 'side' makes its own features; remove 'regions'")
         features_of(tuple(inputs.shape), side, None)  # the inputs have room for the grid
         has = np.ones((len(inputs), side**2), bool)
     bare = np.flatnonzero(~has.any(axis=1))
@@ -208,8 +207,8 @@ def _words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64]
     if regions is None:
         if len(shape) != 2:
             raise DataError(
-                f"inputs have shape {shape}, and nothing says what their features are; give "
-                "regions, or a path with 'side' for the cells of a grid"
+                f"inputs have shape {shape} and no features; give regions, or a path with 'side' "
+                "for the cells of a grid"
             )
         regions = np.arange(1, shape[1] + 1)
     numbers = to_numpy(regions)
@@ -219,8 +218,8 @@ def _words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64]
     if numbers.dtype.kind not in "iu" or numbers.shape not in (each, each[1:]):
         raise DataError(
             f"regions have type {numbers.dtype} and shape {numbers.shape}; expected whole numbers "
-            f"of shape {each[1:]}, or {each} where inputs differ; or, for features that overlap, "
-            "truth values with an axis of features before those of an input"
+            f"of shape {each[1:]}, or {each} if inputs have different features; for features that "
+            f"overlap, truth values (features, *{each[1:]})"
         )
     if numbers.min() < 0 or not 0 < numbers.max() <= WORD_BITS:
         raise DataError(
@@ -239,7 +238,7 @@ def _words_of_masks(
     if not fits or not 1 <= masks.shape[axis] <= WORD_BITS:
         raise DataError(
             f"regions have type bool and shape {masks.shape}; expected (features, *{each[1:]}), or "
-            f"({each[0]}, features, *{each[1:]}) where inputs differ, of 1 to {WORD_BITS} features"
+            f"({each[0]}, features, *{each[1:]}), with 1 to {WORD_BITS} features"
         )
     count = masks.shape[axis]
     words = np.zeros((*masks.shape[:axis], *each[1:]), np.uint64)
@@ -256,9 +255,7 @@ def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None
         ("type", type_name(other), type_name(first)),
     ):
         if actual != expected:
-            raise DataError(
-                f"{name} has {what} {actual}; expected {expected}, as {first_name} has it"
-            )
+            raise DataError(f"{name} has {what} {actual}; expected {expected}, as for {first_name}")
 
 
 def _block(

@@ -67,7 +67,7 @@ def score_pairs(
     targets = None if asked.targets is None else asked.targets[row]
     scorer = TargetScorer(asked.call, targets, asked.class_names)
     is_shared = not (frames and frames.has_labels)
-    plan = plan_states(pairs.block, pairs.given, paths, grid, is_shared)
+    plan = plan_states(pairs.block, pairs.host_inputs, paths, grid, is_shared)
     builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
     torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
     repeats = queries.repeats

@@ -53,8 +53,8 @@ def asked_for_scores(
     names = _class_names(model, classes)
     if hasattr(model, "classes_") and (targets := count_targets(model)):
         raise ModelError(
-            f"score is a classifier of {number_of(targets, 'target')}, {name}, each with a table; "
-            "expected labels of one column: give a function that returns one table"
+            f"score is a {name} for {number_of(targets, 'label column')}; expected a classifier "
+            "for one: give a function that returns the probabilities of one label column"
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
@@ -71,11 +71,11 @@ def asked_for_scores(
             return Asked(call, columns, words, class_names=names)
         return Asked(call, _column_numbers(target, count), "", class_names=names)
     if hasattr(model, "predict_proba"):
-        raise ModelError(f"score is a classifier, {name}, without classes_: fit it first")
+        raise ModelError(f"score is the classifier {name} without classes_: fit it first")
     if hasattr(model, "classes_"):
         raise ModelError(
-            f"score is a classifier, {name}, without predict_proba: give a method of it that "
-            "returns numbers, such as its decision_function"
+            f"score is the classifier {name} without predict_proba: give one of its methods that "
+            "returns numbers, such as decision_function"
         )
     if hasattr(model, "predict"):
         return Asked(model.predict, _column_numbers(target, count), f"predict of {name}")
@@ -130,16 +130,16 @@ def _class_names(model: Any, classes: Sequence[str] | None) -> tuple[str, ...]:
     if classes is None:
         return ()
     if hasattr(model, "classes_"):
-        raise ResponseError(
-            "the score is a classifier, whose classes_ are its names: leave 'classes' out"
-        )
+        raise ResponseError("the score is a classifier with its own classes_; remove 'classes'")
     names = (classes,) if isinstance(classes, str) else tuple(classes)
     if isinstance(classes, str) or not all(isinstance(name, str) for name in names):
         raise ResponseError(
-            f"classes are {classes!r}; expected a list of texts, the name of each column in order"
+            f"classes is {classes!r}; expected a list with the name of each column, in order"
         )
     if len({*names}) != len(names):
-        raise ResponseError(f"classes have a name twice: {abridge(names, MOST_KNOWN)}")
+        raise ResponseError(
+            f"classes names a column twice: {abridge(names, MOST_KNOWN)}; rename one"
+        )
     return names
 
 
@@ -153,7 +153,7 @@ def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray
     labels_text = abridge([repr(label) for label in labels], MOST_KNOWN)
     if target is None:
         raise ResponseError(
-            f"the score is a classifier and 'target' names no class; expected one of "
+            f"the score is a classifier, so it needs a 'target'; expected one of "
             f"{labels_text}, or one for each input"
         )
     target_values = to_numpy(target)
@@ -168,7 +168,8 @@ def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray
         columns = [column[isinstance(label, bool), label] for label in target_labels]
     except KeyError as unknown:
         raise ResponseError(
-            f"target {unknown.args[0][1]!r} is no class of the score; expected one of {labels_text}"
+            f"target {unknown.args[0][1]!r} is not a class of the score; expected one of "
+            f"{labels_text}"
         ) from unknown
     words = f"class {target_labels[0]!r}" if target_values.ndim == 0 else "the class of each input"
     return np.full(count, columns) if target_values.ndim == 0 else np.array(columns), words
@@ -186,7 +187,7 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
     )
     if _are_names(targets):
         raise ResponseError(
-            f"target is {target!r}, and nothing names the columns of the score; give their names "
+            f"target is {target!r}, but the columns of the score have no names; give their names "
             "in order, as classes=['cat', 'dog'], or the number of a column from 0"
         )
     if targets.dtype.kind not in "iu" or targets.min() < 0:
@@ -222,8 +223,8 @@ class TargetScorer:
         answer = self._score(inputs)
         if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
             raise ModelError(
-                f"the score returned a list of {len(answer)} tables, as classifiers of several "
-                "targets do; expected one: give a function that returns one of them"
+                f"the score returned a list of {len(answer)} tables, as classifiers for several "
+                "label columns do; expected one table: give a function that returns one of them"
             )
         scored = as_real(as_array(answer, output, ModelError), output, ModelError)
         if type_name(scored) == "bfloat16":  # numpy does not have it
@@ -243,13 +244,13 @@ class TargetScorer:
         if self._wanted is None:
             if scored.shape[1] != 1:
                 raise ModelError(
-                    f"the score returned {scored.shape[1]} columns; say which is q with "
-                    "'target', one number for all inputs or one for each"
+                    f"the score returned {scored.shape[1]} columns; choose q by 'target', "
+                    "one column number for all inputs or one for each"
                 )
             return scored
         if self._wanted[-1] >= scored.shape[1]:
             raise ModelError(
-                f"target {self._wanted[-1]} is no column of the score, which returned "
-                f"{scored.shape[1]}; expected 0 to {scored.shape[1] - 1}"
+                f"target is column {self._wanted[-1]}, but the score returned {scored.shape[1]} "
+                f"columns; expected 0 to {scored.shape[1] - 1}"
             )
         return scored[:, self._wanted.tolist()]

@@ -124,7 +124,7 @@ OPTIONS = {
     "a negative target": ({"target": -1}, ResponseError, "target"),
     "half a target": ({"target": 0.5}, ResponseError, "target"),
     "a truth as a target": ({"target": True}, ResponseError, "target"),
-    "a target that is no column": ({"target": 5}, ModelError, "target 5"),
+    "a target that is no column": ({"target": 5}, ModelError, "column 5"),
     "too few targets": ({"target": [0]}, DataError, "target"),
     "too few clusters": ({"clusters": [1]}, DataError, "clusters"),
     "too few ids": ({"ids": ["a"]}, DataError, "ids"),

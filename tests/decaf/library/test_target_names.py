@@ -46,8 +46,8 @@ def test_a_named_class_is_shown_and_numbers_stay_numbers(network):
         (["dog"] * 6, None, ResponseError, "classes="),
         ("dgo", NAMES, ResponseError, "'dgo'.*'dog'"),
         (["dog"] * 5, NAMES, DataError, "5"),
-        ("dog", "dog", ResponseError, "list of texts"),
-        ("dog", ["dog", 3, "cat"], ResponseError, "list of texts"),
+        ("dog", "dog", ResponseError, "classes is"),
+        ("dog", ["dog", 3, "cat"], ResponseError, "classes is"),
         ("dog", ["dog", "dog", "cat"], ResponseError, "twice"),
         ("dog", ["cat", "dog"], ModelError, "3 columns.* 2"),
         (1, ["cat", "dog"], ModelError, "3 columns.* 2"),
@@ -67,7 +67,7 @@ def test_the_names_of_a_classifier_are_its_own():
 
 def test_a_default_threshold_of_logits_is_warned_of(network):
     logits = network[0]
-    with pytest.warns(DataWarning, match=r"no probabilities.*0\.02"):
+    with pytest.warns(DataWarning, match=r"not probabilities.*0\.02"):
         audited = audit(logits, X, -X, target=1)
     assert audited.epsilon == 0.02
     assert audit(logits, X, -X, target=1, epsilon=0.5).epsilon == 0.5
