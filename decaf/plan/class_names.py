@@ -245,9 +245,9 @@ def _check_order(names: Sequence[str], naming: OutputNames) -> None:
             continue
         their_name = quote(naming.names[place][0])
         raise DataError(
-            f"class {place} is called {quote(name)} in the data, and {their_name} by {naming.owner}"
-            f"{'' if theirs is None else f', which calls class {theirs} so'}; expected one order "
-            "of classes: correct 'classes:'"
+            f"class {place} is {quote(name)} in the data, but {their_name} in {naming.owner}"
+            f"{'' if theirs is None else f', where class {theirs} has that name'}; expected one "
+            "order of classes: correct 'classes:'"
         )
 
 
@@ -287,9 +287,9 @@ def _places(
     if [word.casefold() for word in words] == ["false", "true"]:
         return places, f"{CLASS_NAMES}{_number_words(words, places)}"
     return places, (
-        f"{CLASS_NAMES}{_number_words(words, places)}, {GUESSED}, since nothing states the order "
-        "of the outputs; if a model has another order, its scores are of other classes: list the "
-        "names in its order as 'classes:' of 'data:'"
+        f"{CLASS_NAMES}{_number_words(words, places)}, {GUESSED}, since the order of the "
+        "outputs is not stated; if a model has another order, decaf scores the wrong classes: list "
+        "the names in its order as 'classes:' of 'data:'"
     )
 
 

@@ -20,8 +20,8 @@ def check_gradients(
             if not card.has_gradients:
                 raise fault(
                     f"attribution {name} (kind: {method.kind}) takes gradients, and model "
-                    f"{card.id} (source: {card.source}) has none; choose a method that asks "
-                    "for scores alone, such as occlusion or rise, or leave out the model",
+                    f"{card.id} (source: {card.source}) has none; choose a method that needs "
+                    "only scores, such as occlusion or rise, or leave out the model",
                     "attributions",
                 )
 

@@ -36,14 +36,13 @@ class Report(Settings):
     )
     inputs: bool = Field(
         True,
-        description="thumbnails of the strongest pairs are stored in the warehouse and shown; "
-        "`false` for inputs that nobody else may see",
+        description="store and show thumbnails of the strongest pairs; `false` for private inputs",
     )
     paper: bool = Field(False, description="show the tables of the paper too")
     sections: tuple[Section, ...] | None = Field(
         None,
-        description="sections below the verdict, in the order that is given, all unfolded; all in "
-        "the usual order when absent",
+        description="sections below the verdict, in this order, all unfolded; by default all "
+        "sections, in the usual order",
     )
 
     @model_validator(mode="before")

@@ -79,7 +79,7 @@ def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
         if entry.label in places:
             raise RegistryError(
                 f"the registry lists {entry.label!r} twice: {places[entry.label]} and "
-                f"{entry.place}; every entry needs a name of its own"
+                f"{entry.place}; rename one of them"
             )
         places[entry.label] = entry.place
     return [_printable(_with_card(registry, entry)) for entry in entries]
@@ -167,10 +167,9 @@ def _resolve_entry(study: Study, entry: Entry) -> Resolved:
         card = _card(entry, cast("Registry", study.registry).fetch(entry, study.workspace))
         if getattr(card, "unpickle", False) and entry.name not in _list_trusted_names(study):
             raise ModelError(
-                f"{entry.label} is a pickle, which can run anything when it is opened, with all "
-                f"rights that you have here: if you trust whoever registered it, add 'trust: "
-                f"[{entry.name}]' to the registry; otherwise let a separate server score it with "
-                "'source: mlflow_server'"
+                f"{entry.label} is a pickle, and opening it can run any code with your rights: if "
+                f"you trust everybody who can register it, add 'trust: [{entry.name}]' to the "
+                "registry; otherwise let a separate server score it with 'source: mlflow_server'"
             )
         weights, preprocessing = card.weights_digest(), card.scoring_digest
     except BadInput as error:
@@ -223,7 +222,7 @@ def _refuse_untrusted(card: ModelCard, trusted: Sequence[str], where: str) -> No
         if LEAVES_FOLDER.search(text):
             raise ModelError(
                 f"{where}: 'arguments' has {text[:LONGEST_NAME]!r}, which may lie outside of the "
-                "folder of the card; a card names files in 'weights:', 'file:' and 'files:' alone"
+                "folder of the card; name files only in 'weights:', 'file:' and 'files:'"
             )
     named: list[str] = []
     if isinstance(card, NetworkCard):
@@ -235,14 +234,14 @@ def _refuse_untrusted(card: ModelCard, trusted: Sequence[str], where: str) -> No
         named = list(card.trusted)
     else:
         raise ModelError(
-            f"{where} is of source {card.source!r}; cards of a registry are of networks, "
-            "estimators and trusted functions"
+            f"{where} has 'source: {card.source}'; a registry takes cards of networks, estimators "
+            "and trusted functions"
         )
     for name in named:
         if not any(
             name == module or name.startswith((f"{module}.", f"{module}:")) for module in trusted
         ):
             raise ModelError(
-                f"{where} names {name}, which would run here; if it may, add its module to "
-                "'trusted:' of the registry"
+                f"{where} names {name}, whose code would run here; if you trust it, add its module "
+                "to 'trusted:' of the registry"
             )

@@ -1,4 +1,4 @@
-"""Choose how many sources a block has, from what a source takes.
+"""Choose the number of sources of a block, from the cost of a source.
 
 A block is the smallest piece of work that is committed. Large blocks lose much when a worker ends;
 small blocks pay for a commit each. The choice depends on the machine and on measured seconds, and

@@ -18,8 +18,7 @@ def _is_amount(text: str) -> str:
     amount = AMOUNT.fullmatch(text)
     if amount is None or not 0 < float(amount["percent"] or 1) <= 100:
         raise fault(
-            f"it is {text!r}; expected a number of blocks, as '2 blocks', or a share of them, "
-            "as '25 %'"
+            f"it is {text!r}; expected a number of blocks, as '2 blocks', or a share, as '25 %'"
         )
     return text
 
@@ -59,7 +58,7 @@ class Stop(Settings):
         description="blocks of each model that are scored between two looks, in parallel if there "
         "are workers",
     )
-    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the order of the sources")
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="seed of the order of the sources")
     by_class: bool = Field(
         False,
         description="distribute the sources of each class over all blocks; needs many more blocks, "
@@ -144,6 +143,4 @@ def check_stop(
             "stop",
         )
     if stop.bounds is not None and score.bounds is not None:
-        raise fault(
-            f"'bounds': the score {score.kind} has bounds of its own; leave them out", "stop"
-        )
+        raise fault(f"the score {score.kind} already has bounds; remove 'bounds'", "stop")

@@ -62,14 +62,14 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length
 class Study(Settings):
     """Configuration of an audit: its data, models, score, paths, workers and folders."""
 
-    study: Name = Field(description="name of the study: its rows and folders carry it")
+    study: Name = Field(description="name of the study, in the names of its rows and folders")
     # Before the sections: one of them may name a class in one of these folders.
     python_path: tuple[FolderBesideFile, ...] = Field(
         (), description="folders of the user's own modules; relative ones start from this file"
     )
     data: Data = Field(description="data set that gives the pairs")
     models: tuple[Card, ...] = Field(
-        (), description="models to audit; at least one where there is no `registry`"
+        (), description="models to audit; at least one unless there is a `registry`"
     )
     registry: Registry | None = Field(
         None, description="registry of further models, for `decaf reaudit`"
@@ -82,12 +82,12 @@ class Study(Settings):
     compare_with: Name = Field(
         "last_passed",
         description="version that gates compare with: `last_passed` (the last that passed or was "
-        "accepted), `previous` (the last audited, with any verdict), or an alias in `follow:`, "
-        "such as `champion`",
+        "accepted), `previous` (the last that was audited, whether it passed or failed), or an "
+        "alias in `follow:`, such as `champion`",
     )
     undecided: Literal["pass"] | None = Field(
         None,
-        description="`pass`: undecided gates, or none that applies, give exit code 0 and not 4",
+        description="`pass`: exit code 0 instead of 4 if gates are undecided or none applies",
     )
     alerts: Alerts = Field(Alerts(), description="receivers of alerts for failed gates and models")
     score: Score = Field(description="definition of the score q")
@@ -127,9 +127,7 @@ class Study(Settings):
         description="sources (scenes, rows) that are scored and committed together; by default "
         "chosen from the cost of a row, and kept by later runs of the study",
     )
-    stop: Stop | None = Field(
-        None, description="when to stop before every pair is scored; never by default"
-    )
+    stop: Stop | None = Field(None, description="rule that stops scoring early; none by default")
     batch_size: int | None = Field(
         None,
         gt=0,
@@ -212,11 +210,11 @@ class Study(Settings):
     @classmethod
     def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
         ids = [card.id for card in models]
-        # On some disks, files whose names differ in capitals alone are one.
+        # Some file systems ignore the difference between capital and small letters.
         plain = [name.casefold() for name in ids]
         twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids must differ in more than capitals: {abridge(sorted(twice))}")
+            raise fault(f"model ids differ only in capitals: {abridge(sorted(twice))}; rename one")
         return models
 
     @field_validator("gates", mode="before")
@@ -231,7 +229,7 @@ class Study(Settings):
     @model_validator(mode="after")
     def _has_models(self) -> "Study":
         if not self.models and self.registry is None:
-            raise fault("give 'models' (a list), 'registry' (where they are), or both")
+            raise fault("give 'models' (a list of cards), 'registry', or both")
         for key in ("gates", "compare_with", "undecided", "alerts"):
             if key in self.model_fields_set and self.registry is None:
                 raise fault(f"'{key}' needs a 'registry'", key)

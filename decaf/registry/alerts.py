@@ -34,18 +34,18 @@ AGAIN = "the audit is kept, and the next decaf reaudit sends the alerts again"
 class Webhook(Settings):
     """A request with a JSON body, sent again until it is answered with 2xx.
 
-    A redirect is a refusal: alerts go to this address alone.
+    A redirect counts as a refusal: alerts go only to this address.
     """
 
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     format: Literal["decaf", "slack", "teams"] = Field(
         "decaf",
-        description="body that the receiver takes: decaf's own, signed, a message of Slack, or an "
-        "adaptive card as a workflow of Teams takes it",
+        description="body of a request: decaf's, signed; a Slack message; or an adaptive card for "
+        "a Teams workflow",
     )
     secret_variable: str = Field(
         "DECAF_WEBHOOK_SECRET",
-        description="environment variable with the secret that bodies of `decaf` are signed with",
+        description="environment variable with the secret that signs bodies in format `decaf`",
     )
     timeout_seconds: float = Field(
         10.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
@@ -97,7 +97,7 @@ class Alerts(Settings):
     """Receivers of alerts: a gate failed or an entry cannot be audited."""
 
     webhook: tuple[Webhook, ...] = Field(
-        (), description="address that is sent the alerts, or a list of several"
+        (), description="address that receives the alerts, or a list of addresses"
     )
     file: PlacedPath | None = Field(
         None, description="file to which each re-audit with alerts appends one line of JSON"
@@ -115,11 +115,11 @@ class Alerts(Settings):
     remind: str | None = Field(
         None,
         pattern=r"^[1-9]\d{0,3}[hd]$",
-        description="time after the last alert, as `7d` or `12h`, when a verdict that still stands "
-        "is told again; never when absent",
+        description="time after which a standing failure is sent again, as `7d` or `12h`; never "
+        "when absent",
     )
     report_url: Address | None = Field(
-        None, description="where people read the report; messages name its file when absent"
+        None, description="address of the report for messages; when absent, messages name its file"
     )
 
     @field_validator("webhook", mode="before")
@@ -255,4 +255,7 @@ def faults(alerts: Alerts) -> Iterator[str]:
         if not os.access(nearest, os.W_OK) or nearest.is_dir() == (nearest == alerts.file):
             yield f"file of alerts {alerts.file} cannot be written: {nearest} is in its way"
     if alerts.command is not None and shutil.which(alerts.command[0]) is None:
-        yield f"command of alerts {alerts.command[0]} is no program that can be found and run"
+        yield (
+            f"command of alerts {alerts.command[0]} was not found, or cannot be run; correct the "
+            "program's name"
+        )

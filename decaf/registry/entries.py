@@ -136,12 +136,12 @@ class CardRegistry(Registry, ABC):
         (LATEST,),
         min_length=1,
         description="versions that are audited: `latest` is the newest of every model, any other "
-        "word is an alias, as `champion`; a model without the alias is passed over",
+        "word is an alias, as `champion`; decaf skips a model without the alias",
     )
     trusted: tuple[str, ...] = Field(
         ("decaf.models.networks",),
         description="modules whose functions (`factory:`, `function:`) and types cards may name; "
-        "anything else that a card would run is refused",
+        "decaf rejects cards that name others",
     )
 
     cards: dict[str, dict[str, Any]] = Field(
@@ -152,8 +152,8 @@ class CardRegistry(Registry, ABC):
     )
     trust: tuple[str, ...] = Field(
         (),
-        description="names of entries whose pickles are opened where their card says `unpickle: "
-        "true`: a pickle runs whatever it brings along, with all rights that you have here",
+        description="names of entries whose pickles decaf opens if their card has `unpickle: "
+        "true`; a pickle can run any code with your rights",
     )
 
     def version_of(self, name: str, version: str) -> Entry | None:
@@ -195,7 +195,7 @@ class CardRegistry(Registry, ABC):
         if not card.exists():
             raise ConfigError(
                 f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "
-                f"'models:' but for 'id', or a card under 'cards:' of the registry: decaf card "
+                f"'models:' except 'id', or a card under 'cards:' of the registry: decaf card "
                 f"{name} -c CONFIG proposes one"
             )
         return Fetched(plain_mapping(card, "settings"), folder, self.trusted)
@@ -213,8 +213,8 @@ def check_comparison(registry: Registry | None, compare_with: str) -> None:
         raise fault(
             f"'compare_with': {compare_with!r} is neither {' nor '.join(COMPARISONS)} nor an "
             "alias that the registry follows"
-            f"{suggestion(compare_with, [*COMPARISONS, *aliases])}; an alias has to "
-            "be in its 'follow:', and only registries of versions have aliases",
+            f"{suggestion(compare_with, [*COMPARISONS, *aliases])}; put an alias "
+            "into 'follow:' (only registries with versions have aliases)",
             "compare_with",
         )
 

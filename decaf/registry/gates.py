@@ -1,4 +1,4 @@
-"""Gates: limits on a changed model, and their verdicts on the evidence."""
+"""Gates: limits on a changed model, and the verdicts that they give."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
@@ -19,9 +19,9 @@ METRICS = (
     "fragility_frac",
     ACCURACY,
 )
-"""Columns that a gate may be on, as the drift between two versions has them."""
+"""Columns of the drift between two versions that a gate can limit."""
 Verdict = Literal["not applicable", "pass", "undecided", "fail"]
-NOTHING = "nothing was measured of it"
+NOTHING = "it was not measured"
 NOT_APPLICABLE: Verdict = "not applicable"
 """Verdict on a limit of a change without an earlier version."""
 VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "undecided", "fail")
@@ -29,32 +29,30 @@ VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "undecided", "fail")
 
 
 class Gate(Settings):
-    """Limits of one column; the interval at `confidence` decides, and may not suffice to."""
+    """Limits of one column, decided by the interval at `confidence`."""
 
     increase: float | None = Field(
-        None, ge=0, description="most that the column may grow over the version compared with"
+        None, ge=0, description="largest increase from the version that it is compared with"
     )
-    decrease: float | None = Field(
-        None, ge=0, description="most that it may fall below the version compared with"
-    )
-    at_most: float | None = Field(None, description="largest value that it may have")
-    at_least: float | None = Field(None, description="smallest value that it may have")
+    decrease: float | None = Field(None, ge=0, description="largest decrease from that version")
+    at_most: float | None = Field(None, description="largest allowed value")
+    at_least: float | None = Field(None, description="smallest allowed value")
     confidence: float = Field(
         0.95, gt=0, lt=1, description="level of the two-sided bootstrap interval"
     )
-    pair_type: str | None = Field(None, description="pairs of this type alone")
+    pair_type: str | None = Field(None, description="only pairs of this type")
     expect: Literal["should_matter", "should_not_matter"] | None = Field(
-        None, description="pairs of the types of which the study's `expect:` says this alone"
+        None, description="only pairs of the types for which the study's `expect:` says this"
     )
-    path: str | None = Field(None, description="this reveal path alone")
-    variant: str | None = Field(None, description="clean images of this kind alone (accuracy)")
+    path: str | None = Field(None, description="only this reveal path")
+    variant: str | None = Field(None, description="only clean images of this kind (accuracy)")
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> "Gate":
         if all(getattr(self, rule) is None for rule in RULES):
             raise fault("give at least one of 'increase', 'decrease', 'at_most' and 'at_least'")
         if self.expect and self.pair_type:
-            raise fault("'expect' and 'pair_type' both say which pairs; give one of them", "expect")
+            raise fault("'expect' and 'pair_type' both select pairs; give one of them", "expect")
         return self
 
 
@@ -65,7 +63,7 @@ def _as_list(given: Any) -> Any:
 
 
 Gates = Annotated[tuple[Gate, ...], BeforeValidator(_as_list)]
-"""Gates of one column; one that stands alone needs no list."""
+"""Gates of one column; a single gate needs no list."""
 
 
 class DriftRow(NamedTuple):
@@ -127,12 +125,12 @@ RULES = {
 
 
 def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
-    """Hold every row against the gates of its column.
+    """Judge every row by the gates of its column.
 
     A rule fails if the whole interval lies beyond its limit, and passes if no part of it does.
-    Otherwise, or without an interval, the rule is undecided; so is a gate
-    without any row of an entry. Equal verdicts of several gates are listed once. A limit on a
-    change is not applicable without an earlier value.
+    Otherwise, or without an interval, the rule is undecided; a gate without a row of an entry is
+    undecided, too. Equal verdicts of several gates are listed once. Without an earlier value, a
+    limit on a change is not applicable.
 
     Examples
     --------
@@ -157,7 +155,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
 
 
 def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
-    """Verdict of a rule on an interval: fail if it is all beyond the limit, pass if none of it is.
+    """Verdict of a rule: fail if the whole interval is beyond the limit, pass if no part of it is.
 
     Limits of a change are distances, in either direction; limits of a value are values.
     """
@@ -168,9 +166,10 @@ def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
 
 
 def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict[str, Gates]:
-    """Gates with a pair type each in place of ``expect``, which is of pair types by name.
+    """Replace ``expect`` of each gate by the pair types that the study expects so.
 
-    Raises ConfigError, naming the gate, where no pair type is expected to be as it says.
+    ``expect`` maps pair types to what the study expects. Raises ConfigError, naming the gate, if no
+    pair type has the gate's ``expect``.
     """
     meant: dict[str, Gates] = {}
     for metric, own_gates in gates.items():
@@ -179,8 +178,8 @@ def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict
             types = [name for name, expected_role in expect.items() if expected_role == gate.expect]
             if gate.expect and not types:
                 raise ConfigError(
-                    f"'gates.{metric}.expect': no pair type {gate.expect}; say under 'expect:' "
-                    f"which does, as in 'expect: {{wall_hue: {gate.expect}}}'"
+                    f"'gates.{metric}.expect': no pair type is {gate.expect}; add one, as in "
+                    f"'expect: {{wall_hue: {gate.expect}}}'"
                 )
             named = (gate.model_copy(update={"pair_type": name, "expect": None}) for name in types)
             meant[metric] += tuple(named) if gate.expect else (gate,)
@@ -190,10 +189,10 @@ def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict
 def check_places(
     gates: Mapping[str, Gates], *, has_labels: bool = True, **known: Collection[str]
 ) -> None:
-    """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
+    """Check that pair types, paths and variants of gates exist: ``pair_type=…, path=…``.
 
-    Raises ConfigError, naming the gate, and the nearest name that there is; so does a gate on
-    accuracy where inputs have no labels.
+    Raises ConfigError, naming the gate and the most similar name, also for a gate on accuracy if
+    inputs have no labels.
     """
     if ACCURACY in gates and not has_labels:
         raise ConfigError(

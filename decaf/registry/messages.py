@@ -91,7 +91,7 @@ def describe_standing(verdict: Mapping[str, Any], config: str) -> str:
     entry, version = verdict["entry"], verdict["version"]
     answer = f"; accept with {accepting(config, entry)}"
     if not verdict["is_followed"]:
-        answer = "; this is no verdict on the followed version"
+        answer = "; this version is not followed, so it cannot be accepted"
     return (
         f"{entry} {version} failed {', '.join(verdict['failed_gates'])} {_since(verdict)}{answer}"
     )

@@ -200,7 +200,7 @@ class MlflowServer:
         for file in self._get(ARTEFACTS, {"path": path}, Artefacts).files:
             name = PurePosixPath(file.path).name
             if name in ("", "..") or file.path.startswith(("/", "..")):
-                raise Unfit(f"{self._uri} lists {file.path!r}, which is no name")
+                raise Unfit(f"{self._uri} lists {file.path!r}, which is not a file name")
             sizes[name] = None if file.is_dir else file.file_size or 0
         return sizes
 
@@ -254,8 +254,8 @@ class MlflowServer:
                 for problem in error.errors(include_url=False, include_input=False)[:SHOWN]
             )
             raise Unfit(
-                f"{self._uri}{path} answers with something else than MLflow does ({wrong}); "
-                "correct 'uri:', or repair the server"
+                f"the answer of {self._uri}{path} is not MLflow's ({wrong}); correct 'uri:', or "
+                "repair the server"
             ) from error
 
     def _answer(self, path: str, get: Callable[[str], Answer]) -> Answer:
@@ -282,8 +282,8 @@ class MlflowServer:
         parts = urlsplit(artefacts)
         if parts.scheme != "mlflow-artifacts":
             raise Unfit(
-                f"artefacts lie at {artefacts}, which only MLflow's client can open; let the "
-                "server hand them out (mlflow server --artifacts-destination)"
+                f"artefacts are at {artefacts}, which only MLflow's client can open; let the "
+                "server serve them (mlflow server --artifacts-destination)"
             )
         return unquote(parts.path).lstrip("/")
 

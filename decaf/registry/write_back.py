@@ -71,11 +71,11 @@ class WriteBack(Settings):
     `decaf.report` and `decaf.reaudit`.
     """
 
-    experiment: ShownName = Field("decaf", description="experiment that the runs go to")
+    experiment: ShownName = Field("decaf", description="experiment for the runs")
     report: Address | None = Field(
         None,
-        description="address of the report, for people; `report_url` of `alerts:`, or else that of "
-        "its file, when absent",
+        description="address of the report; when absent, `report_url` of `alerts:`, else the "
+        "report's file",
     )
     retries: int = Field(
         4, ge=0, le=1000, description="further attempts of each request, as of a webhook"

@@ -215,7 +215,7 @@ def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     assert (seen.verdict, seen.is_closed, seen.source_count) == ("undecided", True, 6)
     assert "6 of 40" in seen.reason
     none = looker.look(own, summed(drawn_sources, 10, compared_count=0), 10)
-    assert (none.reason, none.is_closed) == ("nothing was measured of it", True)
+    assert (none.reason, none.is_closed) == ("it was not measured", True)
     first = replace(own, is_comparable=False, reason="there is no version before it")
     seen = looker.look(first, alike, 10)
     assert (seen.verdict, seen.reason) == ("not applicable", "there is no version before it")

@@ -159,7 +159,7 @@ VALUES = [
     ("data.changes", "{wall_hue: true}", "expected a number"),
     ("data.changes", "{nonsense: 1}", "nonsense"),
     ("data.changes", "{}", "no pairs"),
-    ("data", FEATURES % "grid", "absent is no folder; expected one of images"),
+    ("data", FEATURES % "grid", "absent is not a folder; expected one of images"),
     (
         "data",
         FEATURES % "cells",

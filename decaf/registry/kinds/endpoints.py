@@ -17,10 +17,10 @@ LONGEST_VERSION = 200
 
 
 class AskedEndpoint(EndpointCard):
-    """The card of an endpoint but for its version, which the endpoint itself tells."""
+    """Card of an endpoint without its version, which the endpoint states itself."""
 
     source: Literal["endpoint"] = "endpoint"
-    version: Literal["asked"] = Field("asked", description="the endpoint's own word")
+    version: Literal["asked"] = Field("asked", description="the endpoint states its version")
     version_url: str | None = Field(
         None, description="address that returns the version to a GET; by default `url`"
     )
@@ -28,7 +28,7 @@ class AskedEndpoint(EndpointCard):
     def ask(self) -> str:
         """The version that the endpoint states now, in the header ``X-Model-Version``.
 
-        Raises RegistryError when there is no answer, it refuses, or it states none.
+        Raises RegistryError if the endpoint does not answer, refuses, or states no version.
         """
         address = self.version_url or self.url
         headers = {name: value.get_secret_value() for name, value in self.headers.items()}
@@ -50,8 +50,8 @@ class AskedEndpoint(EndpointCard):
             header = f"one of {len(version):,} characters in" if version else "without"
             raise RegistryError(
                 f"endpoint {self.id} at {address} answers with {answer.status_text} and {header} "
-                f"the header {VERSION_HEADER}; expected its version there, of at most "
-                f"{LONGEST_VERSION} characters"
+                f"the header {VERSION_HEADER}; expected a version of at most {LONGEST_VERSION} "
+                "characters there"
             )
         return version
 

@@ -32,8 +32,9 @@ class Folder(CardRegistry):
 
     kind: Literal["folder"]
     root: PlacedPath = Field(
-        description="the folder. `root/NAME/decaf.yaml` is a model, `root/NAME/VERSION/decaf.yaml` "
-        "a version of one; `root/NAME/aliases.yaml` maps aliases to versions"
+        description="folder of models: `root/NAME/decaf.yaml` is a model, "
+        "`root/NAME/VERSION/decaf.yaml` a version of one; `root/NAME/aliases.yaml` maps aliases "
+        "to versions"
     )
 
     def entries(self) -> list[Entry]:
@@ -85,7 +86,7 @@ class Folder(CardRegistry):
             if name != folder.name:
                 raise RegistryError(f"{name} is not UTF-8; give the folder another name")
             return list(self._resolve_alias(folder, alias))
-        except BadInput as error:  # of this entry; the others go on
+        except BadInput as error:  # concerns only this entry
             return [Entry(name, UNKNOWN, "", name, alias, str(error))]
 
     def _resolve_alias(self, folder: Path, alias: str) -> Iterator[Entry]:

@@ -38,9 +38,7 @@ class Mlflow(CardRegistry):
 
     kind: Literal["mlflow"]
     uri: Address = Field(description="address of the tracking server, as `http://host:5000`")
-    names: tuple[str, ...] = Field(
-        (), description="registered models that are followed; all of them if none is named"
-    )
+    names: tuple[str, ...] = Field((), description="registered models to follow; all by default")
     timeout_seconds: float = Field(
         60.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
     )
@@ -48,11 +46,11 @@ class Mlflow(CardRegistry):
         600.0,
         gt=0,
         le=LONGEST_WAIT,
-        description="longest time to list the models, or to download one; its "
-        "files have another second for each MB, s",
+        description="longest time to list the models, or to download one, plus a second for each "
+        "MB of its files, s",
     )
     write_back: WriteBack | None = Field(
-        None, description="verdict, E, C and F are written to the server; not when absent"
+        None, description="write verdict, E, C and F to the server"
     )
 
     def entries(self) -> list[Entry]:

@@ -30,8 +30,8 @@ class Names(Registry):
         None,
         gt=0,
         le=LARGEST_SIDE,
-        description="side of the input of all of them in px; each has its own, as its library's "
-        "data configuration says, when absent",
+        description="side of the input of all networks in px; when absent, that of each library's "
+        "data configuration",
     )
     mean: Mean | None = Field(
         None, min_length=1, description="subtracted from inputs in [0, 1]; likewise"

@@ -131,7 +131,9 @@ def test_a_gate_on_what_should_not_matter():
             Gate(at_least=0.1),
         )
     }
-    with pytest.raises(ConfigError, match=r"gates.evidence.expect.*no pair type should_not_matter"):
+    with pytest.raises(
+        ConfigError, match=r"gates.evidence.expect.*no pair type is should_not_matter"
+    ):
         on_pair_types(gates, {"shape": "should_matter", "wall": "unknown"})
     with pytest.raises(ValueError, match="give one of them"):
         Gate(at_most=0.05, expect="should_matter", pair_type="wall")
