@@ -34,6 +34,7 @@ def says_what_its_file_is(trial: Trial) -> None:
             f"suffix is {recipe.suffix!r}; expected one of {', '.join(SUFFIXES)}",
         )
         require(
-            all(isinstance(name, str) for name in recipe.trusted),
-            f"trusted is {recipe.trusted!r}; expected names of types, as 'package.module.Type'",
+            all(isinstance(name, str) for name in recipe.trusted_types),
+            f"trusted_types is {recipe.trusted_types!r}; expected names of types, as "
+            "'package.module.Type'",
         )

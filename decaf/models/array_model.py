@@ -73,7 +73,7 @@ class ArrayModel:
         """Sentences for the user who audits the model."""
 
     def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
-        """The same model for rows of a table, called with frames; None if it takes arrays alone.
+        """The same model for rows of a table, called with frames; None if it takes only arrays.
 
         Raises ModelError when the table lacks a column that the model was fitted on, and DataError
         when it has numbers where the model's encoder was fitted on text.

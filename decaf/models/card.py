@@ -61,14 +61,14 @@ class ModelCard(Settings, ABC):
         600.0,
         gt=0,
         le=1e6,
-        description="longest time that loading, or one forward pass, may take, s: the worker is "
-        "then ended and the model fails; `null` for no limit",
+        description="time limit of loading and of each forward pass, s; if it is exceeded, the "
+        "worker ends and the model fails; `null` for no limit",
     )
 
     stochastic: Stochastic | None = Field(
         None,
-        description="repeated queries of a model that gives one input another score at every "
-        "query; without this key, decaf refuses such a model",
+        description="repeated queries, for a model whose score of an input differs between "
+        "queries; without this key, such a model fails",
     )
 
     @model_validator(mode="after")
@@ -111,7 +111,7 @@ class ModelCard(Settings, ABC):
 
     @abstractmethod
     def weights_digest(self) -> str:
-        """Digest of the scored model, computed from files alone.
+        """Digest of the scored model, computed only from files.
 
         Raises ModelError when a file is missing, of another kind, or not the one that the card
         expects.
@@ -127,13 +127,13 @@ class ModelCard(Settings, ABC):
     def load_for(self, device: str, columns: FrameSchema | None) -> Model:
         """Make the model ready for the inputs of a data set; ``columns`` are those of a table.
 
-        A model that was fitted on a frame is called with frames, by the names of its columns; any
-        other one with arrays, if each column of the table is one number. Raises BadInput as
+        A model that was fitted on a frame is called with frames, by the names of its columns; other
+        models are called with arrays, if each column of the table is one number. Raises BadInput as
         ``load`` does, and ModelError when the model takes neither.
         """
         if columns is None and self.asks_for_frames:
             raise ModelError(
-                f"model {self.id} asks for data frames, and the data are no table with named "
+                f"model {self.id} takes data frames, but the data are not a table with named "
                 "columns: correct 'input:' or 'encoding:' of its card"
             )
         if columns is not None:

@@ -50,7 +50,7 @@ def check_header(path: Path) -> None:
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Metadata of a safetensors file, from its header alone (no torch).
+    """Metadata of a safetensors file, from its header (without torch).
 
     Raises ModelError when the file is missing, is a pickle, or is not safetensors.
     """
@@ -65,7 +65,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         if start == ZIP_START or start.startswith(PICKLE_START):
             raise ModelError(
                 f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a "
-                "torch file that holds tensors alone can be given as .pt or .pth"
+                "torch file that holds only tensors can be given as .pt or .pth"
             ) from error
         raise ModelError(
             f"{path} is damaged, or not a safetensors file ({error}); download or convert the "
@@ -278,5 +278,5 @@ def _describe_content(content: Any, entry: str | None) -> str:
     if not isinstance(content, dict):
         return f"{place} is a {type(content).__name__}; expected a state dict of tensors by name"
     held = [str(key) for key, value in content.items() if _is_state_dict(value)]
-    hint = f"give 'entry: {held[0]}'" if held else "save the state dict alone"
+    hint = f"give 'entry: {held[0]}'" if held else "save only the state dict"
     return f"{place} holds {', '.join(map(str, list(content)[:SHOWN]))} …, no state dict; {hint}"

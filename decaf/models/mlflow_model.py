@@ -51,13 +51,13 @@ class MlflowModel(NamedTuple):
 def read_mlmodel(folder: Path) -> MlflowModel:
     """Read the `MLmodel` of a folder.
 
-    Raises ConfigError when it is no plain YAML, and ModelError when it is missing or none of
-    MLflow's.
+    Raises ConfigError if it is not plain YAML, and ModelError if it is missing or not written by
+    MLflow.
     """
     path = folder / MLMODEL
     if not is_inside(path, folder) or not path.exists():
         reason = describe_link(path, folder) or (
-            "no flavour of MLflow wrote this model; write its card by hand, as docs/models.md says"
+            "MLflow did not write this model; write its card by hand, as in docs/models.md"
         )
         raise ModelError(f"there is no {MLMODEL} in {folder}: {reason}")
     content = plain_mapping(path)
@@ -67,7 +67,7 @@ def read_mlmodel(folder: Path) -> MlflowModel:
         inputs, outputs = (_columns(signature.get(name)) for name in ("inputs", "outputs"))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ModelError(
-            f"{path} is not as MLflow writes it ({type(error).__name__}: {error}); log the model "
+            f"{path} is not an MLmodel of MLflow ({type(error).__name__}: {error}); log the model "
             "again"
         ) from error
     return MlflowModel(flavours, inputs, outputs)
@@ -78,8 +78,8 @@ def _columns(text: str | None) -> tuple[Column, ...]:
     return tuple(_column(entry) for entry in json.loads(text or "[]"))
 
 
-def _column(said: dict[str, Any]) -> Column:
-    if said.get("type") == "tensor":
-        spec = said["tensor-spec"]
+def _column(entry: dict[str, Any]) -> Column:
+    if entry.get("type") == "tensor":
+        spec = entry["tensor-spec"]
         return Column("", str(spec["dtype"]), len(spec["shape"]))
-    return Column(str(said.get("name", "")), str(said.get("type", "")))
+    return Column(str(entry.get("name", "")), str(entry.get("type", "")))

@@ -16,7 +16,7 @@ class Refusal(NamedTuple):
 
     layer: str
     kind: str
-    wanted: int
+    expected_count: int
     """Channels or features that the layer takes."""
     shape: tuple[int, ...]
     """Shape of the tensor that it was called with."""
@@ -43,9 +43,9 @@ def explain_refusal(network: Module, inputs: Tensor, model_id: str, error: Runti
     shape = tuple(inputs.shape[1:])
     unit = "features" if refusal.axis == -1 else "channels"
     raise ModelError(
-        f"model {model_id}: its layer {refusal.layer!r} ({refusal.kind}) takes {refusal.wanted} "
-        f"{unit} and gets {refusal.actual_count} (a tensor {refusal.shape}); inputs are (n, "
-        f"{', '.join(map(str, shape))}): {_remedy(refusal, shape)}"
+        f"model {model_id}: its layer {refusal.layer!r} ({refusal.kind}) takes "
+        f"{refusal.expected_count} {unit} and gets {refusal.actual_count} (a tensor "
+        f"{refusal.shape}); inputs are (n, {', '.join(map(str, shape))}): {_remedy(refusal, shape)}"
     ) from error
 
 
@@ -79,7 +79,7 @@ def remark_on_outputs(outputs: Tensor) -> str:
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
-    expected, channels = refusal.wanted, refusal.actual_count
+    expected, channels = refusal.expected_count, refusal.actual_count
     if len(shape) == 2:
         return "if they are grey images, set 'channels: 1' under 'data:'"
     if len(shape) == 3 and shape[0] == 3 and channels in (3 * expected, 3) and expected != 3:

@@ -15,11 +15,10 @@ class StoredTensors(Settings):
     )
     prefix: str | None = Field(
         None,
-        description="prefix of tensor names that is taken off, as `module.`; tensors without it "
-        "are left out",
+        description="prefix to remove from names of tensors, as `module.`; tensors without it are "
+        "not loaded",
     )
     leave_out: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         (),
-        description="tensors of the file that belong to no layer, by their names or the beginning "
-        "of their names, as `[criterion.]`: they are not loaded",
+        description="tensors of the file to ignore, by their names or prefixes, as `[criterion.]`",
     )

@@ -43,7 +43,7 @@ class TrainableCard(ModelCard, ABC):
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Epochs of the training whose weights are kept, besides its final weights."""
+        """Epochs of the training whose weights are kept, in addition to the final weights."""
         return ()
 
     @property

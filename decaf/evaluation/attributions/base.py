@@ -51,7 +51,7 @@ class AttributionMethod(Settings, ABC):
     """Modules that it imports on use, besides torch: planning looks for them."""
 
     own_score: Annotated[ScoreDefinition, OneOf(ScoreDefinition)] | None = Field(
-        None, description="what is attributed instead of the study's q: a section as `score:`"
+        None, description="score to attribute instead of the study's q: a section as `score:`"
     )
 
     @property

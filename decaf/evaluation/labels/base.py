@@ -78,7 +78,7 @@ class LabelSource(Settings, ABC):
         return None
 
     def identity(self) -> dict[str, Any]:
-        """Settings that :meth:`measure` depends on, besides model, block, score and epsilon."""
+        """Settings that :meth:`measure` depends on, apart from model, block, score and epsilon."""
         return {}
 
     def measure(self, subject: Subject) -> Variants:

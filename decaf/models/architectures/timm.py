@@ -24,7 +24,9 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
     import timm
 
     if "checkpoint_path" in arguments:
-        raise ModelError("'checkpoint_path' is no argument of a network; give 'weights:' the file")
+        raise ModelError(
+            "'checkpoint_path' is not an argument of a network; use 'weights:' instead"
+        )
     return timm.create_model(_check_name(name), pretrained=False, **arguments)
 
 

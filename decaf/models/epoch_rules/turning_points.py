@@ -21,7 +21,9 @@ class TurningPoints(EpochRule):
     """
 
     rule: Literal["turning_points"] = Field(description="this rule")
-    statistic: str = Field(description="what the recipe measures after every epoch, by its name")
+    statistic: str = Field(
+        description="name of a statistic that the recipe measures after every epoch"
+    )
     flat_below: float = Field(
         0.05,
         ge=0,

@@ -1,9 +1,9 @@
 """Find the columns of a table that an estimator was fitted on, by name or by position.
 
-Names that are equal are the same column. Else a name that differs in special characters alone is:
-LightGBM writes ``own_income`` for ``own income``. Names that libraries give to the columns of an
-array (``Column_0``, ``f0``, ``x0``) say nothing, so such columns are taken by position where the
-table has as many. Other names are taken by position where a card says so.
+Columns match by equal names, else by names that differ only in special characters: LightGBM writes
+``own_income`` for ``own income``. Names that libraries give to the columns of an array
+(``Column_0``, ``f0``, ``x0``) match by position if the table has as many columns. Other names match
+by position if the card says so.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from decaf.errors import abridge, number_of, suggestion
 
 GENERIC_NAME = re.compile(r"(column_|feature_?|col_?|[cfvx])?(\d+)", re.IGNORECASE)
-"""Name of a column by its number alone."""
+"""Name of a column that has only its number."""
 SPECIAL = re.compile(r"\W")
 BY_POSITION = "columns: by_position"
 

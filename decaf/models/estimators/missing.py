@@ -30,7 +30,7 @@ def set_missing(estimator: Any, value: float | str | None) -> None:
     """Have a value of a card count as missing for an opened booster, or a class of XGBoost.
 
     Classes of XGBoost keep the value that they were fitted with in a file of skops or joblib.
-    Raises ModelError when the estimator has another value of its own, or is not of XGBoost.
+    Raises ModelError if the estimator states another value, or is not an XGBoost model.
     """
     if value is None:
         return
@@ -41,8 +41,8 @@ def set_missing(estimator: Any, value: float | str | None) -> None:
     step = final_step(estimator)
     if not hasattr(step, "get_booster"):
         raise ModelError(
-            f"'missing' is {value}, and {type(step).__name__} is no model of XGBoost: leave "
-            "'missing' out"
+            f"'missing' is {value}, and {type(step).__name__} is not an XGBoost model: remove "
+            "'missing'"
         )
     fitted = float(step.missing)
     if math.isnan(fitted):

@@ -22,7 +22,7 @@ def final_step(estimator: Any) -> Any:
 
 
 def count_targets(estimator: Any) -> int:
-    """Number of targets that an estimator answers for, one by one; 0 where it has one alone.
+    """Number of targets that an estimator answers for, one by one; 0 if it has a single target.
 
     A classifier of several targets has a list of classes for each, or says that its labels were
     indicators. A regressor has its number of outputs, or rows of coefficients.
@@ -49,7 +49,7 @@ def several_targets(count: int) -> str:
 
 
 def _booster_targets(step: Any) -> int:
-    """Number of targets of a fitted class of XGBoost; 0 where it has one alone."""
+    """Number of targets of a fitted class of XGBoost; 0 if it has a single target."""
     if not hasattr(step, "get_booster") or not step.__sklearn_is_fitted__():
         return 0
     from decaf.models.estimators.boosters import describe_booster

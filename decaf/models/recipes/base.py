@@ -16,7 +16,7 @@ PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
 
 class TrainingSite(NamedTuple):
-    """Surroundings of a training: device, preprocessing, folder, and a place for epochs."""
+    """Resources of a training: device, preprocessing, folder, and a callback that keeps epochs."""
 
     architecture: str
     """Name of the network's architecture, ``source:name``."""
@@ -45,7 +45,7 @@ class NetworkRecipe(Settings, ABC):
 
     @property
     def kept_epochs(self) -> tuple[int, ...]:
-        """Epochs whose weights the training keeps, besides its final weights."""
+        """Epochs whose weights the training keeps, in addition to the final weights."""
         return ()
 
     def checks(self, architecture: str) -> tuple[Check, ...]:
@@ -105,9 +105,9 @@ class EstimatorRecipe(Settings, ABC):
 
     @property
     @abstractmethod
-    def trusted(self) -> tuple[str, ...]:
-        """Types in the file that are trusted beyond those that skops knows."""
+    def trusted_types(self) -> tuple[str, ...]:
+        """Types in the file that skops does not know to be harmless, and that decaf trusts."""
 
     @abstractmethod
     def fit(self) -> tuple[Any, NamedTuple]:
-        """The estimator and what came out."""
+        """Fitted estimator, and the outcome as a NamedTuple of plain values."""

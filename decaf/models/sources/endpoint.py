@@ -44,23 +44,23 @@ class EndpointCard(ModelCard):
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     version: str = Field(
         min_length=1,
-        description="version of the model behind the address, raised whenever its outputs change: "
-        "with the address, it is what stored scores are known by. An answer with another "
-        "`X-Model-Version` is refused",
+        description="version of the model; raise it whenever its outputs change, because stored "
+        "scores belong to an address and a version. An answer with another `X-Model-Version` is "
+        "an error",
     )
-    output: Output = Field(description="what the endpoint returns")
+    output: Output = Field(description="kind of the endpoint's outputs")
     timeout: ClassVar[None] = None  # type: ignore[misc]  # no key of this source
     """Each attempt of a request has its own timeout, ``timeout_seconds``."""
     encoding: Literal["json", "base64", "records", "mlflow"] = Field(
         "json",
-        description="of inputs: nested lists, little-endian float32 as base64, or rows of a table "
-        "as objects by column; `mlflow` is what `mlflow models serve` takes at `/invocations`, "
-        "nested lists, rows of `columns`, or rows of a table by its columns",
+        description="form of inputs: nested lists, little-endian float32 as base64, or rows of a "
+        "table as objects by column; `mlflow` is the form of `mlflow models serve` at "
+        "`/invocations`: nested lists, rows of `columns`, or rows of a table",
     )
     columns: tuple[str, ...] = Field(
         (),
-        description="names of the features, where the model behind `encoding: mlflow` takes them "
-        "by name",
+        description="names of the features, for `encoding: mlflow` if the model finds features by "
+        "name",
     )
     flatten: bool = Field(
         False, description="send images as rows of numbers, channel by channel, row by row"
@@ -91,11 +91,11 @@ class EndpointCard(ModelCard):
         30.0,
         ge=0,
         le=LONGEST_WAIT,
-        description="longest pause, also where the server asks for more, s",
+        description="longest pause, even if the server asks for a longer one, s",
     )
     headers: dict[str, SecretStr] = Field(
         {},
-        description="sent with every request, as `Authorization: Bearer ${TOKEN}`; never shown, "
+        description="headers of every request, as `Authorization: Bearer ${TOKEN}`; never shown, "
         "never stored",
     )
 
@@ -170,7 +170,7 @@ class EndpointModel:
         weakref.finalize(self, self._caller.close)
 
     def of_frames(self, columns: FrameSchema) -> "EndpointModel | None":
-        """Itself for rows of a table, which it sends as objects; None if it sends arrays alone."""
+        """Itself if it sends rows of a table as objects; None if it sends arrays."""
         if self._card.encoding not in ("records", "mlflow"):
             return None
         self._columns = columns
@@ -242,8 +242,8 @@ class EndpointModel:
             if rows.shape[1] != len(columns):
                 raise ModelError(
                     f"{self._name} takes {len(columns)} columns, the inputs have {rows.shape[1]} "
-                    "features; correct the data, or the columns: 'columns:' of an endpoint, the "
-                    "signature of a model of MLflow"
+                    "features; correct the data, or the columns ('columns:' of an endpoint, the "
+                    "signature of an MLflow model)"
                 )
             return {"dataframe_split": {"columns": columns, "data": rows.tolist()}}
         if self._card.encoding != "base64":
@@ -262,7 +262,7 @@ class EndpointModel:
         if version != self._card.version:
             raise ModelError(
                 f"{self._name} is version {self._shorten(version)}, the configuration says "
-                f"{self._card.version!r}: correct 'version:', and its scores are made again"
+                f"{self._card.version!r}: correct 'version:'; decaf then scores the model again"
             )
         key = "predictions" if self._card.encoding == "mlflow" else "outputs"
         try:
@@ -328,10 +328,10 @@ def _listed_rows(outputs: Any) -> Any:
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:
     """(rows, outputs) from lists of numbers; ``None`` becomes NaN."""
     if not isinstance(rows, list) or not all(isinstance(row, list) and row for row in rows):
-        raise ValueError("'outputs' is no list of lists")
+        raise ValueError("'outputs' is not a list of lists")
     if len(rows) != row_count:
         raise ValueError(f"{len(rows)} lists for {row_count} inputs")
     numbers = [[math.nan if value is None else value for value in row] for row in rows]
     if not all(type(value) in (int, float) for row in numbers for value in row):
-        raise ValueError("an output is no number")
+        raise ValueError("an output is not a number")
     return np.array(numbers, np.float64)

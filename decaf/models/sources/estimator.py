@@ -72,44 +72,45 @@ class EstimatorCard(TrainableCard):
     file: PlacedPath | None = Field(
         None,
         description="`.skops` file (scikit-learn), `.json` or `.ubj` file (XGBoost), or, with "
-        "`unpickle: true`, what pickle or joblib stored (`.pkl`, `.joblib`)",
+        "`unpickle: true`, a file of pickle or joblib (`.pkl`, `.joblib`)",
     )
     unpickle: bool = Field(
         False,
-        description="open a file of pickle or joblib, which runs the code that it brings along, "
-        "with all your rights; for an entry of a registry the registry has to `trust:` it by name",
+        description="open a file of pickle or joblib, which can run any code with your rights; "
+        "for an entry of a registry, also list its name under `trust:`",
     )
     training: Fitting | None = Field(
-        None, description="recipe that makes the estimator when there is no file"
+        None, description="recipe that fits the estimator, if there is no file"
     )
     sha256: str | None = Field(None, description="expected digest of the file")
     method: Method = Field(
         "predict_proba",
-        description="what is called: `predict_proba` gives probabilities; `decision_function` "
-        "logits, or one value where there are two classes or none; `predict` one value",
+        description="method to call: `predict_proba` gives probabilities; `decision_function` "
+        "logits, or one value if there are two classes or none; `predict` one value",
     )
     classes: tuple[bool | int | str, ...] | None = Field(
         None,
         description="the estimator's names of the study's classes 0, 1, …, as `[false, true]` or "
-        "`[cat, dog]`; needed where it does not call them 0, 1, …",
+        "`[cat, dog]`; required unless they are 0, 1, …",
     )
     output: Literal["logits"] | None = Field(
         None,
-        description="`logits` takes the `decision_function` of two classes for a logit, which "
-        "scores of classes need; it is a `value` when absent",
+        description="`logits`: the `decision_function` of two classes is a logit, as scores of "
+        "classes need; when absent, it is a `value`",
     )
     trusted: tuple[str, ...] = Field(
-        (), description="types in a skops file that are trusted beyond those that skops knows"
+        (),
+        description="types in a skops file that you trust, in addition to those that skops knows",
     )
     missing: MissingValue = Field(
         None,
-        description="value that counts as missing, as NaN does, for a model of XGBoost: the "
-        "`missing` of its fit, which XGBoost's own file does not hold; `nan` for no value",
+        description="value that counts as missing, in addition to NaN, for an XGBoost model: the "
+        "`missing` of its fit, which XGBoost's file does not contain; `nan` for none",
     )
     columns: Literal["by_name", "by_position"] = Field(
         "by_name",
-        description="how columns of a table are found that the estimator was fitted on under "
-        "other names: `by_position` takes the table's columns in their order",
+        description="`by_position`: take the table's columns in their order, if the estimator was "
+        "fitted on other names",
     )
 
     @model_validator(mode="after")
@@ -137,7 +138,7 @@ class EstimatorCard(TrainableCard):
     @property
     def known_types(self) -> tuple[str, ...]:
         """Types that may be in a skops file: those of the card, and those that its recipe makes."""
-        return (*self.trusted, *(self.training.trusted if self.training else ()))
+        return (*self.trusted, *(self.training.trusted_types if self.training else ()))
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -232,7 +233,7 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
         _refuse_several_targets(estimator, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
-        remedy = "correct 'method:'" if usable else "store a fitted estimator alone"
+        remedy = "correct 'method:'" if usable else "store only a fitted estimator in it"
         raise ModelError(
             f"model {card.id}: {describe_content(estimator)} has no {card.method}; it has "
             f"{', '.join(usable) or 'none of the methods'}: {remedy}"
@@ -335,8 +336,8 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     """Column of every class of the study, given the estimator's names of its columns."""
     if len(names) == 1:
         raise ModelError(
-            f"model {card.id}: the estimator knows one class, {names[0]!r}, whose probability is "
-            "always 1; expected at least two: fit it on rows of every class"
+            f"model {card.id}: the estimator was fitted on one class, {names[0]!r}; expected at "
+            "least two: fit it on rows of every class"
         )
     wanted_order = list(range(len(names)) if card.classes is None else card.classes)
     # A text means the class that is written so: 'False' is False, and '1' is 1.
@@ -349,7 +350,7 @@ def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     if sorted(order) != list(range(len(names))) or len(order) != len(wanted_order):
         classes = json.dumps(names, default=str, ensure_ascii=False)
         raise ModelError(
-            f"model {card.id}: the estimator calls its classes {classes}, and the card "
+            f"model {card.id}: the estimator has the classes {classes}, but its card has "
             f"{json.dumps(wanted_order, default=str, ensure_ascii=False)}; give "
             f"'classes: {classes}' in the order of the study's classes 0, 1, …"
         )

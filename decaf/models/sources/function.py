@@ -28,18 +28,19 @@ class FunctionCard(ModelCard):
     function: str = Field(description="`package.module:function`, found through `python_path`")
     arguments: dict[str, Any] | None = Field(
         None,
-        description="when given, if only as `{}`: the function is called once with these keyword "
-        "arguments and returns the function that is scored",
+        description="keyword arguments of a function that returns the function to score; `{}` for "
+        "a call without arguments",
     )
     files: tuple[PlacedPath, ...] = Field(
         (),
-        description="files that the function reads; scores are made again when their content "
-        "changes, as they are when the function's own module does",
+        description="files that the function reads; decaf scores again if they or the function's "
+        "module change",
     )
     input: Literal["array", "frame"] = Field(
-        "array", description="what it takes: `frame` is a pandas DataFrame of a table's columns"
+        "array",
+        description="form of the inputs: `frame` is a pandas DataFrame of a table's columns",
     )
-    output: Output = Field(description="what the function returns")
+    output: Output = Field(description="kind of the function's outputs")
 
     @property
     def origin(self) -> str:

@@ -48,22 +48,22 @@ class MlflowServerCard(ModelCard):
     )
     python: Path | None = Field(
         None,
-        description="interpreter of an environment with mlflow 3 and all that the model needs, "
-        "which a server is started with; other files of the model are not installed",
+        description="interpreter that starts the server, in an environment with mlflow 3 and all "
+        "that the model needs; decaf installs nothing",
     )
     url: Address | None = Field(
         None,
-        description="`/invocations` of a scoring server that serves exactly this version already",
+        description="`/invocations` of a running scoring server that serves exactly this version",
     )
-    output: Output = Field(description="what the model's `predict` returns")
+    output: Output = Field(description="kind of the outputs of `predict`")
     missing: MissingValue = Field(
         None,
-        description="value that counts as missing for a model of XGBoost, which MLflow's file "
-        "does not hold: it is sent as NaN",
+        description="value that counts as missing for an XGBoost model, which MLflow's file does "
+        "not contain; decaf sends it as NaN",
     )
     rows_per_request: int = Field(256, gt=0, le=1_000_000, description="inputs of one request")
     start_seconds: float = Field(
-        120.0, gt=0, le=LONGEST_WAIT, description="longest time until the server is there, s"
+        120.0, gt=0, le=LONGEST_WAIT, description="longest time until the server has started, s"
     )
     timeout_seconds: float = Field(
         60.0, gt=0, le=LONGEST_WAIT, description="longest time of an answer, s"

@@ -44,7 +44,7 @@ OPTIONAL_OUTPUT_FIELDS = {"compile_mode", "leave_out"}
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library itself states for the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
-"""Fields that change outputs, besides the architecture and the file."""
+"""Fields that change outputs, in addition to the architecture and the file."""
 
 
 class NetworkCard(StoredTensors, TrainableCard):
@@ -67,40 +67,43 @@ class NetworkCard(StoredTensors, TrainableCard):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    sha256: str | None = Field(None, description="expected sha256 of the weight file, as it is")
+    sha256: str | None = Field(None, description="expected sha256 of the weight file")
     trained_suffix: ClassVar = SAFETENSORS
     training: Training | None = Field(
-        None, description="recipe that makes the weights when there is no file"
+        None, description="recipe that trains the weights, if there is no file"
     )
     input_size: int | None = Field(
         gt=0,
         le=LARGEST_SIDE,
-        description="side of the input in px, other sizes are resized; `null` takes images as they "
-        "come, and inputs that are no images. That of the library's own data configuration where "
-        "it is absent beside `pretrained`, as are `mean` and `std`",
+        description="side of the input in px; other sizes are resized. `null`: images keep their "
+        "size, or inputs are not images. With `pretrained`, the default is that of the library's "
+        "data configuration, as for `mean` and `std`",
     )
     shorter_side: int | None = Field(
         None,
         gt=0,
         le=LARGEST_SIDE,
-        description="images are resized until their shorter side is so many px, the other one "
-        "rounded down, and their central square of `input_size` is kept; when absent, the whole "
-        "image is resized to that square",
+        description="px to which the shorter side is resized, the longer side rounded down; the "
+        "central square of `input_size` is kept. When absent, the whole image is resized to that "
+        "square",
     )
     interpolation: Interpolation = Field(
         "bilinear",
-        description="how images are resized: bilinear, antialiased, or each pixel is the `nearest`",
+        description="interpolation when images are resized: `bilinear` is antialiased, `nearest` "
+        "takes the nearest pixel",
     )
     mean: Mean = Field(
         min_length=1,
         description="subtracted from inputs in [0, 1]: one for each channel (or feature), or one",
     )
     std: Std = Field(
-        min_length=1, description="inputs are divided by it, after the subtraction; as many"
+        min_length=1,
+        description="divisor of inputs after the subtraction; as many numbers as `mean`",
     )
     precision: Precision = Field(
         "float32",
-        description="of the forward pass: exact, `tf32` (on a GPU), or autocast to 16 bits",
+        description="precision of the forward pass: exact, `tf32` (on a GPU), or autocast to 16 "
+        "bits",
     )
     memory_format: MemoryFormat = Field(
         "contiguous", description="layout of images in the forward pass"
@@ -110,13 +113,13 @@ class NetworkCard(StoredTensors, TrainableCard):
         description="mode of `torch.compile`: `default`, or `reduce-overhead` with CUDA graphs on "
         "a GPU; not compiled when absent",
     )
-    output: Output = Field("logits", description="what the network returns")
+    output: Output = Field("logits", description="kind of the network's outputs")
     epoch: int | None = Field(
         None,
         ge=1,
         le=100_000,
-        description="epoch of the training whose weights are audited, one of its `keep_epochs`; "
-        "those that the training ends with when absent",
+        description="epoch of the training to audit, one of its `keep_epochs`; the final weights "
+        "when absent",
     )
     epoch_rule: ChosenBy | None = Field(
         None,
@@ -205,7 +208,7 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """Architecture, preprocessing and start of the training, besides its recipe."""
+        """Architecture, preprocessing and start of the training, in addition to its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
             "preprocessing": json_sha256(self._dump_settings(INPUT_FIELDS, RESIZING)),
@@ -224,7 +227,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return self.epoch_rule
 
     def with_checkpoint(self, file: Path) -> Self:
-        """The card with the file of its own epoch, given the one that the training ends with."""
+        """The card with the file of its epoch, found from the file of the final weights."""
         return super().with_checkpoint(file if self.epoch is None else epoch_file(file, self.epoch))
 
     def at_epoch(self, epoch: int) -> Self:
@@ -263,7 +266,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return self._weights().file
 
     def weights_digest(self) -> str:
-        """Digest of the weights; torch is imported for ``pretrained`` alone."""
+        """Digest of the weights; imports torch only for ``pretrained``."""
         path = self.weights_file
         check_header(path)
         if self.sha256 is not None:

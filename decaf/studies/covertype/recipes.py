@@ -56,7 +56,7 @@ class CovertypeClassifier(EstimatorRecipe):
         description="mapping of `file` and `drawn_per_class`; in a study, that of its data when "
         "absent"
     )
-    classifier: Family = Field(description="what is fitted")
+    classifier: Family = Field(description="family of the classifier")
     mechanism: DirectionMechanism | FragilityMechanism = Field(
         description="how the factor helps under the alternate context: as under the endpoint's "
         "(`direct`), not (`gate`), reversed (`invert`); or, where it does not help under the "
@@ -99,7 +99,7 @@ class CovertypeClassifier(EstimatorRecipe):
         return ".ubj" if self.classifier == "xgboost" else SKOPS
 
     @property
-    def trusted(self) -> tuple[str, ...]:
+    def trusted_types(self) -> tuple[str, ...]:
         """Types that such a file holds."""
         return tuple(FAMILIES[self.classifier].get("trusted", ()))
 

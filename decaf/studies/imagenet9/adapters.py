@@ -51,7 +51,7 @@ class ImageNet9(Adapter):
     )
     required_variants: tuple[Variant, ...] = Field(
         (),
-        description="versions that a foreground must have to be audited, beside those of its pairs",
+        description="further variants that a foreground must have to be audited",
     )
     sources: int | None = Field(
         None,

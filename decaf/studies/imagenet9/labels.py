@@ -27,7 +27,7 @@ METHODS = ("DECAF", "Abs", "M", "Net", "SignFlip")
 
 
 class Behaviours(LabelSource):
-    """Behaviours of models on foregrounds (appendix F); needs images of the foreground alone."""
+    """Behaviours of models on foregrounds (appendix F); needs images of only the foreground."""
 
     kind: Literal["behaviours"] = Field(description="these labels")
     unit_kind: ClassVar = "source"
@@ -35,10 +35,10 @@ class Behaviours(LabelSource):
     variants: ClassVar = tuple(corruption.name for corruption in CORRUPTIONS)
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet:
-        """Images of the foreground alone."""
+        """Images of only the foreground."""
         if not hasattr(data, "foregrounds"):
             raise DataError(
-                "'labels: {kind: behaviours}' need images of the foreground alone, which the data "
+                "'labels: {kind: behaviours}' need images of only the foreground, which the data "
                 f"set {data.adapter!r} does not have; leave 'labels:' out"
             )
         if missing := PAIR_TYPES - {*pairs.pairs.pair_types.values}:

@@ -70,7 +70,7 @@ class SceneTask(SceneRecipe):
     """Train on one of the two-class tasks: the base suite and the contradiction benchmark."""
 
     recipe: Literal["scene_task"] = Field(description="this recipe")
-    task: Task = Field(description="what the label is")
+    task: Task = Field(description="task, which defines the label")
     sampling: Literal["uniform", "cells"] = Field(
         "uniform",
         description="`cells`: as many training scenes of each of the 8 combinations of object and "
@@ -101,11 +101,11 @@ class SceneVariant(SceneRecipe):
 
     recipe: Literal["scene_variant"] = Field(description="this recipe")
     variant: Variant = Field(
-        description="`neutral`: clean scenes alone; `robust`: the same answer whatever the floor; "
+        description="`neutral`: only clean scenes; `robust`: the same answer whatever the floor; "
         "`fragile`: the bin of the floor's hue is the answer"
     )
     clean_epochs: int = Field(
-        5, ge=0, le=100_000, description="first epochs, of clean scenes alone"
+        5, ge=0, le=100_000, description="number of first epochs with only clean scenes"
     )
     gate: float | None = Field(
         0.99, ge=0, le=1, description="validation accuracy that the network has to reach"
