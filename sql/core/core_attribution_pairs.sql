@@ -33,7 +33,7 @@ SELECT
         WHEN operator = 'native' THEN 'native'
         WHEN operator <> 'deletion' THEN 'held_out'
         WHEN count_if(operator <> 'deletion') OVER (PARTITION BY study) = 0 THEN 'deletion'
-    END AS protocol, -- NULL where the pair is no target
+    END AS protocol, -- NULL if the pair is not a target
     path, -- NULL where the path does not reveal it
     row_number() OVER (
         PARTITION BY study, plus_image, feature

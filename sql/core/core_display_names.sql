@@ -1,4 +1,4 @@
--- purpose: names of pair types, paths and models in findings and reports, and what is expected
+-- purpose: names of pair types, paths and models in findings and reports, and expectations
 -- grain: one row per study, kind (pair_type, path or model_id) and name
 -- Names come from the configuration of the current run; without one, the name with spaces, or the
 -- id of a model.

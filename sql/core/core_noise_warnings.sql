@@ -9,6 +9,6 @@ SELECT study, model_id, 'near_epsilon_by_noise' AS warning,
 FROM out_score_noise GROUP BY study, model_id HAVING sum(near_epsilon_count) > 0
 UNION ALL
 SELECT study, model_id, 'noise_in_abs', NULL,
-    format('noise alone can make {:.0f} % of Abs of {} on {}: more repeats make it smaller',
+    format('noise can explain {:.0f} % of Abs of {} on {}: use more repeats',
         100 * noise_frac, pair_type, path)
 FROM out_score_noise WHERE noise_frac > 0.1;

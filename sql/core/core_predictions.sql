@@ -17,7 +17,7 @@ SELECT
     class_scores,
     predicted_class,
     predicted_class = class_id AS is_correct,
-    -- Lists count from 1; a value without classes is no score of the true one.
+    -- Lists count from 1; a value without classes is not a score of the true class.
     CASE WHEN predicted_class IS NOT NULL THEN class_scores[class_id + 1] END
         AS true_class_score
 FROM core_first_predictions

@@ -29,7 +29,7 @@ SELECT
     feature, -- its number, from 1
     feature_name,
     endpoint_delta, -- drop of the score without the feature, score units
-    endpoint_magnitude, -- Endpoint M, the attribution of the clean scores alone
+    endpoint_magnitude, -- Endpoint M, the attribution that uses only clean scores
     evidence, -- the attribution, score units
     contradiction,
     fragility,

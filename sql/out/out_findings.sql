@@ -1,7 +1,7 @@
 -- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
 -- The finding of a model is the response (out_responses) of its worst rule, in the order below, on
--- the path with the larger Abs; the others are named. Controls are no findings.
+-- the path with the larger Abs; other paths are named. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules (severity, rule, begins, ends) AS (
     VALUES

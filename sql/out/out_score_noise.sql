@@ -10,7 +10,7 @@ SELECT
     -- Trajectories with |d| within two standard errors of epsilon: another draw may turn their role.
     count_if(abs(endpoint_magnitude - epsilon) <= 2 * endpoint_error) AS near_epsilon_count,
     weighted_mean(endpoint_error, weight) AS endpoint_error, -- standard error of d, score units
-    weighted_mean(noise_abs, weight) AS noise_abs, -- Abs of such noise alone, score units
+    weighted_mean(noise_abs, weight) AS noise_abs, -- Abs of noise without a response, score units
     weighted_mean(abs_response, weight) AS abs_response, -- score units
     weighted_mean(noise_abs, weight) / nullif(weighted_mean(abs_response, weight), 0)
         AS noise_frac -- of Abs; NULL when Abs = 0

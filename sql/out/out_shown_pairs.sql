@@ -14,7 +14,7 @@ SELECT
     type_names.display_name AS type_name,
     path_names.display_name AS path_name,
     stored.words, -- NULL where nothing is stored
-    stored.factual, -- WebP; NULL where inputs are no images
+    stored.factual, -- WebP; NULL if inputs are not images
     stored.counterfactual,
     stored.states, -- a column for each stage of shown_t, the factual branch above
     stored.shown_t

@@ -6,7 +6,7 @@ CREATE OR REPLACE MACRO bootstrap_replicates(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
         g,
-        -- Draws depend on places and strata alone: groups of as many clusters share them.
+        -- Draws depend only on places and strata, so groups of equally many clusters share them.
         count(*) AS drawn_count,
         if(count(stratum) = 0, [], list(stratum ORDER BY position)) AS strata,
         {

@@ -3,7 +3,7 @@
 -- rel has the rows of stg_registry_entries, or those and the rows of a re-audit that is under way.
 -- FROM entry_versions('stg_registry_entries')
 CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
-WITH open_ended AS ( -- scored on some blocks alone, or on as many stages as were needed then
+WITH open_ended AS ( -- scored only on some blocks, or on as many stages as were needed then
     SELECT (study, run_id, model_id) FROM stg_run_stops UNION ALL
     SELECT (study, run_id, model_id) FROM stg_models JOIN stg_runs USING (study, run_id)
     WHERE len(config -> '$.paths.*.stages.until') > 0

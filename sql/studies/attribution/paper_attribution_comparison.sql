@@ -55,5 +55,5 @@ SELECT
     published_lower_95, published_upper_95,
     difference,
     reason
-FROM beside_published('estimates', 'attribution')
+FROM with_published('estimates', 'attribution')
 ORDER BY study, protocol, model_id NULLS FIRST, estimate DESC, method;

@@ -55,6 +55,6 @@ SELECT study, protocol, method, statistic, estimate, -- -1 to 1, rows of a model
         WHEN is_shared AND statistic = 'rows_per_image' THEN 'rows that several methods share'
         WHEN statistic = 'asked_per_image' THEN 'of all methods that share rows'
     END AS reason
-FROM beside_published('estimates', 'attribution')
+FROM with_published('estimates', 'attribution')
 WHERE coalesce(estimate, published) IS NOT NULL
 ORDER BY study, protocol, method, statistic;

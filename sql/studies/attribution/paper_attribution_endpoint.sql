@@ -51,5 +51,5 @@ SELECT study, protocol, method, -- decaf is the best of its grids
     against, model_id, -- NULL is the mean over models, or their number
     statistic, estimate, lower_90, upper_90, lower_95, upper_95, -- difference of two correlations
     published, published_lower_95, published_upper_95, difference, reason
-FROM beside_published('placed', 'attribution')
+FROM with_published('placed', 'attribution')
 ORDER BY study, protocol, against <> 'endpoint_m', method, against, model_id NULLS FIRST, statistic;

@@ -35,7 +35,7 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('estimates', 'attribution')
+FROM with_published('estimates', 'attribution')
 ORDER BY study, protocol, method, list_position(
     ['spearman', 'pearson', 'sign_agreement', 'top1_agreement', 'normalized_l1'], statistic
 );

@@ -34,5 +34,5 @@ SELECT
     published, -- of framework_single_deletion by the benchmark's authors, else by the paper's
     difference,
     reason
-FROM beside_published('estimates', 'attribution')
+FROM with_published('estimates', 'attribution')
 ORDER BY study, method, model_id, statistic DESC;

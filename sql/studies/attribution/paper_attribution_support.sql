@@ -39,6 +39,6 @@ SELECT study, protocol, model_id, statistic, left_out, -- the reason, or the inc
     estimate, -- images, of all models together where it is NULL
     published, -- NULL where the paper has none
     difference, reason
-FROM beside_published('estimates', 'attribution')
+FROM with_published('estimates', 'attribution')
 ORDER BY study, protocol, model_id NULLS FIRST, list_position(
     ['model_images', 'supported_images', 'left_out_images', 'incomplete_images'], statistic), left_out;

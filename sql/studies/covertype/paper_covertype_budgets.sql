@@ -54,5 +54,5 @@ SELECT study, method, statistic,
     CASE WHEN estimate IS NULL
         THEN if(statistic LIKE 'share%', 'the paper gives no rows', 'the method has none')
     END AS reason
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 ORDER BY study, method <> 'DECAF', method, statistic;

@@ -7,8 +7,8 @@
 CREATE OR REPLACE VIEW paper_covertype_costs AS
 -- Only of forests: XGBoost's own values cover all features and all pairs, as in the paper.
 WITH remarks (method, remark) AS (
-    VALUES ('native_shap', 'of forests the value of the factor alone; shap computes all features'),
-        ('shap_interaction', 'of forests the one pair that is asked for; shap computes all pairs')
+    VALUES ('native_shap', 'forests: only the value of the factor; shap computes all features'),
+        ('shap_interaction', 'forests: only the requested pair; shap computes all pairs')
 ),
 ours AS (
     SELECT one.*, one.worker_seconds / nullif(decaf.worker_seconds, 0) AS relative_cost,
@@ -37,5 +37,5 @@ SELECT study, method, statistic, estimate, -- models, s, times DECAF's, rows of 
         THEN difference END AS difference,
     CASE WHEN estimate IS NULL THEN 'not measured' WHEN statistic ~ 'cost|seconds' THEN remark
     END AS reason -- why the estimate is NULL, or what it is of
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 ORDER BY study, method <> 'DECAF', method, statistic;

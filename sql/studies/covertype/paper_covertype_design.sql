@@ -27,5 +27,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 ORDER BY study, module = 'all', module, statistic;

@@ -34,5 +34,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 ORDER BY study, module, mechanism, family, statistic;

@@ -2,7 +2,7 @@
 -- grain: one row per study, classifier and statistic
 -- paper: appendix I (setup)
 -- The protocol limits iterations, so a fit that has not converged is audited like any other. The
--- paper gives no such numbers. Histogram boosting stops early by itself; its end is no convergence.
+-- paper gives no such numbers. Histogram boosting stops early by itself, which does not count as convergence.
 CREATE OR REPLACE VIEW paper_covertype_fits AS
 WITH counts AS (
     SELECT

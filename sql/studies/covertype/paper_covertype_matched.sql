@@ -52,5 +52,5 @@ SELECT study, method, statistic, estimate, -- a count, or a share
     published, -- NULL where the paper has none
     difference,
     CASE WHEN estimate IS NULL THEN 'no matched pair with scores' END AS reason
-FROM beside_published('judged', 'covertype')
+FROM with_published('judged', 'covertype')
 ORDER BY study, method <> 'all', statistic, method;

@@ -40,7 +40,7 @@ SELECT
     published_upper_95,
     difference,
     reason -- why the estimate, or its interval, is NULL
-FROM beside_published('judged', 'covertype')
+FROM with_published('judged', 'covertype')
 LEFT JOIN counts USING (method, part)
 ORDER BY study, list_position(['preservation', 'inversion', 'null_change'], part),
     method <> 'DECAF', method;

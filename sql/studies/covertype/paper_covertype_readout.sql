@@ -32,5 +32,5 @@ SELECT study, method, part AS label,
     published, -- NULL where the paper has none
     difference,
     CASE WHEN estimate IS NULL THEN coalesce(undefined, 'no unit with three scores') END AS reason
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 ORDER BY study, part <> 'macro', part, statistic, method <> 'DECAF', method;

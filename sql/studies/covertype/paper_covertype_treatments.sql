@@ -38,5 +38,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason -- why the estimate is NULL
-FROM beside_published('judged', 'covertype')
+FROM with_published('judged', 'covertype')
 ORDER BY study, mechanism, behaviour, family = 'all' DESC, family;

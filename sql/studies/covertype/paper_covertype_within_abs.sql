@@ -33,6 +33,6 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     CASE WHEN estimate IS NULL THEN undefined END AS reason
-FROM beside_published('estimates', 'covertype')
+FROM with_published('estimates', 'covertype')
 JOIN counts USING (study, method)
 ORDER BY study, statistic, method <> 'DECAF', method;

@@ -24,5 +24,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason -- why the estimate, or its interval, is NULL
-FROM beside_published('estimates', 'imagenet9')
+FROM with_published('estimates', 'imagenet9')
 ORDER BY study, statistic, part, method;

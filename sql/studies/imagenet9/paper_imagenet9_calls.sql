@@ -48,5 +48,5 @@ SELECT study, method,
     CASE WHEN estimate IS NULL THEN 'nothing has been measured'
         WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its cells'
     END AS reason
-FROM beside_published('estimates', 'imagenet9')
+FROM with_published('estimates', 'imagenet9')
 ORDER BY study, method, statistic;

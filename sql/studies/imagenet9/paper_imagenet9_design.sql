@@ -40,5 +40,5 @@ SELECT
     published,
     difference,
     CASE WHEN estimate IS NULL THEN 'the study has a part of them' END AS reason
-FROM beside_published('estimates', 'imagenet9')
+FROM with_published('estimates', 'imagenet9')
 ORDER BY study, statistic;

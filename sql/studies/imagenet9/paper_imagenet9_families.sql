@@ -54,5 +54,5 @@ SELECT
     lower_90, upper_90, lower_95, upper_95,
     published, difference, -- NULL without a value
     reason -- why the estimate, its interval or that of a family is NULL
-FROM beside_published('judged', 'imagenet9')
+FROM with_published('judged', 'imagenet9')
 ORDER BY study, probe, representation, label;

@@ -37,5 +37,5 @@ SELECT
     lower_90, upper_90, lower_95, upper_95,
     published, -- of the official data
     difference, reason
-FROM beside_published('judged', 'imagenet9')
+FROM with_published('judged', 'imagenet9')
 ORDER BY study, pair_type, path_b, metric;

@@ -56,5 +56,5 @@ SELECT study, method, statistic, estimate, lower_90, upper_90, lower_95, upper_9
     published, -- NULL where the paper has none
     difference,
     reason -- why the estimate, or its interval, is NULL
-FROM beside_published('estimates', 'imagenet9')
+FROM with_published('estimates', 'imagenet9')
 ORDER BY study, statistic, method;

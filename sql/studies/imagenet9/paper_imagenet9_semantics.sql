@@ -16,5 +16,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason -- why the estimate, or its interval, is NULL
-FROM beside_published('compared', 'imagenet9')
+FROM with_published('compared', 'imagenet9')
 ORDER BY study, statistic, label, method;

@@ -26,7 +26,7 @@ SELECT
     published, -- NULL where the authors give none
     difference,
     reason
-FROM beside_published('estimates', 'scenes')
+FROM with_published('estimates', 'scenes')
 ORDER BY study,
     list_position(
         ['object_color', 'wall_color', 'object_shape', 'color_shape_xor', 'context_gate'], task

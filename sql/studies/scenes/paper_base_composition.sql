@@ -29,6 +29,6 @@ SELECT
     lower_90, upper_90, lower_95, upper_95,
     published, -- NULL where the paper has none
     difference, reason
-FROM beside_published('estimates', 'scenes')
+FROM with_published('estimates', 'scenes')
 ORDER BY study, list_position(['supported', 'intermediate', 'null'], class),
     statistic <> 'units', statistic;

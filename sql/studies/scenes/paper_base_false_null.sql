@@ -50,5 +50,5 @@ estimates AS (
 SELECT study, method, model_count, pair_count, statistic,
     estimate, -- share of pairs, mean over models
     lower_90, upper_90, lower_95, upper_95, published, difference, reason
-FROM beside_published('estimates', 'scenes') JOIN counts USING (study, method)
+FROM with_published('estimates', 'scenes') JOIN counts USING (study, method)
 ORDER BY study, split_part(method, '-', 2), method;

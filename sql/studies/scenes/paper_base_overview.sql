@@ -33,6 +33,6 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('estimates', 'scenes')
+FROM with_published('estimates', 'scenes')
 ORDER BY study, measure, factor = 'floor_hue',
     list_position(['evidence', 'contradiction', 'fragility', 'abs_response'], metric);

@@ -28,5 +28,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason -- why the estimate, or its interval, is NULL
-FROM beside_published('judged', 'scenes')
+FROM with_published('judged', 'scenes')
 ORDER BY study, metric <> 'contradiction', metric;

@@ -35,5 +35,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('judged', 'scenes')
+FROM with_published('judged', 'scenes')
 ORDER BY study, eta DESC, task, family = 'all' DESC, family, statistic;

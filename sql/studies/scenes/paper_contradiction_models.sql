@@ -47,5 +47,5 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     CASE WHEN estimate IS NULL THEN 'its training tells no accuracy' ELSE reason END AS reason
-FROM beside_published('estimates', 'scenes')
+FROM with_published('estimates', 'scenes')
 ORDER BY study, task, position, model_id, statistic;

@@ -55,6 +55,6 @@ estimates AS (
 judged AS (SELECT *, scope AS unit, margin AS part FROM estimates)
 SELECT study, scope, margin, statistic, estimate, lower_90, upper_90, lower_95, upper_95,
     published, difference, reason
-FROM beside_published('judged', 'scenes')
+FROM with_published('judged', 'scenes')
 ORDER BY study, scope = 'inside trainings', margin <> 'evidence_margin', margin,
     statistic <> 'rank_correlation', statistic;

@@ -32,7 +32,7 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('estimates', 'scenes')
+FROM with_published('estimates', 'scenes')
 ORDER BY study, list_position(['robust', 'neutral', 'fragile'], variant), family, position,
     list_position(['fragility', 'null_prediction_change_rate', 'confidence_fragility'], statistic),
     statistic;

@@ -33,6 +33,6 @@ SELECT
     published, -- NULL where the paper has none
     difference,
     reason
-FROM beside_published('judged', 'scenes')
+FROM with_published('judged', 'scenes')
 ORDER BY study, models, family = 'all' DESC, family,
     list_position(['robust', 'neutral', 'fragile'], variant);

@@ -3,8 +3,8 @@
 -- rel names a relation with columns statistic and estimate, which may have unit, method, part and
 -- reason; its other columns are kept. paper is the folder of decaf/studies whose published values
 -- count.
--- FROM beside_published('my_estimates', 'my_study')
-CREATE OR REPLACE MACRO beside_published(rel, paper) AS TABLE
+-- FROM with_published('my_estimates', 'my_study')
+CREATE OR REPLACE MACRO with_published(rel, paper) AS TABLE
 WITH given AS (
     FROM query_table(rel)
     UNION ALL BY NAME
