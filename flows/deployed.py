@@ -1,6 +1,6 @@
-"""The flows that Prefect's workers run: of ``prefect.yaml``, and of the schedules.
+"""The flows that Prefect's workers run: those of ``prefect.yaml``, and that of schedules.
 
-Prefect's page asks for their parameters, which the docstrings describe.
+Prefect's page shows their docstrings, which describe the parameters.
 """
 
 import logging
@@ -40,7 +40,7 @@ def audit(
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
         overrides: Other values of some keys, as ["models.0.batch_size=8"]
-        force: Units that are computed again although their results are there, as score:blend
+        force: Units to compute again although they have results, as score:blend
     """
     source, changed = _parse_source(config), overrides or ()
     return _end_with_state(lambda: runs.run(console, source, force or (), changed))
@@ -57,7 +57,7 @@ def reaudit(
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
         overrides: Other values of some keys, as ["gates.evidence.increase=0.05"]
-        entries: Entries that are audited where not all are, as decaf reaudit --entry
+        entries: Entries to audit, all by default, as decaf reaudit --entry
     """
     how = {"overrides": overrides or (), "only": entries or ()}
     source = _parse_source(config)
@@ -72,7 +72,7 @@ def scheduled(config: str, entries: list[str] | None = None) -> State | None:
 
     Args:
         config: Path of the study's YAML file
-        entries: Entries of the registry that are audited where not all are
+        entries: Entries of the registry to audit, all by default
     """
     source = Path(config)
 
@@ -93,7 +93,7 @@ def _parse_source(config: str | dict[str, Any]) -> Source:
 
 
 def _end_with_state(work: Callable[[], None]) -> State | None:
-    """Do the work; returns None, or a failed state with the message of the command line."""
+    """Do the work; return None, or a failed state with the command's error message."""
     with _log_to_run():
         try:
             work()

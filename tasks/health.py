@@ -113,8 +113,8 @@ def gpu(setup: Setup) -> Iterable[Finding]:
         state = f"a driver is installed, but torch {torch.__version__} sees no GPU"
         advice = "install a torch that is built for CUDA, or give this container its GPUs"
     else:
-        state = "none: networks are slow"
-        advice = "tables and small networks need none; for others see 'cluster: kind: cuda'"
+        state = "no GPU: networks are slow"
+        advice = "tables and small networks need none; for large networks see 'cluster: kind: cuda'"
     yield Finding("problem" if is_asked_for else "warning", "gpu", state, advice)
 
 
@@ -145,7 +145,7 @@ def workers(setup: Setup) -> Iterable[Finding]:
 
 
 def memory(setup: Setup) -> Iterable[Finding]:
-    """Free memory of the machine or of this container, whichever has less."""
+    """Free memory of the machine or of this container, the smaller of both."""
     yield _judge_amount(
         free_memory(),
         (LEAST_MEMORY, LITTLE_MEMORY),

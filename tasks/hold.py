@@ -22,4 +22,4 @@ def hold_warehouse(study: Study) -> Iterator[Storage]:
         remove_temporary_files(store, study.study)
         repair_compactions(store, study.study)
         yield store
-        remove_temporary_files(store, study.study)  # of a worker that died while it wrote
+        remove_temporary_files(store, study.study)  # left by workers that died while writing

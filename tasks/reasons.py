@@ -24,7 +24,7 @@ SLOT = ("kind", "name", "model_id", "block")
 
 
 class Reason(NamedTuple):
-    """Why one unit has to be computed."""
+    """Reason to compute one unit."""
 
     cause: Cause
     what: str
@@ -88,9 +88,9 @@ def reasons_of(
 def history(store: Storage, study: str, missing: Iterable[Unit]) -> dict[Slot, EarlierUnit]:
     """Earlier units in the slots of missing units and of the units that these need.
 
-    Each is from the newest run that planned its slot; slots without an earlier unit are left out.
-    Reads as few manifests as possible, the newest first. Raises WarehouseError if a manifest is
-    missing or damaged.
+    Each unit is from the newest run that planned its slot; slots without an earlier unit are left
+    out. Reads as few manifests as possible, the newest first. Raises WarehouseError if a manifest
+    is missing or damaged.
     """
     before: dict[Slot, EarlierUnit] = {}
     if not (runs := list(receipts.read_kind(store, "runs", study))):

@@ -20,12 +20,12 @@ class Refinement:
 
     until: float = field(
         metadata={
-            "description": "how far the 95 % interval of the change of a mean E, C, F or Abs may "
-            "reach on either side, score units"
+            "description": "largest distance from 0 of the 95 % interval of the change of a mean "
+            "E, C, F or Abs, score units"
         }
     )
     at_most: int = field(
-        metadata={"description": "largest number of stages: one that doubling reaches, as 65"}
+        metadata={"description": "largest number of stages, which doubling must reach, as 65"}
     )
     grid: tuple[float, ...] | None = field(default=None, metadata=SET_BY_RUN)
     """Stages of a run, from 0 to 1; None before the first run."""

@@ -83,8 +83,8 @@ def profile(
     epsilon
         Threshold in score units; equality is active.
     endpoint
-        ``d``, as :func:`decaf.routing.route.route` takes it; the last stage of the response if
-        it is not given.
+        ``d``, in a form of :func:`decaf.routing.route.route`; by default the last stage of the
+        response.
     measure
         (n_stages,) weights of the stages in place of a grid, non-negative with sum 1.
     stage_axis

@@ -1,4 +1,4 @@
-"""Compare the scores that one input has in several batches.
+"""Compare the scores of one input in several batches.
 
 States are scored once, in batches of any composition, and a key holds no batch size. So a score
 has to be the same in every batch and at every query. :func:`check_consistency` compares one input

@@ -67,7 +67,7 @@ class StatePlan:
     grids: Mapping[str, NDArray[np.float64]]
     """By path: (n_stages,) its stages."""
     drawn: Mapping[str, int]
-    """By path that starts from draws which no input has part in: the number of its start."""
+    """By path whose start is a random draw: the number of its start."""
     rows: Mapping[str, NDArray[np.int64]]
     """By path: (n_pairs of the path,) rows of its pairs in the block."""
     clean_index: NDArray[np.int64]
@@ -87,9 +87,9 @@ class StatePlan:
         return sum(array.nbytes for array in held if isinstance(array, np.ndarray))
 
     def naive_count(self, paths: Iterable[str] | None = None) -> int:
-        """Forward rows of scoring paths by themselves, one pair after another.
+        """Forward rows if each path and pair were scored separately.
 
-        If no paths are given these are all of them, and the endpoints of pairs that have none.
+        By default for all paths, and for the endpoints of pairs without a path.
         As in the paper, ``R T (1 + K J)`` for one input: pairs with the same factual trajectory
         (the features of one input) share it (appendix C.2).
         """
@@ -102,7 +102,7 @@ class StatePlan:
     ) -> dict[str, NDArray[np.float64]]:
         """Scores of every stage and branch, from (n_states, n_columns) values of the states.
 
-        ``columns`` (n_pairs,) says which value is the score of a pair. Scores are by path (n_pairs
+        ``columns`` (n_pairs,) has the column of each pair's score. Scores are by path (n_pairs
         of the path, n_repetitions, n_stages, 2), factual branch first.
         """
         gathered = {}
@@ -116,8 +116,7 @@ class StatePlan:
     def batches(self, batch_size: int) -> list[NDArray[np.int64]]:
         """Consecutive states, whole sources at a time as far as ``batch_size`` allows.
 
-        A source with more states than that is cut at even positions, between stages rather than
-        between the branches of one.
+        A larger source is cut at even positions, so that both branches of a stage stay together.
         """
         ends = np.append(np.flatnonzero(np.diff(self.source)) + 1, self.state_count).tolist()
         cut = max(batch_size - batch_size % 2, 1)
@@ -241,7 +240,7 @@ def _name_states(
     own_draws, own_words = revealed.draw.shape[-1], revealed.content.shape[-1]
     table[..., 2] = first_equal[revealed.image]
     if path.start.of_pair:
-        # The start is symmetrical in its inputs, so their order is no part of a state's name.
+        # The start is symmetrical in its inputs, so a state's name ignores their order.
         start_inputs = np.sort(first_equal[path.start_inputs(block)], axis=1)
         table[..., 3:FIXED] = start_inputs[:, None, None, None, :]
     else:

@@ -1,8 +1,8 @@
 """Confidence sequences for ratios of sums over a finite list that is read in random order.
 
-They may be looked at after every item, and hold at all of these times at once. Bets are paid by the
-items that follow: who bets that the ratio is above ``r`` gains in the long run only where it is, so
-a capital that has grown to ``1 / error`` refutes ``r`` (Waudby-Smith and Ramdas, "Estimating means
+The bounds hold after every item, at all items together. A bettor bets on the following items that
+the ratio is above ``r``, and gains in the long run only if it is, so a capital that has grown to
+``1 / error`` refutes ``r`` (Waudby-Smith and Ramdas, "Estimating means
 of bounded random variables by betting", 2024; drawing without replacement: their section 5).
 The statement is about the list itself, not about items beyond it.
 """
@@ -17,10 +17,10 @@ from decaf.errors import ResponseError
 
 Row = NDArray[np.float64]
 STAKES = np.geomspace(0.1, 0.95, 8)
-"""Shares of the largest bet that loses no more than it has; the capital is the mean over them.
+"""Stakes, as shares of the largest bet that cannot lose more than the capital.
 
-Small stakes win on lists that lie close to the limit, large ones far from it, and a mean of
-capitals is a capital, so nobody has to say beforehand how long the list will be read.
+Small stakes win if the ratio is close to the limit, large stakes if it is far from it. The capital
+is the mean over all stakes, so the length of the reading need not be known beforehand.
 """
 TOLERANCE = 1e-9
 """Least mean of the pairs not yet seen, in parts of the range.
@@ -29,7 +29,7 @@ If all of them are zero, rounding makes that mean a tiny number other than zero,
 refute the true ratio. A bet as if the mean were a little larger gains less, and refutes less.
 """
 HALVINGS = 30
-"""A bound is found to ``2 ** -30`` of the range, on the side that claims less."""
+"""Bisection steps: a bound is exact to ``2 ** -30`` of the range, and errs on the wide side."""
 
 
 class Limits(NamedTuple):
@@ -48,15 +48,15 @@ def ratio_limits(
     most: float = 1.0,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Limits | None:
-    """Bounds of ``sum(over) / sum(under)`` of a list of ``count`` items, from the first of them.
+    """Bounds of ``sum(over) / sum(under)`` of a list of ``count`` items, from the first n items.
 
-    A mean is the ratio to a list of ones; of sources with several pairs, ``under`` are their
-    weights; for the share of a part, they are the whole. Each bound is wrong with a probability of
+    For a mean, ``under`` is ones, or the weights of sources with several pairs; for the share of a
+    part, ``under`` is the whole. Each bound is wrong with a probability of
     ``error`` at most, for all numbers of items below ``count`` at once, if the order was drawn at
-    random without a look at the values: so one may stop whenever they suffice. Both lie within what
-    the seen items leave possible, and are the ratio itself, to rounding, where all are seen. Bounds
-    of more items lie within those of fewer, unless the items between prove that these were wrong.
-    None where all are seen and the ratio is undefined.
+    random, independently of the values; so reading may stop at any item. Both bounds lie within the
+    range that the read items leave possible, and equal the ratio, to rounding, if all are read.
+    More items give narrower bounds, unless the new items refute the earlier bounds. None if all are
+    read and the ratio is undefined.
 
     Raises ResponseError for an error that is not between 0 and 1, a list of no items, more than
     ``count``, and values that leave their bounds.
@@ -68,7 +68,7 @@ def ratio_limits(
     under
         (n,) real, from 0 to ``most``.
     most
-        The largest that ``under`` may be of any item of the list, above 0.
+        Largest possible ``under`` of an item of the list, above 0.
     """
     if not 0.0 < error < 1.0:
         raise ResponseError(f"the error is {error}; expected a number between 0 and 1, as 0.05")
@@ -105,8 +105,8 @@ def _scale_to_range(
         or not (0 < count >= numbers[0].size)
     ):
         raise ResponseError(
-            f"values of shapes {numbers[0].shape} and {numbers[1].shape} of a list of {count}; "
-            "expected two rows of equal length, and no more than the list has"
+            f"found values of shapes {numbers[0].shape} and {numbers[1].shape} for a list of "
+            f"{count}; expected two rows of equal length, no longer than the list"
         )
     low, high = bounds
     whole = numbers[1] / most
@@ -116,9 +116,9 @@ def _scale_to_range(
     if is_outside.any():
         first = int(np.flatnonzero(is_outside)[0])
         raise ResponseError(
-            f"{int(is_outside.sum())} of {part.size} values leave their bounds, the first is "
-            f"{numbers[0][first]:g} to {numbers[1][first]:g}; expected from 0 to {most:g}, and a "
-            f"ratio from {low:g} to {high:g}: give bounds that no value can leave"
+            f"{int(is_outside.sum())} of {part.size} values are outside their bounds, the first is "
+            f"{numbers[0][first]:g} / {numbers[1][first]:g}; expected a ratio from {low:g} to "
+            f"{high:g}, with a divisor from 0 to {most:g}: give wider bounds"
         )
     whole = np.minimum(whole, 1.0)
     return np.clip(part, 0.0, whole), whole
@@ -127,9 +127,9 @@ def _scale_to_range(
 def _largest(part: Row, whole: Row, count: int, ratio: float) -> float:
     """Logarithm of the largest capital so far of bets that the ratio is above ``ratio``.
 
-    The mean of ``part + ratio * (1 - whole)`` over the list is ``ratio`` where that is the true
-    one, so after t items the mean of the others is known under it, and a bet on it is fair. Each
-    factor falls as ``ratio`` grows, and so does the capital. Minus infinity of no items.
+    If ``ratio`` is true, the mean of ``part + ratio * (1 - whole)`` over the list is ``ratio``. So
+    after t items the mean of the remaining items is known, and a bet on it is fair. Each factor
+    falls as ``ratio`` grows, and so does the capital. Minus infinity without items.
     """
     values = part + ratio * (1.0 - whole)
     before = np.cumsum(ratio - values) - (ratio - values)
@@ -142,7 +142,7 @@ def _largest(part: Row, whole: Row, count: int, ratio: float) -> float:
 
 
 def _crossing(is_refuted: Callable[[float], bool], least: float, greatest: float) -> float:
-    """The largest ratio that is refuted, as all below it are; ``least`` where none is."""
+    """Largest refuted ratio, found by bisection; ``least`` if none is refuted."""
     below, above = least, greatest
     for _ in range(HALVINGS):
         middle = (below + above) / 2.0

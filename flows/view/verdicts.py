@@ -56,7 +56,7 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
         headings,
         findings,
         scale_of(score, [bar.row for bar in bars]),
-        any(bar.others for bar in bars),
+        any(bar.other_paths for bar in bars),
         any(bar.limit is not None for bar in bars),
     )
 

@@ -49,4 +49,4 @@ def test_data_and_paths_that_do_not_fit_are_refused(features, write, decaf, tmp_
     refused(decaf("plan", write(features)), "path blend (kind: blend)", "use kind: removal")
     del features["paths"]["blend"]
     (tmp_path / "parts.json").write_text('{"images": [], "annotations": [{}]}')
-    refused(decaf("plan", write(features)), "parts.json", "'categories' is no list of objects")
+    refused(decaf("plan", write(features)), "parts.json", "'categories' is not a list of objects")

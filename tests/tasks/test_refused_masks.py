@@ -54,7 +54,7 @@ WRONG = {
     ),
     "masks in colours": (
         masks(lambda file: Image.new("RGB", (SIZE, SIZE)).save(file)),
-        "PNG of RGB; a mask or label map has one number a pixel",
+        "PNG of RGB; expected one number per pixel",
     ),
     "masks that are no pictures": (
         masks(lambda file: file.write_bytes(b"mask")),

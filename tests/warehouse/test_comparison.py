@@ -161,12 +161,12 @@ def test_bars_of_both_runs_have_the_larger_path_and_no_control():
     both = draw_both_runs(["m"], runs, expect, names, '{"kind": "class_probability"}')
     assert [heading.name for heading in both.headings] == ["wall colour", "shape"]
     assert [finding.model for finding in both.findings] == ["Net, before", "Net, now"]
-    assert [finding.begins for finding in both.findings] == ["Leans on wall: ", ""]
+    assert [finding.lead for finding in both.findings] == ["Leans on wall: ", ""]
     (wall, no_shape), (no_wall, shape) = (finding.responses for finding in both.findings)
     assert (no_shape, no_wall) == (None, None)
-    assert (wall.path, wall.others) == ("patch by patch", (("blend", 0.5),))
+    assert (wall.path, wall.other_paths) == ("patch by patch", (("blend", 0.5),))
     assert (wall.row.evidence, wall.row.abs_response, wall.row.upper_95) == (0.75, 0.75, 0.875)
-    assert (shape.path, shape.others, shape.row.abs_response) == ("", (), 0.5)
+    assert (shape.path, shape.other_paths, shape.row.abs_response) == ("", (), 0.5)
     assert (both.scale, both.has_paths, both.model_count) == (1.0, True, 1)
 
 

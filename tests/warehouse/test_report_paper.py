@@ -53,7 +53,7 @@ def test_a_study_without_such_rows_has_no_section(stub, report):
     assert "Tables of the paper" not in reader.text
 
 
-def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(stub, report):
+def test_estimates_stand_with_published_values_that_are_said_not_to_compare(stub, report):
     reader = report(stub(SIX))
     assert "paper" in reader.ids
     label = "Not the official data: not comparable (20 foregrounds, not 1496 to 1744)."

@@ -9,7 +9,7 @@ from warehouse.query.store_errors import find_store_error
 from warehouse.query.views import CHECKS, views
 
 EXAMPLES = 10
-"""Most offending rows that a result lists; it counts all."""
+"""Largest number of offending rows that a result lists."""
 
 
 @dataclass(frozen=True)

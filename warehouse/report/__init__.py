@@ -1,1 +1,1 @@
-"""The audit report: one self-contained HTML file of aggregates, rebuilt from the views alone."""
+"""The audit report: one self-contained HTML file of aggregates, rebuilt from the views."""

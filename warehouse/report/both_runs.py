@@ -82,7 +82,7 @@ def draw_both_runs(
         findings,
         scale_of(score, every),
         len(drawn),
-        any(bar and bar.others for finding in findings for bar in finding.responses),
+        any(bar and bar.other_paths for finding in findings for bar in finding.responses),
     )
 
 

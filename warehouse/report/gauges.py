@@ -44,9 +44,9 @@ class Gauge(NamedTuple):
     metric: str
     place: str
     answer: str
-    """How far the whole interval lies beyond the limit, or why there is no answer."""
+    """Distance of the interval beyond the limit, or the reason for a missing answer."""
     allowed: str
-    found: str
+    value: str
     interval: str
     drawn: GaugeMarks | None
 

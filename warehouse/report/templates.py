@@ -1,4 +1,4 @@
-"""Pages from the templates beside this module, written whole or not at all."""
+"""Pages from the templates next to this module, written whole or not at all."""
 
 from base64 import b64encode
 from functools import cache

@@ -106,7 +106,7 @@ class Storage(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is no error."""
+        """Delete an object if it exists."""
 
     @abstractmethod
     def bring(self, keys: Iterable[str]) -> dict[str, Path]:

@@ -84,7 +84,7 @@ class Objects:
             return obstore.get(self._store, key).bytes().to_bytes()
 
     def read_part(self, key: str, start: int, byte_count: int) -> bytes:
-        """Get ``byte_count`` bytes of an object from ``start`` on; it must have so many.
+        """Get ``byte_count`` bytes of an object from ``start`` on; the object must be long enough.
 
         Raises FileNotFoundError if there is no object.
         """
@@ -111,7 +111,7 @@ class Objects:
         )
 
     def delete(self, key: str) -> None:
-        """Delete an object; a missing one is no error."""
+        """Delete an object if it exists."""
         with suppress(FileNotFoundError), self._raise_store_errors():
             obstore.delete(self._store, key)
 

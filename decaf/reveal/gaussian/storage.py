@@ -35,7 +35,7 @@ def save_reference(reference: GaussianReference, path: Path) -> None:
 def load_reference(path: Path) -> GaussianReference:
     """Read a reference, once per process while the file stays the same.
 
-    Raises DataError when the file is missing, is no reference, or is damaged.
+    Raises DataError if the file is missing, is not a reference, or is damaged.
     """
     remedy = "fit one with decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
     with refusals_as(DataError, f"Gaussian reference {path} cannot be read", remedy):

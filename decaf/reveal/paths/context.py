@@ -28,7 +28,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ContextChannel(RevealPath):
-    """From the swapped context to the endpoint's, over four legal inputs alone (paper, section 5).
+    """From the swapped context to the endpoint's, over four legal inputs (paper, section 5).
 
     No state in between ever reaches a model: stages mix the scores of the two ends. Unlike the
     other paths this one need not start at a response of zero. On the grid (0, 1) the stages are

@@ -130,7 +130,9 @@ class GaussianReveal(RevealPath):
     )
     seeds: tuple[int, ...] = path_field(NOISE_SEEDS, "noise seeds; each one is a repetition")
     chain: Literal["fixed", "reverse_markov"] = path_field(
-        "fixed", "one draw along the whole path, or fresh noise at every step (own `stages` needed)"
+        "fixed",
+        "one draw along the whole path, or fresh noise at every step (needs the path's "
+        "own `stages`)",
     )
 
     def __post_init__(self) -> None:

@@ -94,9 +94,11 @@ class Patches(RevealPath):
 
     kind: Literal["patches"] = "patches"
     sigma: float = path_field(8.0, "blur of the midpoint, standard deviation in px")
-    side: int = path_field(8, "patches along each side of the image, which is a multiple of it")
+    side: int = path_field(
+        8, "number of patches along each side of the image, which must be a multiple of it"
+    )
     ranking: Literal["energy", "random"] = path_field(
-        "energy", "which patches come first: the most different ones, or (a control) any"
+        "energy", "order of the patches: the most different first, or (as a control) random"
     )
     order: str = path_field("A", "label that seeds the order of exactly tied patches, or of all")
     seed: int = path_field(7101, "seed of the order of exactly tied patches, or of all")
@@ -138,7 +140,7 @@ class Patches(RevealPath):
 
         Stage ``t`` reveals the first ``floor(t × patches)`` patches of the pair's order, so the
         sets are nested. While they hold no difference, both branches show the same input. Raises
-        ResponseError when the inputs are no images, or smaller than the grid of patches.
+        ResponseError if the inputs are not images, or are smaller than the grid of patches.
         """
         self.check(inputs.shape)
         energy = patch_energy(inputs, block.plus, block.minus, self.side)

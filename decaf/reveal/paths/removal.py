@@ -87,8 +87,8 @@ class Removal(RevealPath):
     )
     baseline: Literal["constant", "mean", "blur"] = path_field(
         "constant",
-        "start without information: `value`, the model's own mean (zero as a network sees it), "
-        "or the blurred input",
+        "start without information: `value`, the mean of the model's card (a network's zero), or "
+        "the blurred input",
     )
     value: tuple[float, ...] = path_field(
         (0.0,), "constant baseline, of [0, 1] pixels, per channel"

@@ -39,7 +39,7 @@ class ScoreDefinition(Settings, ABC):
     """Smallest and largest value of q; None where it has none, or nobody knows them."""
 
     direction: Literal["increasing", "decreasing"] = Field(
-        "increasing", description="whether more is larger; `decreasing` negates q"
+        "increasing", description="`decreasing` negates q"
     )
 
     @property
@@ -98,7 +98,7 @@ class ClassScore(ScoreDefinition):
         ge=0,
         le=1_000_000,
         description="class whose score is q for every pair, by its number or by its name among "
-        "the `classes` of the data; the pair's own when absent",
+        "the `classes` of the data; when absent, the pair's class",
     )
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ from decaf.scoring.scores.base import ClassScore, is_single
 from decaf.scoring.scores.class_probability import checked_probabilities
 
 SHIPPED = ", ".join(
-    f"`{name}`, which is shipped (`{map_.official_file}` in the `root` of the data, or beside "
+    f"`{name}`, which is shipped (`{map_.official_file}` in the `root` of the data, or next to "
     f"`{map_.photos}/`, comes first)"
     for name, map_ in load_shipped_maps().items()
 )

@@ -17,7 +17,7 @@ def dots_picture(facts: Facts) -> Picture:
     """Draw every model once for each path, at its response to two changes, score units.
 
     Of several changes that should matter, the one with the smallest response is drawn, and of those
-    that should not, the one with the largest, each beside its limit. Without one of each, the
+    that should not, the one with the largest, each next to its limit. Without one of each, the
     picture is empty.
     """
     wanted_rows = [row for row in facts.responses if row.expect == "should_matter"]

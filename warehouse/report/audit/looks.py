@@ -20,16 +20,17 @@ UNDECIDED = "undecided"
 
 
 class Reach(NamedTuple):
-    """Number of sources that one rule took until it was decided."""
+    """Number of sources that were scored before one rule was decided."""
 
     badge: tuple[str, str]
     words: str
-    """What was measured, and where."""
+    """The metric, its pair type and path."""
     rule: str
     """The model and its limit."""
     percent: float
-    """Share of the sources that were scored by then, of a hundred."""
-    known: str
+    """Percentage of the planned sources."""
+    progress: str
+    """Number of sources, and whether the rule is decided."""
 
 
 def reaches_of(facts: Facts) -> list[Reach]:

@@ -260,7 +260,7 @@ def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
         ),
         findings,
         scale_of(facts.run.score, [bar for each in bars.values() for bar in each]),
-        any(bar and bar.others for finding in findings for bar in finding.responses),
+        any(bar and bar.other_paths for finding in findings for bar in finding.responses),
     )
 
 

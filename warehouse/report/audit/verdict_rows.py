@@ -7,9 +7,9 @@ from warehouse.report.audit.facts import Facts, Row, Rows
 from warehouse.report.pair_card import is_of_probability
 
 MOST_BARS = 3
-"""Pair types that are drawn for a model."""
+"""Largest number of pair types with a bar."""
 SCALES = (0.1, 0.25, 0.5)
-"""Ends of bars of scores that are no probabilities: the first that holds them all."""
+"""Ends of bars if scores are not probabilities: the first that is large enough for all."""
 
 
 class Heading(NamedTuple):
@@ -28,7 +28,7 @@ class Response(NamedTuple):
     row: Row
     path: str
     """Name of the path; empty where the study has one."""
-    others: tuple[tuple[str, float], ...]
+    other_paths: tuple[tuple[str, float], ...]
     """Other paths with their Abs, as marks on the bar."""
     limit: float | None
     """Abs and M that are safe at most, or wanted at least."""
@@ -40,7 +40,7 @@ class Response(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Verdict row of one model; the sentence begins with its bold part."""
+    """Verdict row of one model; ``lead`` and ``details`` make its sentence."""
 
     model: str
     """Its display name, or what a registry calls it."""
@@ -48,8 +48,8 @@ class Finding(NamedTuple):
     """Its id where ``model`` is another name; else empty."""
     decision: str | None
     """``safe``, ``not safe`` or ``undecided`` by the limits of the study; None without any."""
-    begins: str
-    rest: str
+    lead: str
+    details: str
     responses: tuple[Response | None, ...]
     """One for each heading; None where nothing is scored."""
     doubts: tuple[str, ...]
@@ -112,14 +112,14 @@ def verdict_row(
     for response in responses:
         if response.model_id == row.model_id:
             by_type.setdefault(response.pair_type, []).append(response)
-    begins, colon, sentence = row.sentence.partition(": ")
+    lead, colon, details = row.sentence.partition(": ")
     bars = (by_type.get(heading.name) for heading in headings)
     return Finding(
         row.model_id,
         model_id,
         row.decision,
-        begins + colon,
-        sentence,
+        lead + colon,
+        details,
         tuple(bar_of(on_paths) if on_paths else None for on_paths in bars),
         tuple(doubts),
     )
@@ -133,7 +133,7 @@ def bar_of(on_paths: Sequence[Row]) -> Response:
 
 
 def scale_of(score: str, rows: Iterable[Row]) -> float:
-    """Score units at the end of bars: 1 of a probability, otherwise the first that holds them.
+    """Score units at the end of bars: 1 for probabilities, else the first that is large enough.
 
     ``score`` is the JSON of the score's definition.
     """

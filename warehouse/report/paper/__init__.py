@@ -1,1 +1,1 @@
-"""The tables of the paper beside the numbers of a study."""
+"""The tables of the paper next to the numbers of a study."""

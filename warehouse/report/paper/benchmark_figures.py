@@ -151,7 +151,7 @@ def _scale(figure: Figure, values: Sequence[dict[str, Any]]) -> alt.Scale:
 
 
 def _shade(field: str, methods: Sequence[str], *, has_legend: bool = False) -> alt.Color:
-    """DECAF is dark, what it is compared with light."""
+    """DECAF is dark, other methods are light."""
     names = list(dict.fromkeys(methods))
     shades = [INK if name.upper() == DECAF else MUTED for name in names]
     legend = alt.Legend(title=None, orient="top", labelColor=INK) if has_legend else None

@@ -1,4 +1,4 @@
-"""Numbers of a study that have a value of the paper beside them: a CSV file beside its page.
+"""Numbers of a study for which the paper has a value: a CSV file next to its page.
 
 With these files, a scoreboard can be made from pages even if their warehouses are gone.
 """

@@ -1,6 +1,6 @@
 """The pictures that studies declare of their tables of the paper: ``sql/studies/*/figures.csv``.
 
-A line names a view, a kind of picture and what is written of it. Kinds are ``methods`` and ``bins``
+A line names a view, a kind of picture and its caption. Kinds are ``methods`` and ``bins``
 (:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
 (:mod:`warehouse.report.paper.protocol_figures`), ``lines``
 (:mod:`warehouse.report.paper.curve_figures`), and ``scatter``, ``heat_map`` and ``stacked``

@@ -163,6 +163,6 @@ def side_by_side(
 
 
 def reference_line(value: float | None, axis: str = "y") -> alt.Chart:
-    """Make the dashed line of what no change looks like."""
+    """Make the dashed line at the value of no change."""
     rule = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
     return rule.encode(**{axis: alt.datum(value)})

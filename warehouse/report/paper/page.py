@@ -1,4 +1,4 @@
-"""The paper's tables beside a study's numbers as a page of Markdown, for a repository's docs.
+"""Write the paper's tables with a study's numbers as a page of Markdown.
 
 The page says nothing of the day or the machine: the same warehouse gives the same page.
 """
@@ -52,7 +52,7 @@ class Section(NamedTuple):
 
 
 def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
-    """Write every table of the paper that a study has rows of, and its pictures beside the page.
+    """Write every table of the paper that a study has rows of, and its pictures next to the page.
 
     Every file appears whole or not, the page last; the pictures lie in a folder of its name, and
     the numbers in a CSV file, for :mod:`warehouse.report.paper.scoreboard`.

@@ -41,7 +41,7 @@ def paper_pictures(paper: Paper, profiles: Sequence[Row]) -> PaperPictures:
 
 
 def write_pictures(pictures: Sequence[Picture], page: Path) -> list[str]:
-    """Write SVG files into a folder beside a page; the places for its links, empty if not drawn.
+    """Write SVG files into a folder next to a page; the places for its links, empty if not drawn.
 
     A file is named after the figure of the paper, as ``figure-2b.svg``, and the same pictures have
     the same bytes. Raises WriteFailed when the disk refuses.

@@ -108,8 +108,8 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
 def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> alt.FacetChart:
     """One bar with its interval per component, a panel per patch order.
 
-    The rows are of one pair type; the title is that of the axis. A dashed line stands at the
-    reference: what no change looks like.
+    The rows are of one pair type; the title is that of the axis. A dashed line marks
+    the reference, the value of no change.
     """
     paths = _distinct(display_name(row.of["path_b"]) for row in rows)
     values = drawn_values(

@@ -251,13 +251,13 @@ def _overlaps(box: tuple[float, ...], boxes: Iterable[tuple[float, ...]]) -> boo
 
 
 def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
-    """Colour and shape of a point, as far as there are columns for them."""
+    """Colour and shape of a point, if columns define them."""
     columns = zip(KINDS, figure.method.split(","), strict=False)
     return {name: display_name(row.of[column]) for name, column in columns}
 
 
 def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
-    """Colour and shape, from which every kind of point is told."""
+    """Colour and shape, which distinguish all kinds of points."""
     names = {key: distinct(value[key] for value in values) for key in KINDS if key in values[0]}
     colours, shapes = names["colour"], names.get("shape", [])
     if len(colours) > len(COLOURS) or len(shapes) > len(SHAPES):
