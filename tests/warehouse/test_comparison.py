@@ -130,7 +130,7 @@ def test_another_warehouse_stands_beside_it_unpaired(here, tmp_path):
     page = write_comparison(tmp_path / "r.html", STUDY, side, side, None)
     reader = Reader(page.read_text())
     assert "Nothing moved by more than chance" in reader.text
-    assert "nothing is paired" in reader.text
+    assert "not paired" in reader.text
     assert "of there" in reader.text
     assert len([row for row in reader.rows if len(row) == 7 and "→" in row[-1]]) == 8
     titles = re.findall(r"<h3>(.+?)</h3>", reader.page)

@@ -111,7 +111,7 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
         "How far to trust this",
         "Details",
         "All numbers",
-        "What it took",
+        "Cost of each model",
     ]
     places = [reader.text.index(words) for words in said]
     assert places == sorted(places)
