@@ -214,7 +214,10 @@ class Study(Settings):
         plain = [name.casefold() for name in ids]
         twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids differ only in capitals: {abridge(sorted(twice))}; rename one")
+            raise fault(
+                f"model ids are equal, or differ only in capitals: {abridge(sorted(twice))}; "
+                "rename one"
+            )
         return models
 
     @field_validator("gates", mode="before")

@@ -201,7 +201,7 @@ VALUES = [
     ("paths.g", "{kind: gaussian, reference: absent.st}", "absent.st"),
     ("paths.g", "{kind: gaussian, reference: pipe.yaml}", "pipe.yaml"),
     ("models", "model", "'models'"),
-    ("models", "[]", "give 'models' (a list)"),
+    ("models", "[]", "give 'models' (a list of cards)"),
     ("models.0", "model", "'models.0'", "expected a section"),
     ("models.0.id", "2026-01-01", "study.yaml:7", "'models.0.id'", "found the date"),
     ("models.0.source", "[endpoint]", "unknown source"),

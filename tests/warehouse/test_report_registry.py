@@ -185,7 +185,7 @@ def test_a_version_that_was_asked_for_cannot_be_accepted(stub, report):
     connection.execute(f"UPDATE out_entries SET {compared} WHERE entry = 'net@2'")
     text = report(connection).text
     assert "Failed at 2026-03-02 08:00 UTC Compared with net@champion 1" in text
-    assert "no verdict on the followed version" in text
+    assert "which the study does not follow" in text
     assert "beyond it by at least 0.031" in text
     for absent in ("Failing since", "No version before", "decaf accept", "--against"):
         assert absent not in text, absent

@@ -132,7 +132,7 @@ def test_a_mistake_in_an_included_file_is_found_there(tmp_path):
 
 
 def test_two_models_of_one_name_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match="model ids must differ in more than capitals"):
+    with pytest.raises(ConfigError, match="model ids are equal, or differ only in capitals"):
         load(tmp_path, STUDY.replace(MODEL, MODEL + MODEL))
 
 

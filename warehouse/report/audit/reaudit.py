@@ -216,7 +216,7 @@ def _actions(row: Row, config: str, *, can_score_more: bool) -> Iterator[Action]
     else:
         yield Action(
             "Nothing to accept",
-            "`--entry` named it by its number: this is no verdict on the followed version.",
+            "`--entry` named this version, which the study does not follow.",
             (),
         )
 
