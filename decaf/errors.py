@@ -1,4 +1,4 @@
-"""Every error that is meant for people.
+"""All errors that decaf shows to users.
 
 ::
 
@@ -159,7 +159,7 @@ class OrchestrationLost(DecafError):
 
 
 class ModelsFailed(DecafError):
-    """Some models of a study failed; the results of the others are there."""
+    """Some models of a study failed; the results of other models are stored."""
 
 
 class ScoringFailed(DecafError):

@@ -26,7 +26,7 @@ _received: list[int] = []
 
 
 class Stopped(SystemExit):
-    """A signal ended the flow; ``code`` is 128 and the signal's number, as shells have it."""
+    """A signal ended the flow; ``code`` is 128 plus the signal's number, as in shells."""
 
 
 def heed_interrupts() -> None:

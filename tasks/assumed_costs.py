@@ -29,7 +29,7 @@ class Rate(NamedTuple):
     memory: tuple[int, int] | None
     """Memory of measured networks, MB; None if the rate is given."""
     remarks: tuple[str, ...]
-    """Sentences on what the rate rests on."""
+    """Sentences on the source of the rate."""
 
 
 class Costs(NamedTuple):

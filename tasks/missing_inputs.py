@@ -73,7 +73,7 @@ def _refuse(error: BadInput) -> tuple[str, ...]:
 
 
 def _checks_without_pairs(study: Study, cards: Sequence[ModelCard]) -> list[tuple[str, Check]]:
-    """Checks of scores, weights and packages, each with the name of what needs it."""
+    """Checks of scores, weights and packages, each with the name of the model or method."""
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in cards for check in card.checks()]
     own_scores = ((name, method.own_score) for name, method in study.attributions.items())

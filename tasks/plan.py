@@ -69,7 +69,7 @@ class AuditPlan:
     may_stop: bool
     """True if models may stop early after a number of blocks that is not known yet."""
     forced: Mapping[str, int]
-    """Editions that ``--force`` asks for and that no commit has yet (:mod:`tasks.editions`)."""
+    """Editions that ``--force`` sets and that are not yet committed (:mod:`tasks.editions`)."""
     sizes: ChosenSizes
     """Reasons and measurements behind the workers, blocks and batches."""
 
@@ -257,7 +257,7 @@ def replan(plan: AuditPlan, **changed: Any) -> AuditPlan:
 
 
 def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int) -> AuditPlan:
-    """Plan with the speed of the models, which may ask for smaller blocks.
+    """Plan with the speed of the models, which may need smaller blocks.
 
     Block sizes of the configuration or of an earlier run stay.
     """

@@ -15,7 +15,7 @@ from decaf.foundation.settings import Settings
 
 
 class Broken(Exception):
-    """A contract is not kept; the message says found, expected and remedy."""
+    """A broken contract; the message states the value found, the value expected and the remedy."""
 
 
 class Trial(NamedTuple):
@@ -51,7 +51,7 @@ def require(holds: Any, message: str) -> None:
 
 
 def require_type(value: Any, kind: Any, source: str, expected: str) -> None:
-    """Refuse a value that a method of the member returned unless it is of a type."""
+    """Require that a value returned by a method of the member has a type."""
     type_name = type(value).__name__
     require(isinstance(value, kind), f"{source} returned {type_name}; expected {expected}")
 

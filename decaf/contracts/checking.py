@@ -68,7 +68,7 @@ def has_a_free_name(member: type[Placed]) -> Outcome:
 
 
 def plans_without_torch(member: type[Placed]) -> Outcome:
-    """Do in a fresh process what planning does with a member, and look for torch."""
+    """Plan with a member in a fresh process, and check that torch was not imported."""
     code = (
         f"import sys; from {__name__} import plan_with; plan_with(sys.argv[1]); "
         "print('torch' in sys.modules)"

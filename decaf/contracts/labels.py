@@ -8,7 +8,7 @@ from decaf.foundation.digests import json_sha256
 
 
 def says_what_is_labelled(trial: Trial) -> None:
-    """unit_kind says whether sources of pairs or whole models are labelled, units their view."""
+    """unit_kind states whether sources or models are labelled; units is their view."""
     kind = getattr(type(trial.member), "unit_kind", None)
     expected = " or ".join(map(repr, get_args(UnitKind)))
     require(kind in get_args(UnitKind), f"unit_kind is {kind!r}; expected {expected}")

@@ -212,7 +212,7 @@ def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
 
 
 def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
-    """Four inputs of each source: the factual one, then by position what differs from it."""
+    """Four inputs of each source: the factual input, then inputs that differ by position."""
     features = range(1, FEATURES + 1) if minus == 0 else (0,)
     source, feature = np.array(list(product(range(SOURCES), features))).T
     plus = 4 * source
@@ -252,7 +252,7 @@ def _accepted_pairs(trial: Trial) -> Iterator[Tiny]:
 
 
 def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
-    """(n_repetitions, n_stages, 2, …) states of one pair, each made alone."""
+    """(n_repetitions, n_stages, 2, …) states of one pair, each made separately."""
     path, block, clean = tiny.path, tiny.block, as_taken(tiny.inputs)
     revealed = path.reveal(block, tiny.inputs, path.grid(GRID))
     shape = (min(REPETITIONS, revealed.image.shape[1]), *revealed.image.shape[2:])

@@ -8,7 +8,7 @@ ARCHITECTURE = "factory:decaf.models.networks.small_cnn:build"
 
 
 def says_what_it_starts_from(trial: Trial) -> None:
-    """start_digest and checks() of a network's recipe say what training needs."""
+    """start_digest and checks() of a network's recipe state the requirements of the training."""
     recipe = trial.member
     if isinstance(recipe, NetworkRecipe):
         digest, checks = recipe.start_digest, recipe.checks(ARCHITECTURE)
@@ -23,7 +23,7 @@ def says_what_it_starts_from(trial: Trial) -> None:
 
 
 def says_what_its_file_is(trial: Trial) -> None:
-    """origin, suffix and trusted of an estimator's recipe say what its file is."""
+    """origin, suffix and trusted_types of an estimator's recipe describe its file."""
     recipe = trial.member
     if isinstance(recipe, EstimatorRecipe):
         require(

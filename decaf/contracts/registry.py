@@ -1,4 +1,4 @@
-"""Contracts of registries; their example has to be one that can be listed here."""
+"""Contracts of registries, whose example must be listable on this machine."""
 
 from decaf.contracts.base import Trial, require, same_twice
 from decaf.models.card import ModelCard

@@ -71,7 +71,7 @@ def finds_the_column_of_a_pair(trial: Trial) -> None:
 
 
 def has_an_identity(trial: Trial) -> None:
-    """identity() says in JSON what defines the score, its direction too."""
+    """identity() is JSON that defines the score, including its direction."""
     turned = "decreasing" if trial.member.direction == "increasing" else "increasing"
     turned_score = trial.member.model_copy(update={"direction": turned})
     identity, turned_identity = (

@@ -42,7 +42,7 @@ def sources_in_order(pairs: PairSet, blocks: Sequence[Rows]) -> list[list[str]]:
 
 
 def _drawn_order(seed: int, names: Iterable[str]) -> NDArray[np.int64]:
-    """(n,) places of names in an order that depends on the seed and each name alone."""
+    """(n,) places of names in an order that depends only on the seed and each name."""
     draws = [hashlib.sha256(f"{seed}/{name}".encode()).digest() for name in names]
     words = np.frombuffer(b"".join(draws), ">u8").reshape(-1, WORDS)
     return np.lexsort(words.T[::-1])

@@ -25,7 +25,7 @@ NO_LABELS = "there are no labels: all count as class 0, unless the score has a '
 CLASS_NAMES = "class names: "
 """Start of the remark that lists the names of classes."""
 GUESSED = "guessed from alphabetical order"
-"""Words of such a remark where nothing states which output of a model a name is."""
+"""Words of such a remark if the output of a name is not stated."""
 ClassNames = PlacedPath | tuple[bool | int | str, ...]
 """Names of classes 0, 1, … in a configuration, or a JSON file of them."""
 CLASSES = (

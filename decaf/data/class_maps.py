@@ -39,7 +39,7 @@ class ShippedMap(NamedTuple):
 
 @cache
 def load_shipped_maps() -> dict[str, ShippedMap]:
-    """Maps that need no file of the user's, by the name of their study."""
+    """Maps that decaf includes, by the name of their study."""
     files = sorted(STUDIES.glob("*/class_map.json"))
     return {file.parent.name: ShippedMap(**json.loads(file.read_text())) for file in files}
 

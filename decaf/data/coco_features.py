@@ -1,4 +1,4 @@
-"""Features by COCO annotations: segmentations, and boxes where a study asks for them."""
+"""Features from COCO annotations: segmentations, and boxes if the study sets ``boxes``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -128,7 +128,7 @@ class CocoMasks(AnnotatedFeatures):
     def _segmentations(
         self, part: Annotation, annotated: Annotated, image: str, findings: Findings
     ) -> list[Any]:
-        """Segmentation of an annotation, or of its box; none where it is left out or refused."""
+        """Segmentation of an annotation, or of its box; empty if it is skipped or refused."""
         where, (width, height) = f"{part.name} of image {image}", annotated.size
         segmentation = part.segmentation
         try:

@@ -18,7 +18,7 @@ BOX_NUMBERS = 4
 
 
 def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
-    """(height, width) of a polygon or several, run lengths, or nothing ([] or None).
+    """(height, width) mask of polygons or run lengths; empty for [] or None.
 
     Raises ValueError with the fault for anything else.
     """
@@ -33,7 +33,7 @@ def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
 
 
 def check_segmentation(segmentation: Any, height: int, width: int) -> None:
-    """Check that a mask can be made of a segmentation; errors are those of :func:`mask_of`."""
+    """Check that :func:`mask_of` accepts a segmentation, with the same errors."""
     if isinstance(segmentation, dict):
         _counts(segmentation, height, width)
     else:

@@ -40,7 +40,7 @@ class Mark(NamedTuple):
 
 
 def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
-    """Remark on each column with so many categories that it is hardly one."""
+    """Remark on each column that has too many categories to be one."""
     for column in columns.columns:
         if len(column.categories) > MOST_EXPECTED:
             yield (

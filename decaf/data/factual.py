@@ -31,7 +31,7 @@ class FactualRows(NamedTuple):
         return self.inputs[:, self.context] == context
 
     def spread(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Places of ``count`` random rows, as many of each context and label as there can be.
+        """Places of ``count`` random rows, balanced over contexts and labels.
 
         All places, ascending, where there are no more rows than that.
         """

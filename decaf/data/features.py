@@ -66,7 +66,7 @@ class Features(Settings, ABC):
 
     @abstractmethod
     def words(self, given: Any, turn: int = 1) -> Words:
-        """(height, width) uint64 mask of an image, from what its location says.
+        """(height, width) uint64 mask of an image, from its location.
 
         ``turn`` is the EXIF orientation that the mask is turned by, unless its file has its own.
         Raises DataError when it cannot be read.

@@ -1,4 +1,4 @@
-"""Decode plain values to frames, batch by batch: what all batches share is computed once."""
+"""Decode plain values to frames, batch by batch; work that batches share is done once."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -48,7 +48,7 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def declared_categories(series: Series) -> tuple[tuple[Category, ...], bool] | None:
-        """Categories that its type names, and whether they are in order; None where it has none."""
+        """Categories that its type declares, and whether they are ordered; None without any."""
 
     @staticmethod
     @abstractmethod

@@ -42,7 +42,7 @@ MISSING = -1
 
 @dataclass(frozen=True)
 class FrameSchema:
-    """The columns of a frame, in their order, and the library that it is of.
+    """The columns of a frame, in their order, and its library.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class FrameSchema:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that it says, as JSON."""
+        """The whole schema as JSON."""
         return asdict(self)
 
     def encode(self, frame: Frame) -> NDArray[np.floating]:

@@ -1,4 +1,4 @@
-"""JSON files of other people: read, and refused by name where they are of another form."""
+"""Read JSON files of users, and refuse files of another form by name."""
 
 import json
 from collections.abc import Callable

@@ -16,7 +16,7 @@ class ModelInputs(NamedTuple):
 
     type: str
     shape: tuple[int, ...]
-    """Shape of the first input, channels first where it is an image."""
+    """Shape of the first input, with channels first for an image."""
     low: float
     high: float
     is_image: bool
@@ -29,7 +29,7 @@ class ModelInputs(NamedTuple):
         return self._asdict() | {"shape": list(self.shape)}
 
     def sentence(self, *, has_channels: bool) -> str:
-        """Sentence for people; ``has_channels`` is true if the data set has that key."""
+        """Sentence on the form of inputs; ``has_channels`` is true if the data set has that key."""
         axes = " x ".join(map(str, self.shape))
         layout = " (channels first)" if self.is_image else ""
         range_words = (

@@ -52,7 +52,7 @@ def some_pairs(
     read_mask: Callable[[Input], NDArray[Any]],
     count: int = 10,
 ) -> list[ShownPair]:
-    """Read ``count`` pairs, evenly spread over the set; all where there are no more.
+    """Read ``count`` pairs, evenly spread over the set, or all if there are fewer.
 
     Raises DataError when an input cannot be read or is neither image nor floats, or those of a pair
     differ in shape or type.

@@ -57,7 +57,7 @@ class PairSet:
     has_labels: bool = field(default=True, kw_only=True)
     """True if classes are true labels; False if they only choose the class that q scores."""
     class_names: tuple[str, ...] = field(default=(), kw_only=True)
-    """Names of classes 0, 1, …, for people; some or all classes may have no name."""
+    """Display names of classes 0, 1, …; some or all classes may have no name."""
     has_sorted_names: bool = field(default=False, kw_only=True)
     """True if class names have no stated numbers, so decaf numbers the sorted names."""
 

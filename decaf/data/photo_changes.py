@@ -1,4 +1,4 @@
-"""Changes of photos that are made of the photo itself, such as a shift for a control."""
+"""Changes computed from a photo itself, such as a shift for a control."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ class Header(NamedTuple):
 
 
 def turn_in_words(header: Header) -> str:
-    """Turn of a photo by EXIF in brackets, for messages; empty where there is none."""
+    """Turn of a photo by EXIF in brackets, for messages; empty without a turn."""
     if (header.orientation or 1) == 1:
         return ""
     width, height = header.size

@@ -1,4 +1,4 @@
-"""Names of one image in two places: equal paths, equal last parts, or equal but for the suffix."""
+"""Match names of images in two places: equal paths, equal last parts, or equal stems."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -8,7 +8,7 @@ from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.names import quote
 
 PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
-"""Suffixes of images; a file of another suffix is paired by its whole name alone."""
+"""Suffixes of images; a file with another suffix is paired only by its whole name."""
 
 
 class Matches(NamedTuple):
@@ -21,7 +21,7 @@ class Matches(NamedTuple):
 
 
 def stem_of(name: str) -> str:
-    """Path without the suffix of an image; the whole path where it has another one."""
+    """Path without the suffix of an image; the whole path if it has another suffix."""
     path = PurePosixPath(name)
     return str(path.with_suffix("")) if path.suffix.lower() in PICTURES else name
 
@@ -67,7 +67,7 @@ def match_names(
 
 
 def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]) -> Matches:
-    """Pair the files of two folders by equal names, else by names that differ in the suffix alone.
+    """Pair the files of two folders by equal names, else by names that differ only in the suffix.
 
     Raises DataError where two files of a folder are left that differ in the suffix alone.
     """
@@ -97,7 +97,7 @@ def remarks_on_matches(by_stem: Mapping[str, str], where: object) -> tuple[str, 
 
 
 def other_suffixes(path: Path) -> list[Path]:
-    """Files in the folder of a missing one that differ from it in the suffix alone."""
+    """Files in the folder of a missing file that differ from it only in the suffix."""
     try:
         files = sorted(path.parent.iterdir())
     except OSError:  # the caller reports the missing file

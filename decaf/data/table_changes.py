@@ -1,4 +1,4 @@
-"""Changes of named columns: what makes the counterfactual of a row of a table."""
+"""Changes of columns that make the counterfactual of a row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

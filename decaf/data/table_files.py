@@ -87,7 +87,7 @@ def arrow_column(path: Path, name: str) -> NDArray[Any]:
 
 
 def _dense(chunks: Any, name: str) -> NDArray[Any]:
-    """(n, …) array of a column of Arrow; raises ValueError where it is not one."""
+    """(n, …) array of a column of Arrow; raises ValueError if it is not an array."""
     import pyarrow as pa
 
     kind = chunks.type
@@ -198,7 +198,7 @@ def check_header(header: Sequence[str]) -> None:
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:
-    """Cells of a CSV as numbers, if all that are there are numbers; else as they are."""
+    """Cells of a CSV as numbers, if all cells with text are numbers; else unchanged."""
     filled_cells = [cell for cell in cells if cell is not None]
     for pattern, kind in ((WHOLE, int), (NUMBER, float)):
         if filled_cells and all(map(pattern.fullmatch, filled_cells)):

@@ -19,7 +19,7 @@ from decaf.errors import MOST_KNOWN, abridge
 FACTUAL = "factual"
 """Kind of the rows of the table."""
 ROWS_AT_ONCE = 4096
-"""Rows whose values are there at a time: they stay in the cache of a processor."""
+"""Rows to unpack at a time, so that their values stay in the processor's cache."""
 OF_TABLE = -1
 """Origin of an input that is a row of the table."""
 

@@ -62,7 +62,7 @@ def newest_file(folder: Path) -> int:
 
 
 def zarr_rows(folder: Path, name: str) -> ChunkedRows:
-    """The array of a store, or the one called ``name`` where the store is a group.
+    """The array of a store, or the array ``name`` if the store is a group.
 
     Raises DataError when there is no such array, or its chunks are packed in a way that is not one
     of :data:`CODECS`, and MissingPackage without zarr.

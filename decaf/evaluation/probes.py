@@ -30,14 +30,14 @@ class HeldOutProbabilities(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """AUROC of every held-out group and label, in [0, 1]; NaN where it is undefined."""
+    """AUROC of every held-out group and label, in [0, 1]; NaN if undefined."""
 
     groups: tuple[str, ...]
     """Names of the held-out groups, sorted; the rows."""
     auroc: NDArray[np.float64]
     """(n_groups, n_labels)."""
     probability: NDArray[np.float64]
-    """(n_units, n_labels) of every unit, from a probe that did not see its group; NaN likewise."""
+    """(n_units, n_labels) of every unit, from a probe that did not see its group, or NaN."""
     reasons: dict[tuple[str, int], str]
     """Why a value is undefined, by group and number of the label."""
 
@@ -85,7 +85,7 @@ PROBES: "dict[str, Callable[[], ClassifierMixin]]" = {
     "logistic_regression": logistic_regression,
     "gradient_boosting": gradient_boosting,
 }
-"""Probes by name; the first is the one of the headline."""
+"""Probes by name; the headline uses the first."""
 
 
 def leave_one_group_out(

@@ -11,11 +11,11 @@ from torch.overrides import TorchFunctionMode
 from decaf.errors import ModelError
 
 SMALLEST = 1e-10
-"""Inputs that differ by less pass their gradient, as captum has it."""
+"""Inputs that differ by less pass their gradient, as in captum."""
 
 
 class RescaleRule(TorchFunctionMode):
-    """While it is active, backward passes go through activations as the rescale rule has it.
+    """Context in which backward passes use the rescale rule for activations.
 
     The first pass, without gradients, is that of the references; the second, with gradients, that
     of as many images. An activation then multiplies the gradient of its output by the difference of

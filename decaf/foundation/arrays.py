@@ -24,9 +24,9 @@ else:
     Array = Tensor = Device = Module = Any  # annotations must not import torch
 
 Same = TypeVar("Same", bound="Array")
-"""Arrays and tensors: what comes back is of the library that was given."""
+"""Functions of arrays and tensors, whose results have the library of the arguments."""
 GPU = "cuda"
-"""Type of a device that works by itself while the host goes on."""
+"""Type of a device that works asynchronously."""
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
 EXACT = 2**53
@@ -114,7 +114,7 @@ def start_fetch(array: "Array") -> Callable[[], NDArray[Any]]:
 
 
 def page_locked(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Room on the host that a GPU copies from by itself; its values are not set."""
+    """Pinned host memory that a GPU copies from asynchronously; its values are not set."""
     import torch
 
     kind = getattr(torch, np.dtype(dtype).name)

@@ -13,7 +13,7 @@ from decaf.errors import ModelError, UnknownName
 from decaf.foundation.digests import file_sha256
 
 _imported: dict[str, str] = {}
-"""Digest of the file of every module when it was imported here."""
+"""Digest of each imported module's file at its import."""
 
 
 def import_from(folders: Iterable[Path]) -> None:

@@ -29,12 +29,12 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class Installed:
-    """Looks whether a module is installed, and imports nothing; a check of a study."""
+    """Check of a study that a module is installed; imports nothing."""
 
     module: str
 
     def __call__(self) -> tuple[str, ...]:
-        """Raise MissingPackage where it is not."""
+        """Raise MissingPackage if it is not installed."""
         if find_spec(_top(self.module)) is None:
             raise missing(self.module)
         return ()
@@ -61,7 +61,7 @@ def missing(module: str) -> MissingPackage:
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra to this installation: from its checkout, where it has one."""
+    """Command that adds an extra to this installation, from its checkout if it has one."""
     checkout, is_editable = _checkout()
     if checkout is None:
         return f"pip install 'decaf-audit[{extra}]'"

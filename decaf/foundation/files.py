@@ -1,4 +1,4 @@
-"""Read files and nothing that only looks like one; write them whole or not at all."""
+"""Read only regular files; write files whole or not at all."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 @contextmanager
 def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
-    """Turn an OSError of the block into an error for people.
+    """Turn an OSError of the block into an error of decaf with a remedy.
 
     Its message names the action, the cause and the remedy; for a missing path of the user's, also
     the folder where relative paths start.
@@ -100,7 +100,7 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
 
 
 def replace_files(writes: Iterable[tuple[Path, Callable[[Path], object]]]) -> list[Path]:
-    """Do the same for several files, and return which; each is whole, or as it was.
+    """Do the same for several files, and return their paths; each file is new or unchanged.
 
     They are written one after the other, then all are flushed, then all renamed, so that a file
     system with a journal can write it once for all.

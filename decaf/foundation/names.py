@@ -18,7 +18,7 @@ def fault_of(name: str) -> str:
 
 
 def quote(name: str, most: int = 80) -> str:
-    """Show any text in a message: printable, in quotes, with its length where it is cut."""
+    """Show any text in a message: printable, in quotes, with its length if it is cut."""
     cut = f"… ({len(name):,} letters)" if len(name) > most else ""
     return f"'{printable(name[:most])}'{cut}"
 

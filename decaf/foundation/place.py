@@ -4,7 +4,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 
 class Place(NamedTuple):
-    """Location of the members of a base class, and their name for people."""
+    """Location of the members of a base class, and their display name."""
 
     name: str
     """One word for a member; the entry points of packages begin with it."""

@@ -57,7 +57,7 @@ def last_answer(
 
 
 def _retry_after(answer: Answer) -> float:
-    """Seconds that the server asks for, given as a number or as a date; 0 for neither."""
+    """Seconds of the server's Retry-After, a number or a date; 0 without it."""
     text = answer.headers.get("Retry-After", "")
     if text.isdecimal():
         return float(text)

@@ -16,7 +16,7 @@ from decaf.foundation.names import fault_of, quote
 
 
 def fault(message: str, key: str = "") -> PydanticCustomError:
-    """Error for a validator to raise: a message for people and, if one is at fault, the key."""
+    """Error for a validator to raise: a message and, if one is at fault, the key."""
     return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
 
 
@@ -74,7 +74,7 @@ LONGEST_WAIT = 86_400.0
 Level = Annotated[float, Field(ge=-1e6, le=1e6)]
 """A value of inputs, in their own units, which float32 holds with some digits to spare."""
 FOLDER = "folder"
-"""Key of the validation context: what relative paths start from and no path leaves."""
+"""Key of the validation context: the folder that relative paths start from and no path leaves."""
 ShownName = Annotated[str, AfterValidator(_shown_name)]
 """A free-form name that can be stored, printed and shown."""
 PlacedPath = Annotated[Path, AfterValidator(_resolve_path)]
@@ -82,7 +82,7 @@ PlacedPath = Annotated[Path, AfterValidator(_resolve_path)]
 FILE_FOLDER = "file_folder"
 """Key of the validation context: the folder of the YAML file that is read."""
 FolderBesideFile = Annotated[Path, AfterValidator(_beside_file)]
-"""A folder that is there; a relative one starts from the YAML file, not the current directory."""
+"""An existing folder; a relative path starts from the YAML file, not the current directory."""
 
 
 class Settings(BaseModel):
@@ -124,7 +124,7 @@ def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
 
 
 def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
-    """Refuse a key that is unknown, and what pydantic would take for a number, or for a path.
+    """Refuse unknown keys, and values that pydantic would wrongly convert to a number or a path.
 
     True counts as 1 in Python; a path that no disk can hold is an error of every later question
     whether it is there.

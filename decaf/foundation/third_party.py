@@ -50,7 +50,7 @@ def make_entry_point(reference: str) -> EntryPoint:
 
 
 def provider(entry: EntryPoint) -> str:
-    """Provider of a member, for people."""
+    """Provider of a member, for messages."""
     if entry.dist is None:
         return f"class {entry.value}"
     return f"package {package(entry)}, entry point {entry.name} = {entry.value!r}"
@@ -89,7 +89,7 @@ def load_object(entry: EntryPoint) -> Any:
 
 
 def unfit(member: Any, base: type[Placed], entry: EntryPoint) -> str | None:
-    """Why what an entry point names cannot be a member of a place; None when it can."""
+    """Reason why the object of an entry point cannot be a member of a place; None if it can."""
     expected = f"{base.__name__} ({base.__module__})"
     if not isinstance(member, type) or not issubclass(member, base):
         what = "a class" if isinstance(member, type) else f"of type {type(member).__name__}"

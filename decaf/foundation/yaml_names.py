@@ -22,7 +22,7 @@ UNCHANGED = {
 }
 """Scalars whose value is written as they are."""
 OTHER_BASE = re.compile(r"[-+]?0[0-9_]+|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
-"""Numbers of base 8 or 60, which nobody writes so on purpose."""
+"""Numbers of base 8 or 60, which are usually typing errors."""
 ARGUMENTS = "arguments"
 """Key whose values are the user's own."""
 
@@ -39,7 +39,7 @@ def check_settings(root: yaml.Node) -> None:
 
 
 def check_names(root: yaml.Node) -> None:
-    """Refuse any scalar that YAML would change, of a file that holds names alone."""
+    """Refuse scalars that YAML would change, in a file that holds only names."""
     for node, keys, _ in _scalars(root, (), is_name=True):
         if _is_changed(node):
             raise _refusal(node, keys)

@@ -25,7 +25,7 @@ def mark_of(node: yaml.Node) -> str:
 
 
 def type_of(node: yaml.Node) -> str:
-    """Type of a value in a word, or the tag that says it, as ``!!set``."""
+    """Type of a value in a word, or its tag, as ``!!set``."""
     return WORDS.get(node.tag, node.tag.replace(YAML, "!!"))
 
 

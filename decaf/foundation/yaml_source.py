@@ -238,7 +238,7 @@ def _parsed_text(content: bytes, name: str) -> yaml.Node:
 
 
 def _check_plain(root: yaml.Node) -> None:
-    """Refuse what JSON has not, and more than settings can mean, before anything is made of it.
+    """Refuse values that JSON lacks, and documents that are too large, before parsing values.
 
     An anchor counts in every place that names it, so one that is in itself is nested too deep.
     """

@@ -100,7 +100,7 @@ class Frames:
         return column_regions[..., columns - 1]
 
     def from_typical(self, path: RevealPath, encoded: NDArray[Any]) -> RevealPath:
-        """The path, removing features from the typical row if it has no baseline of its own.
+        """The path; it removes features to the typical row unless it sets a baseline.
 
         That row has the mean of every number over the rows that have it, and the shares of
         categories, which a model sees as the most frequent one.

@@ -23,7 +23,7 @@ from decaf.models.estimators.column_names import fitted_order
 from decaf.models.estimators.targets import count_targets
 
 Score = Callable[[Any], Array | ArrayLike]
-"""A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
+"""A batch of inputs → (n,) or (n, 1) scores, or (n, classes), from which a target selects."""
 
 
 class Asked(NamedTuple):
@@ -31,11 +31,11 @@ class Asked(NamedTuple):
 
     call: Score
     targets: NDArray[np.int64] | None
-    """(n_inputs,) columns; None where the score has one alone."""
+    """(n_inputs,) columns; None if the score has only one."""
     words: str
     """Method and class of an estimator, or the named class; empty for any other callable."""
     class_names: tuple[str, ...] = ()
-    """Names of all columns; empty where nothing names them."""
+    """Names of all columns; empty without names."""
 
 
 def asked_for_scores(

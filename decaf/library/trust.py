@@ -53,7 +53,7 @@ class Trust(Tabular):
 
     @property
     def _largest_change(self) -> float:
-        """Largest limit of the changes, score units; NaN where there is no interval."""
+        """Largest limit of the changes, score units; NaN without intervals."""
         limits = [max(abs(each.lower_95), abs(each.upper_95)) for each in self.stage_changes]
         return max(limits) if limits and not np.isnan(limits).any() else np.nan
 

@@ -21,7 +21,7 @@ from decaf.models.estimators.encoders import (
 )
 
 CATEGORICAL = "enable_categorical"
-"""Word of XGBoost where it refuses columns of text."""
+"""Word in XGBoost's error about columns of text."""
 SHOWN_COLUMNS = 8
 
 LABELS = (

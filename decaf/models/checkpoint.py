@@ -30,7 +30,7 @@ UNPICKLING = (
 
 
 def check_header(path: Path) -> None:
-    """Check, without torch, that a weight file exists and is of the kind that its suffix states.
+    """Check, without torch, that a weight file exists and has the format of its suffix.
 
     Raises ModelError when the file is missing, or is not what its suffix says.
     """
@@ -195,7 +195,7 @@ def _tensors_for(
 
 
 def _select_tensors(content: Any, prefix: str, leave_out: Sequence[str], path: Path) -> StateDict:
-    """Content without what starts with an element of ``leave_out``, with or without the prefix."""
+    """Content without tensors whose names start with an element of ``leave_out``."""
     names = [name for name in content if isinstance(name, str)]
     dropped: set[str] = set()
     for start in leave_out:

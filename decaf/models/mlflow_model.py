@@ -18,7 +18,7 @@ PYFUNC = "python_function"
 
 
 class Column(NamedTuple):
-    """An input or output by its name, empty where it has none, and MLflow's word for its type."""
+    """An input or output: its name, or empty, and MLflow's word for its type."""
 
     name: str
     type: str

@@ -1,4 +1,4 @@
-"""Numerical precision of a forward pass, and nothing else of the process."""
+"""Set the numerical precision of one forward pass, without other effects on the process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

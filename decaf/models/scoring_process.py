@@ -23,7 +23,7 @@ def end_with_parent() -> None:
 
 
 def main(folder: str, descriptor: int) -> int:
-    """Load the model, tell the port, answer until the end; the exit code where it cannot."""
+    """Load the model, report the port, and answer requests; return an exit code on failure."""
     threading.Thread(target=end_with_parent, daemon=True).start()
     with os.fdopen(descriptor, "w") as telling:
         try:

@@ -17,7 +17,7 @@ from decaf.models.training.files import read_outcome
 
 
 class TrainableCard(ModelCard, ABC):
-    """A card of which a recipe can take the place of a file.
+    """A card that can have a training recipe instead of a file.
 
     A card with a recipe is untrained until :meth:`trained` gives it the file that its training
     made. Several cards may have one training: those whose training parts are equal.

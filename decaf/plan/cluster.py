@@ -53,7 +53,7 @@ class Machine(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """Resources that the models of a study ask for."""
+    """Resources that the models of a study need."""
 
     source_count: int
     model_count: int

@@ -54,7 +54,7 @@ FORMER_KEYS = {
     "models_per_worker": "is gone, since a worker scores one model at a time; leave it out",
     "sources_per_shard": "is now 'sources_per_block'",
 }
-"""Keys that a study had once, and what to do instead."""
+"""Former keys of a study, with their replacements."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
@@ -167,7 +167,7 @@ class Study(Settings):
     @model_validator(mode="before")
     @classmethod
     def _no_former_keys(cls, given: Any) -> Any:
-        """Say what to do instead of a key that a study had once."""
+        """Refuse a former key of a study, and name its replacement."""
         for key, advice in FORMER_KEYS.items():
             if isinstance(given, dict) and key in given:
                 raise fault(f"'{key}' {advice}", key)
@@ -283,7 +283,7 @@ class Study(Settings):
 
     @property
     def grid(self) -> NDArray[np.float64]:
-        """(n_stages,) stages from 0 to 1 of the paths that have none of their own."""
+        """(n_stages,) stages from 0 to 1 of paths that set no stages."""
         return start_grid(self.stages)
 
     @property
@@ -378,7 +378,7 @@ class Study(Settings):
 
 
 def load_study(source: Source, overrides: Overrides = ()) -> Study:
-    """Read a study from its file, or from what would be in one; its ``python_path`` is importable.
+    """Read a study from its file or from its content, and make its ``python_path`` importable.
 
     Raises ConfigError with file, line and key of everything that is wrong.
     """

@@ -213,7 +213,7 @@ def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
 
 def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
-    """Run the command with the alerts on its standard input; nothing of it outlives the call.
+    """Run the command with the alerts on its standard input, and end all its processes.
 
     Raises AlertFailed when it cannot be started, fails, or takes too long.
     """

@@ -28,7 +28,7 @@ COMPARISONS = (LAST_PASSED, PREVIOUS)
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry that a registry lists, cheaply: nothing is downloaded and no model is opened."""
+    """One entry of a registry, listed without downloading files or opening a model."""
 
     name: str
     version: str
@@ -220,7 +220,7 @@ def check_comparison(registry: Registry | None, compare_with: str) -> None:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """All texts in a JSON value, but for keys."""
+    """All texts in a JSON value, except keys."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, str):

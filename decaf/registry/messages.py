@@ -176,7 +176,7 @@ def _texts(content: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _shorten(text: str) -> str:
-    """A message that fits, with its last line, which says how to answer."""
+    """Message cut to the limit, with its last line, which says how to answer."""
     if len(text) <= MOST_LETTERS:
         return text
     body, _, last = text.rpartition("\n")

@@ -39,7 +39,7 @@ CLASSES = "classes: list the model's class names in the study's order, unless th
 
 
 class Proposal(NamedTuple):
-    """A card without its name, and what its reader has to look at."""
+    """A proposed card without its name, and remarks for its reader."""
 
     card: dict[str, Any]
     remarks: list[str]
@@ -51,7 +51,7 @@ class Proposal(NamedTuple):
 
 
 def proposal_of(described: Described) -> Proposal:
-    """Propose a card of what MLflow wrote, or else of an estimator's file that is there.
+    """Propose a card for an MLflow model, or else for an estimator's file in the folder.
 
     Raises ModelError when there is neither, and names the card where the model has one, or when
     nothing can be scored.
@@ -99,7 +99,7 @@ def _estimator_files(folder: Path) -> list[Path]:
 
 
 def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
-    """Propose a card that opens a file without running code, or else one that asks a server.
+    """Propose a card that opens a file without running code, or else a card for a server.
 
     Raises ModelError when the model has no flavour that can be scored.
     """

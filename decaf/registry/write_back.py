@@ -64,7 +64,7 @@ class Runs(AnswerFields):
 
 
 class WriteBack(Settings):
-    """Tags of each audited version, and a run with its metrics, in an experiment of their own.
+    """Tags of each audited version, and a run with its metrics, in a separate experiment.
 
     `decaf.verdict`, `decaf.failed_gates`, `decaf.accepted`, `decaf.endpoint_magnitude`,
     `decaf.evidence`, `decaf.contradiction`, `decaf.fragility` (as `0.123 [0.110, 0.135]`),
@@ -174,7 +174,7 @@ def _format_interval(value: float, lower: float | None, upper: float | None) -> 
 
 
 def _key(text: str) -> str:
-    """A name that MLflow takes; one that has to become another one ends in digits of its own."""
+    """A name that MLflow accepts; a changed name ends in digits of its digest."""
     if len(text) <= LONGEST_KEY and not NOT_OF_A_KEY.search(text):
         return text
     return f"{NOT_OF_A_KEY.sub('_', text)[:LONGEST_KEY]}-{json_sha256(text)[:8]}"

@@ -104,7 +104,7 @@ class RuleOrStages:
     """Annotation of ``int | tuple[float, ...] | Refinement``: a mapping always means a rule."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Choose by the form of a value, so that an error names what that form should be."""
+        """Choose by the form of a value, so that errors name the expected form."""
         from pydantic_core import core_schema
 
         plain = [each for each in get_args(source) if each is not Refinement]

@@ -1,4 +1,4 @@
-"""The score of images as attribution methods ask for it, with its gradient, every query counted."""
+"""Score of images and its gradient for attribution methods, counting every query."""
 
 from collections.abc import Callable
 from typing import Any

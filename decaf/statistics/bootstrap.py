@@ -117,7 +117,7 @@ def bootstrap_means(
 
 
 def checked_weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
-    """(n,) weights, each 1 where there are none.
+    """(n,) weights, each 1 by default.
 
     Raises ResponseError when they are of another number, or not finite and above 0.
     """

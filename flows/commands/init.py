@@ -19,7 +19,7 @@ from flows.commands.terminal import console, say
 
 EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
 MARK = re.compile(r"# \(\d\) (.*)")
-"""Comment of a line to change for other data; its text says what to write."""
+"""Comment of a line to change for other data; its text names the value to write."""
 FIT = "fit.py"
 """File of an example that makes its table and its estimator."""
 FITTED_WITH = "1.9.1"

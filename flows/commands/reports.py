@@ -1,4 +1,4 @@
-"""Writing reports again: what ``decaf report`` does and prints."""
+"""Write reports again, for ``decaf report``."""
 
 from collections.abc import Sequence
 from pathlib import Path

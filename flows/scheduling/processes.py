@@ -35,7 +35,7 @@ def start(
     folder: Path | None = None,
     output: IO[bytes] | int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in its own session, so that Ctrl-C reaches its parent alone.
+    """Start a process in its own session, so that Ctrl-C reaches only its parent.
 
     On Linux the process gets SIGTERM when its parent ends. Elsewhere, the next start finds it by
     its mark. Without ``output``, only its error stream is passed on.

@@ -110,7 +110,7 @@ def _look(
     watch: Watch,
     stopping: threading.Event,
 ) -> None:
-    """Begin runs of what changes, until a signal comes or a process has ended."""
+    """Begin runs for changes, until a signal comes or a process has ended."""
     next_look = 0.0
     while not stopping.wait(POLL_SECONDS):
         for name, process in running.items():

@@ -6,7 +6,7 @@ from flows.view.snapshot import Snapshot
 from flows.view.tables import Rows, read_study
 
 UNWANTED = ("decides_by", "leans_on")
-"""Rules of models that react to what should not matter."""
+"""Rules of models that react to changes that should not matter."""
 EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}
 MEANS = (
     "Means over pairs, in score units: evidence (E) has the sign of the endpoint difference, "

@@ -53,7 +53,7 @@ def plan(plan: AuditPlan) -> AuditPlan:
 
 @step
 def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
-    """Plan with the measured speed of the models, which may ask for smaller blocks."""
+    """Plan with the measured speed of the models, which may need smaller blocks."""
     return settle_blocks(plan, tried.paces, tried.worker_count)
 
 

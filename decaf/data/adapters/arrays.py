@@ -216,12 +216,12 @@ class Arrays(Adapter):
 
     @property
     def _geometry(self) -> str:
-        """Reading of the rows, as their identity has it."""
+        """Settings of reading that are part of the rows' identity."""
         keys = {"channels": self.channels, "scale": self.scale}
         return INPUTS + "".join(f", {key} {value}" for key, value in keys.items() if value)
 
     def _has_images(self, array: Rows) -> bool:
-        """True if rows are images by their type and shape, or because ``channels`` says so."""
+        """True if rows are images, by their type and shape or by ``channels``."""
         is_eight_bits = array.dtype == np.uint8 and array.ndim == 4 and self.scale is None
         return self.channels is not None or is_eight_bits
 
@@ -303,7 +303,7 @@ class RowFacts(NamedTuple):
     digests: tuple[str, ...]
     """Digest of every row with its type and shape."""
     range: ValueRange
-    """Range of all numbers; of zeros where there are none."""
+    """Range of all numbers; (0, 0) without numbers."""
 
 
 def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:

@@ -20,7 +20,7 @@ class Adapter(Settings, ABC):
 
     place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
     shared_with_recipes: ClassVar[Mapping[str, str]] = {}
-    """Keys that recipes have too: theirs is that of the data where it is absent, and no other.
+    """Keys that recipes share with the data: a recipe takes the value of the data and no other.
 
     Each with what another one would lead to, as the message says it.
     """
@@ -74,7 +74,7 @@ class Adapter(Settings, ABC):
         return None
 
     def describe(self, pairs: PairSet, pair: Pair) -> str:
-        """Describe the change of a pair in a few words for people: ``orange wall → blue wall``.
+        """Describe the change of a pair in a few words: ``orange wall → blue wall``.
 
         A report shows it for the strongest pairs of a study; it enters no result. By default it
         names the changed columns of a row, the removed feature, or else the files or kinds of both
@@ -86,7 +86,7 @@ class Adapter(Settings, ABC):
         return label + change_of(pairs, pair, self.read_input)
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
-        """One mask of the pair set, where it has masks: which features lie on every pixel.
+        """One mask of the pair set: the features on every pixel.
 
         (height, width) of its image, bit k - 1 set where feature k lies; features may overlap, and
         lie nowhere. Where images say their shapes, masks do, too. Raises DataError when it cannot

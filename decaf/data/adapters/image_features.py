@@ -41,7 +41,7 @@ class Row(NamedTuple):
     image: str
     """Its path below the folder of the images."""
     label: str
-    """Empty where nothing says it."""
+    """Empty if it is not stated."""
     source: str
     split: str
     weight: float

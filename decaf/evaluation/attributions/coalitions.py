@@ -115,7 +115,7 @@ class Played(NamedTuple):
     scores: NDArray[np.float64]
     """(n_methods, n, 64): in column k - 1 the score of feature k, 0 if it does not play."""
     asked_rows: int
-    """Coalitions that the methods ask for, each by itself."""
+    """Coalitions of each method, without sharing."""
 
 
 def play(

@@ -50,7 +50,7 @@ class KernelShap(CoalitionMethod):
         return self.form == "layers"
 
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
-        """Up to ``samples``; fewer in the form `layers` where there are no more."""
+        """Up to ``samples``; fewer in the form `layers` if there are fewer coalitions."""
         if self.form == "layers":
             return layers(players, self.samples, self.seed)
         draws = image_draws(f"{self.kind}\0{self.seed}", source_id)

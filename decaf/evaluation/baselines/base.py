@@ -1,4 +1,4 @@
-"""Baselines of a table's audit: what other methods say of a factor.
+"""Baselines of a table's audit: other methods that measure reliance on a factor.
 
 A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
 is given one classifier and the rows that are audited, with the context and the factor that each of
@@ -39,7 +39,7 @@ class Component(NamedTuple):
     """One number of a method."""
 
     score: float | None
-    """None where it is undefined."""
+    """None if it is undefined."""
     explained_rows: int
     """Rows that it is about."""
     reason: str | None = None
@@ -86,7 +86,7 @@ class Subject:
     estimator: Any
     """The estimator itself, for methods that look inside."""
     refit_without_factor: Callable[[], Any] | None = None
-    """Fits it again on its training rows without the factor; None where there is no recipe."""
+    """Fits the model again on its training rows without the factor; None without a recipe."""
 
 
 class Baseline(Settings, ABC):
@@ -100,7 +100,7 @@ class Baseline(Settings, ABC):
     components: ClassVar[tuple[str, ...]] = ("score",)
     """Names of the numbers that it gives."""
     libraries: ClassVar[tuple[str, ...]] = ()
-    """Modules that it imports where it uses them: planning looks for them, and imports none."""
+    """Modules that it imports on use; planning checks that they are installed."""
 
     models: tuple[str, ...] | None = Field(
         None,

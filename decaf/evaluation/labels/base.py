@@ -67,7 +67,7 @@ class LabelSource(Settings, ABC):
     units: ClassVar[str]
     """View of the units; for models with ``mechanism_label``, else with a column for each label."""
     variants: ClassVar[tuple[str, ...]] = ()
-    """Changed images that are scored for the labels; none where nothing has to be measured."""
+    """Changed images to score for the labels; empty if nothing has to be measured."""
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet | None:
         """Further images that measuring needs, one for each source in the order of their names.

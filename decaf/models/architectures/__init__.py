@@ -83,7 +83,7 @@ def weights(architecture: str, file: Path | None, tag: str | None, folder: Path 
 
 
 def first_file(candidates: list[Path], what: str, called: str) -> Path:
-    """First of the files that is there; in a folder of the user's it is called ``called``.
+    """First existing file; in a folder of the user it must have the name ``called``.
 
     Raises ModelError, naming the place where it belongs.
     """

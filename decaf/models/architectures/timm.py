@@ -20,7 +20,7 @@ ASKING = Lock()
 
 
 def build(name: str, arguments: dict[str, Any]) -> Any:
-    """Untrained network; arguments go to ``timm.create_model``, but for one that opens a file."""
+    """Untrained network; arguments go to ``timm.create_model``, except one that opens a file."""
     import timm
 
     if "checkpoint_path" in arguments:

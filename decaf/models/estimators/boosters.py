@@ -136,7 +136,7 @@ def note_version(estimator: Any, path: Path) -> None:
 
 
 def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> tuple[str, ...]:
-    """Remark on columns, by name in the model, whose categories a booster knows by position alone.
+    """Remark on columns, by name in the model, whose categories a booster stores only as positions.
 
     Empty for models without such columns, and for estimators that are not of XGBoost.
     """

@@ -22,7 +22,7 @@ MissingValue = Annotated[float | Literal["nan"] | None, BeforeValidator(_name_na
 
 
 def missing_number(value: float | str | None) -> float:
-    """The number that counts as missing; NaN where there is none."""
+    """The number that counts as missing; NaN if there is none."""
     return math.nan if value in (None, NAN) else float(value)
 
 

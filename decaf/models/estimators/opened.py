@@ -20,11 +20,11 @@ class Opened(NamedTuple):
     answer: Callable[[NDArray[np.float32] | Frame], Any]
     output: Output
     order: list[int] | None
-    """Column of every class of the study; None when there is nothing to put in order."""
+    """Column of every class of the study; None if columns need no order."""
     estimator: Any
     """scikit-learn's estimator, or XGBoost's booster."""
     frame_columns: Sequence[str] | None
-    """Columns of the frame that it was fitted on; None where that was an array."""
+    """Columns of the frame that it was fitted on; None if it was fitted on an array."""
     version: str | None = None
     """Other version of scikit-learn that saved it; None where none is known."""
 

@@ -1,4 +1,4 @@
-"""ResNet-18 for 32 × 32 images: torchvision's blocks behind a stem that halves nothing."""
+"""ResNet-18 for 32 × 32 images: torchvision's blocks after a stem that keeps the size."""
 
 from collections import OrderedDict
 

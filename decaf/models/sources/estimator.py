@@ -193,7 +193,7 @@ class EstimatorCard(TrainableCard):
 
     @property
     def trained_suffix(self) -> str:
-        """As the recipe says."""
+        """Suffix of the file of the recipe."""
         return cast("EstimatorRecipe", self.training).suffix
 
     def train(self, file: Path, device: str) -> None:
@@ -371,7 +371,7 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
 
 
 def _check_header(path: Path, *, may_unpickle: bool) -> None:
-    """Check that a file is there and of the kind that its suffix says; opens nothing else."""
+    """Check that a file exists and has the format of its suffix, without opening it further."""
     what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
     with refusals_as(ModelError, what, remedy), open_file(path) as file:
         start = file.read(1)

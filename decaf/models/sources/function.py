@@ -49,7 +49,7 @@ class FunctionCard(ModelCard):
 
     @property
     def asks_for_frames(self) -> bool:
-        """As the card says."""
+        """True if the card sets ``input: frame``."""
         return self.input == "frame"
 
     @property

@@ -207,7 +207,7 @@ def _read_report(descriptor: int, seconds: float) -> dict[str, Any]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a server and wait for it; it ends by itself once nobody holds its standard input."""
+    """End a server and wait for it; a server also ends when its standard input is closed."""
     cast("IO[bytes]", process.stdin).close()
     try:
         process.wait(END_SECONDS)

@@ -231,7 +231,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return super().with_checkpoint(file if self.epoch is None else epoch_file(file, self.epoch))
 
     def at_epoch(self, epoch: int) -> Self:
-        """One epoch of the training as a model of its own."""
+        """One epoch of the training as a separate model."""
         name = f"{self.id}@e{epoch:02d}"
         return self.model_copy(update={"id": name, "epoch": epoch, "epoch_rule": None})
 
@@ -297,7 +297,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         return NetworkModel(network, self, torch.device(device))
 
     def load_untrained(self, device: str) -> Model:
-        """Build the network, with random weights: what can be known of one before its training."""
+        """Build the network with random weights, for checks before its training."""
         import torch
 
         network = architectures.build(self.architecture, self.arguments)

@@ -76,7 +76,7 @@ class Training(ABC, Generic[Batch]):
 
     @abstractmethod
     def rate(self, epoch: int, step: int, steps: int) -> float:
-        """Learning rate of a step, from 0, of an epoch, from 1, of so many steps."""
+        """Learning rate of a step (from 0) of an epoch (from 1) with a number of steps."""
 
     @abstractmethod
     def measure(self) -> Mapping[str, Any]:

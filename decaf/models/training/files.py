@@ -14,7 +14,7 @@ def epoch_file(file: Path, epoch: int) -> Path:
 
 
 def store_outcome(file: Path, outcome: Mapping[str, Any]) -> None:
-    """Write what came out of the training that makes a file; not into it, for it has seconds.
+    """Write the outcome of a training next to its file, because the outcome has durations.
 
     The same training on the same machine makes the same file, byte for byte. Raises OSError when
     the disk refuses.

@@ -52,7 +52,7 @@ class Photos(NamedTuple):
 
 
 class ScheduledTraining(Training[Batch]):
-    """A training of so many epochs, whose rate rises and falls once."""
+    """A training whose rate rises and falls once."""
 
     def __init__(self, network: Module, device: Device, schedule: Schedule) -> None:
         super().__init__(network, device, schedule.seed, schedule.weight_decay, schedule.precision)

@@ -24,7 +24,7 @@ EpochRecord = dict[str, Any]
 
 
 class Progress:
-    """Weights of the last epoch, or of all, and the optimiser state, in a folder of their own.
+    """Weights of the last epoch, or of all, and the optimiser state, in a separate folder.
 
     The optimiser's file is written last and carries the records of all epochs, so an epoch that
     stopped before it is trained again.
@@ -87,7 +87,7 @@ class Progress:
 
     @contextmanager
     def _restartable(self) -> Iterator[None]:
-        """Turn errors about files of this folder into one that says how to start again."""
+        """Turn errors about files of this folder into an error that says how to start again."""
         try:
             yield
         # On a damaged file, the reader can fail with any error.

@@ -65,7 +65,7 @@ class Endpoints(Registry):
     )
 
     def entries(self) -> list[Entry]:
-        """Ask each endpoint for its version; one that does not tell is listed with the reason."""
+        """Ask each endpoint for its version; an endpoint without one is listed with the reason."""
         listed = []
         for card in self.endpoints:
             try:

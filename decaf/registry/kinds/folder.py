@@ -24,7 +24,7 @@ from decaf.registry.entries import (
 
 ALIASES_FILE = "aliases.yaml"
 UNKNOWN = "unknown"
-"""Version of what cannot be read."""
+"""Version of an entry that cannot be read."""
 
 
 class Folder(CardRegistry):
@@ -68,7 +68,7 @@ class Folder(CardRegistry):
         return self.card_in(Path(entry.place), entry.name)
 
     def version_of(self, name: str, version: str) -> Entry | None:
-        """Its folder, where there is one."""
+        """Its folder, or None."""
         place = self.root / name / version
         if not _is_shown(self.root / name) or place not in _versions(self.root / name).values():
             return None

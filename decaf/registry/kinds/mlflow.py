@@ -149,7 +149,7 @@ class Mlflow(CardRegistry):
     def _digest_and_place(
         self, server: MlflowServer, name: str, version: str, versions: dict[str, ModelVersion]
     ) -> tuple[str, str]:
-        """Digest and place of a version; Unfit where it cannot be audited."""
+        """Digest and place of a version; raises Unfit if it cannot be audited."""
         listed_version = versions.get(version)
         if listed_version is None:
             raise Unfit(

@@ -51,7 +51,7 @@ def emerge(start: Array, clean: Array, mean: Array, alpha: Array) -> Array:
 
 @dataclass(frozen=True)
 class GaussianStart:
-    """``x0 = mu + eta``, a function of the draw alone.
+    """``x0 = mu + eta``, a function only of the draw.
 
     ``stages`` are the alphas of a reverse Markov chain, whose draws name a key and a stage; they
     are absent where one ``eta`` per key holds for the whole path.

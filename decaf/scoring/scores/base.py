@@ -36,7 +36,7 @@ class ScoreDefinition(Settings, ABC):
     """True if columns are classes, so that the largest is the predicted one."""
 
     bounds: ClassVar[tuple[float, float] | None] = None
-    """Smallest and largest value of q; None where it has none, or nobody knows them."""
+    """Smallest and largest value of q; None if it has no bounds, or they are unknown."""
 
     direction: Literal["increasing", "decreasing"] = Field(
         "increasing", description="`decreasing` negates q"

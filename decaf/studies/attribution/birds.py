@@ -27,7 +27,7 @@ class Birds(NamedTuple):
     classes: NDArray[np.int64]
     """(n,) class of each."""
     instances: NDArray[np.int64]
-    """(n, 5) instance of each part, -1 where it is removed."""
+    """(n, 5) instance of each part, -1 if it is removed."""
 
 
 def birds_folder(root: Path) -> Path:

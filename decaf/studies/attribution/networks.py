@@ -1,4 +1,4 @@
-"""A classifier that knows its classes by their parts alone: one factory, any backbone."""
+"""A classifier that sees only the parts of classes: one factory, any backbone."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard

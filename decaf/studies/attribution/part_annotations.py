@@ -19,7 +19,7 @@ RULE = "the last part of a pixel"
 
 
 class PartAnnotations(CocoMasks):
-    """Parts by the names that all kinds of objects share; a pixel is of one part alone."""
+    """Parts by the names that all kinds of objects share; a pixel belongs to only one part."""
 
     kind: Literal["coco"] = "coco"
     is_disjoint: ClassVar[bool] = True

@@ -69,6 +69,6 @@ def _visible(file: str, digest: str) -> list[int]:
 
 
 def _parts(file: str) -> list[NDArray[np.bool_]]:
-    """(height, width) of each part where it shows."""
+    """(height, width) visible pixels of each part."""
     red, green, blue = np.asarray(read_photo(Path(file))).astype(np.uint32).transpose(2, 0, 1)
     return [np.isin(red << 16 | green << 8 | blue, codes) for codes in COLOURS.values()]

@@ -31,7 +31,7 @@ class BlendFromFactual(RevealPath):
         return BlurredMidpoint(self.sigma, self.radius)
 
     def start_inputs(self, block: PairBlock) -> NDArray[np.int64]:
-        """The factual input alone."""
+        """The factual input."""
         return np.stack([block.plus, block.plus], axis=1)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:

@@ -88,7 +88,7 @@ class BirdTraining(ScheduledTraining[Batch]):
             begin_with_statistics(network.backbone, self._spread(recipe.norm_birds))
 
     def train(self) -> BirdOutcome:
-        """Train, or go on from the last whole epoch; what came out."""
+        """Train, or resume after the last whole epoch; return the outcome."""
         return self._outcome(self.run(Progress(self._site.scratch, holds_all=False)))
 
     def batches(self, epoch: int) -> tuple[int, Iterable[Batch]]:

@@ -1,4 +1,4 @@
-"""Held-out corruptions of a background: what fragility is checked with (paper, appendix F).
+"""Held-out corruptions of a background, to check fragility (paper, appendix F).
 
 Five kinds at two severities each. None of them is part of a reveal path; the foreground stays as
 it is. Draws belong to a pair, a kind and a severity, so that all models see the same corruption.

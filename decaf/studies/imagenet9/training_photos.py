@@ -14,7 +14,7 @@ Split = Literal["score", "deep", "outcome"]
 
 
 class TrainingPhotos(NamedTuple):
-    """Photos of one version; called, it looks whether they are there.
+    """Photos of one version; calling it checks that they exist.
 
     Foregrounds to train on and to validate with are disjoint, and the same for all regimes.
     """

@@ -24,7 +24,7 @@ SIZE = 32
 RENDERER = "scenes 1 at 32"
 """Names the renderer's pixels; changes when a change to it changes them."""
 HALVED = "3D Shapes 1 at 32"
-"""Names how pixels are made of a file's; changes when a change to ``_halve`` changes them."""
+"""Version of the conversion of a file's pixels; raise it if ``_halve`` changes pixels."""
 OFFICIAL_BYTES = 267_573_662
 OFFICIAL_SHA256 = "0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785"
 LAYOUT = {

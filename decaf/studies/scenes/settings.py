@@ -72,5 +72,5 @@ class SceneSettings(SeriesRecipe, ABC):
         return self.gate is None or record["validation_accuracy"] >= self.gate
 
     def order(self, epoch: int) -> Numbers:
-        """Positions of the training scenes in an epoch, from a seed of its own."""
+        """Positions of the training scenes in an epoch, from a separate seed."""
         return np.random.default_rng([self.seed, epoch]).permutation(self.scenes)

@@ -93,7 +93,7 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         self._site = site
 
     def train(self) -> SceneOutcome:
-        """Train, or go on from the last whole epoch; what came out."""
+        """Train, or resume after the last whole epoch; return the outcome."""
         return self._outcome(self.run(Progress(self._site.scratch, holds_all=False)))
 
     def goes_on(self, records: Sequence[EpochRecord]) -> bool:
