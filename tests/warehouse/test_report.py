@@ -73,7 +73,7 @@ def test_numbers_of_one_model(stub, report):
     assert shown in reader.rows
     assert ["floor", "blend", "75 %", "25 %", "25 %"] in reader.rows
     assert "500 replicates" in reader.text
-    assert "All results of this study are on one path, blend" in reader.text
+    assert "This study has one path, blend" in reader.text
 
 
 def test_content_of_a_finished_audit(six):

@@ -245,13 +245,13 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
             {name: row[name] for name in columns},
         )
     below, _, falls, unsure_of, unmeasured_of = gauges_of(read_facts(connection, "demo"))
-    assert (below.found, below.allowed) == ("0.071", "at most 0.020")
+    assert (below.value, below.allowed) == ("0.071", "at most 0.020")
     places = below.drawn
     assert (places.limit_at, places.lower_at, places.found_at, places.upper_at) == (
         *(2.0, 5.12, 7.12, 9.12),
     )
     assert places.allowed == (0.0, 2.0)
-    assert (falls.found, falls.allowed) == ("−0.250", "at least −0.050")
+    assert (falls.value, falls.allowed) == ("−0.250", "at least −0.050")
     places = falls.drawn
     assert (places.lower_at, places.found_at, places.upper_at, places.limit_at) == (
         *(35.0, 37.5, 40.0, 47.5),
