@@ -254,7 +254,7 @@ class MlflowServer:
                 for problem in error.errors(include_url=False, include_input=False)[:SHOWN]
             )
             raise Unfit(
-                f"the answer of {self._uri}{path} is not MLflow's ({wrong}); correct 'uri:', or "
+                f"{self._uri}{path} does not answer as MLflow does ({wrong}); correct 'uri:', or "
                 "repair the server"
             ) from error
 

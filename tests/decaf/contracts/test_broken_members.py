@@ -145,7 +145,7 @@ class Fit(EstimatorRecipe):
     recipe: Literal["fit"]
     origin: ClassVar = "nothing"
     suffix: ClassVar = ".skops"
-    trusted: ClassVar = ()
+    trusted_types: ClassVar = ()
 
     def fit(self):
         pass

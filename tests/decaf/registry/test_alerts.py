@@ -219,7 +219,7 @@ def test_receivers_are_tried_without_an_alert(tmp_path, monkeypatch):
     assert "DECAF_WEBHOOK_SECRET is not set" in secret
     assert "/… does not answer: ConnectError" in away
     assert "alerts.jsonl cannot be written" in file
-    assert "no-such-program is no program" in program
+    assert "no-such-program was not found" in program
     assert list(faults(Alerts(file=tmp_path)))
 
 

@@ -92,7 +92,10 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
         ({"weights": "/etc/hosts"}, "outside of the folder of its card"),
         ({"weights": "gone.safetensors"}, "gone.safetensors"),
         ({"maen": 1}, "unknown key 'maen'; did you mean 'mean'"),
-        ({"architecture": "factory:subprocess:run"}, "names subprocess:run, which would run here"),
+        (
+            {"architecture": "factory:subprocess:run"},
+            "names subprocess:run, whose code would run here",
+        ),
         ({"architecture": "factory:decaf.networksx:run"}, "names decaf.networksx:run"),
         ({"weights": None, "training": RECIPE}, "has 'training:'; an entry of a registry"),
         ({"mean": ["${HOME}"]}, "'mean.0': expected a number"),
@@ -113,15 +116,15 @@ def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message)
         ({"source": "function", "function": "os:system", "output": "value"}, "names os:system"),
         (
             {"source": "endpoint", "url": "http://h/", "version": "1", "output": "value"},
-            "of source 'endpoint'; cards of a registry are of networks",
+            "'source: endpoint'",
         ),
         (
             {"source": "mlflow_server", "model": ".", "python": "/bin/sh", "output": "value"},
-            "of source 'mlflow_server'; cards of a registry are of networks",
+            "'source: mlflow_server'",
         ),
         (
             {"source": "estimator", "file": "a.skops", "trusted": ["os.system"]},
-            "names os.system, which would run here",
+            "names os.system, whose code would run here",
         ),
     ],
 )
