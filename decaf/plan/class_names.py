@@ -37,7 +37,7 @@ from decaf.scoring.scores.base import ClassScore, ScoreDefinition
 from decaf.scoring.scores.superclass_probability import SuperclassProbability
 
 WAYS = (
-    "State which output each name is, in one of three ways: all {count} names in the order of the "
+    "State the output of each name in one of three ways: all {count} names in the order of the "
     "outputs as 'classes:' of 'data:' (a list, or a JSON file such as config.json with its "
     "id2label); a score or a model that names its outputs (a shipped 'class_map:', 'pretrained:' "
     "weights, 'classes:' of an estimator); or numbers of outputs from 0 as labels"
@@ -85,7 +85,7 @@ def match_classes(
 ) -> PairSet:
     """Pairs whose classes are the outputs of the score that their class names mean.
 
-    Raises SettingError when nothing states which output a name is, or two statements contradict
+    Raises SettingError if the output of a name is not stated, or two statements contradict
     each other. Where the score has a target, q depends on no label: then a remark says so, and no
     accuracy is measured.
     """
@@ -121,7 +121,7 @@ def target_number(
 ) -> int:
     """Number of the class that a target names, of a score as it is configured.
 
-    Raises a fault of the configuration when nothing states which output the name is, and DataError
+    Raises a fault of the configuration if the output of the name is not stated, and DataError
     when a file of names cannot be read.
     """
     default = SuperclassProbability.model_fields["classes"].default
@@ -281,8 +281,8 @@ def _places(
     if len(words) != count:
         names = abridge([*map(quote, words)], MOST_KNOWN)
         raise DataError(
-            f"the labels are {len(words)} names ({names}) and the score has {count} classes; "
-            f"nothing states which output each name is. {WAYS.format(count=count)}"
+            f"the labels are {len(words)} names ({names}), but the score has {count} classes. "
+            f"{WAYS.format(count=count)}"
         )
     if [word.casefold() for word in words] == ["false", "true"]:
         return places, f"{CLASS_NAMES}{_number_words(words, places)}"
