@@ -100,7 +100,7 @@ TEXTS = {
     "many-wrong": (text(mean=f"[{', '.join(['x'] * 999)}]"), "'mean.0'", "994"),
     "list-as-source": (text(source="[network]"), "source"),
     "keys-as-source": (text(source="{a: b}"), "source"),
-    "endpoint": ("source: endpoint\nurl: http://x\nversion: a\noutput: value\n", "'endpoint'"),
+    "endpoint": ("source: endpoint\nurl: http://x\nversion: a\noutput: value\n", "'source:"),
     "training": (
         text(weights=None, training="{recipe: scene_shortcut, shortcut: 1, seed: 1}"),
         "'training:'",

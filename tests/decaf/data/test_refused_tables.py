@@ -162,5 +162,5 @@ def test_more_labels_than_classes_are_named(tmp_path, write):
             of_scenes(tmp_path, [untrained(tmp_path, "net")], data=data | changed(add={"age": 1}))
         )
     )
-    with pytest.raises(BadInput, match=r"'no', 'yes', 'yse'\) .* 2 classes"):
+    with pytest.raises(BadInput, match=r"'no', 'yes', 'yse'\).* 2 classes"):
         loaded.pair_set()
