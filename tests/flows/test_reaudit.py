@@ -85,10 +85,11 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
 
     history = succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     followed, _, asked = history.partition("versions of worse@2")
-    judged = r"20\d\d-\d\d-\d\d \d\d:\d\d .* 2 .* {} .* fail .* evidence"
+    judged = r"20\d\d-\d\d-\d\d \d\d:\d\d .* 2 .* {} .* fail "
     assert re.search(judged.format("weights"), followed)
     assert "the content of version 1" in followed
     assert re.search(judged.format("new"), asked)
+    assert all("\n  evidence on wall_hue" in part for part in (followed, asked))
     assert "not audited" in succeeded(decaf("history", "broken", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
     refused(unknown, "did you mean 'worse'")
