@@ -14,13 +14,13 @@ from tasks.step import error_of
 from warehouse.report.audit.facts import Facts
 
 
-def audit(plan: AuditPlan) -> Facts:
+def audit(plan: AuditPlan) -> Facts | None:
     """Compute the missing units of a study; the same command resumes it.
 
     Writes the input file, checkpoints, the warehouse and the report. Committed results stay. If a
     model fails, the others are still audited and reported, and the next run tries it again. Raises
     ModelsFailed at the end if some models failed, and their common error if all failed. Returns the
-    numbers that commands print.
+    numbers of the report; None if the study has none.
     """
     models = ConfiguredModels()
     plan = audit_models(plan, models)

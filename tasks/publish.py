@@ -11,7 +11,7 @@ from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
 from warehouse import storage
 from warehouse.query.damage import connect_whole
-from warehouse.report.audit.facts import Facts, read_printed
+from warehouse.report.audit.facts import Facts
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.own_page import write_own_page
 from warehouse.report.page import write_report
@@ -33,22 +33,21 @@ def finish(plan: AuditPlan) -> None:
     commit_outcome(plan, *totals[0])
 
 
-def show_again(plan: AuditPlan) -> Facts:
-    """Make a finished run the current run of its study again, and write its report."""
+def show_again(plan: AuditPlan) -> Facts | None:
+    """Make a finished run the current run of its study again; returns what ``publish`` does."""
     commit_run(plan)
     store_pictures(plan)
     return publish(plan.store, plan.study)
 
 
-def publish(store: Storage, study: Study, config: str = "CONFIG") -> Facts:
-    """Write the study's report, if it has one, and return the printed parts of its numbers.
+def publish(store: Storage, study: Study, config: str = "CONFIG") -> Facts | None:
+    """Write the study's report, and return its numbers; None if the study has no report.
 
-    Commands on the page name the study's file ``config``. All parts are returned if a report was
-    written, since they were read for it.
+    Commands on the page name the study's file ``config``.
     """
+    if study.report_file is None:
+        return None
     with connect_whole(store, study.study) as connection:
-        if study.report_file is None:
-            return read_printed(connection, study.study)
         return write_report(
             connection,
             study.study,

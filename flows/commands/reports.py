@@ -22,6 +22,6 @@ def write_report(console: Console, config: Path, against: Sequence[str] | None) 
         console.print(f"comparison: {page}")
         return
     facts = publish(store, study, str(config))
-    for remark in remark_warnings(facts.warnings):
+    for remark in remark_warnings(facts.warnings if facts else ()):
         say(console, remark)
     console.print(f"report: {study.report_file}")

@@ -57,29 +57,28 @@ def run(
             if plan.needs_workers:
                 fork_server.begin(plan.configuration.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-            returned: list[Facts] = []
+            returned: list[Facts | None] = []
             try:
                 from flows.audit import audit  # which imports Dask
 
                 launch(audit, config, plan, conclude=returned.append)
             except ModelsFailed:
-                display.results(console, store, study, _read_again(store, study))
+                display.results(console, store, study, _read_results(store, study))
                 raise
             (facts,) = returned
-    display.results(console, store, study, facts)
+    display.results(console, store, study, facts or _read_results(store, study))
 
 
-def _read_again(store: Storage, study: Study) -> Facts:
+def _read_results(store: Storage, study: Study) -> Facts:
     with connect_whole(store, study.study) as connection:
         return read_printed(connection, study.study)
 
 
-def _show_finished(console: Console, plan: AuditPlan) -> Facts:
+def _show_finished(console: Console, plan: AuditPlan) -> Facts | None:
     refuse_quarantined(plan.store, plan.study, plan.work.units)
     report = plan.study.report_file
-    if plan.is_current and are_stored(plan) and (report is None or report.exists()):
-        facts = _read_again(plan.store, plan.study)
-    else:
+    facts = None
+    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
         from tasks.publish import show_again  # which imports charts
 
         facts = show_again(plan)

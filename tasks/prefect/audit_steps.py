@@ -162,10 +162,10 @@ def check(plan: AuditPlan) -> None:
 
 
 @step
-def report(store: Storage, study: Study, config: str = "CONFIG") -> Facts:
+def report(store: Storage, study: Study, config: str = "CONFIG") -> Facts | None:
     """Write the report file, if the study has one, and the artifacts for Prefect's page.
 
-    Returns the numbers that commands print.
+    Returns the numbers of the report; None if the study has none.
     """
     facts = publish(store, study, config)
     leave_artifacts(store, study.study, study.report_file)
