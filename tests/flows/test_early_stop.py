@@ -191,7 +191,7 @@ def test_where_nothing_is_known_before_the_end(narrowed, write, decaf, prefect_s
             {"score": {"kind": "target_logit", "classes": 2}},
             ["'stop' needs 'bounds'", "target_logit can have"],
         ),
-        ({"stop.bounds": [0, 1]}, ["class_probability has bounds of its own"]),
+        ({"stop.bounds": [0, 1]}, ["class_probability", "'bounds'"]),
     ],
 )
 def test_what_cannot_stop_is_refused(narrowed, write, decaf, keys, words):
