@@ -53,8 +53,8 @@ def asked_for_scores(
     names = _class_names(model, classes)
     if hasattr(model, "classes_") and (targets := count_targets(model)):
         raise ModelError(
-            f"score is a {name} for {number_of(targets, 'label column')}; expected a classifier "
-            "for one: give a function that returns the probabilities of one label column"
+            f"score is a {name}, fitted on a table of {number_of(targets, 'label column')}; "
+            "expected one column of labels: give a function that returns the probabilities of one"
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
