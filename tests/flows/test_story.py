@@ -52,7 +52,7 @@ def check_output(shown, printed):
 def check_demo(warehouse):
     accuracy = "SELECT 100 * accuracy FROM core_factual_accuracy WHERE study = 'demo' ORDER BY 1"
     shares = [share for (share,) in fetched(warehouse, accuracy)]
-    assert shares[::-1] == figures(r"right on (\d+\.\d+) % of the demo's .* on (\d+\.\d+) %")
+    assert shares[::-1] == figures(r"demo's scenes is (\d+\.\d+) %, against (\d+\.\d+) %")
     response = "SELECT abs_response FROM out_model_profiles WHERE study = 'demo' ORDER BY model_id"
     means = [mean for (mean,) in fetched(warehouse, response)]
     assert means == figures(r"Abs of (\d+\.\d+) for the CNN and (\d+\.\d+) for the other network")
