@@ -36,11 +36,11 @@ class Category(NamedTuple):
 
     name: str
     supercategory: str
-    """The category's own name where the file gives none."""
+    """Supercategory; the name of the category if the file states none."""
 
 
 class Coco(NamedTuple):
-    """Content of a file of annotations; ids that are whole numbers are texts of their digits."""
+    """Content of a file of annotations; ids are text, such as ``"7"`` for the number 7."""
 
     images: dict[str, Annotated]
     """By ``file_name``."""
@@ -53,8 +53,9 @@ class Coco(NamedTuple):
 def read_coco(path: Path, *, skip_invalid: bool = False) -> Coco:
     """Read a file of annotations.
 
-    Raises DataError when it cannot be read, two images or categories have one id, or an annotation
-    names an image or category that it does not list, unless these are skipped.
+    Raises DataError if the file cannot be read, if two images or categories have one id, or if an
+    annotation names an image or category that the file does not list. ``skip_invalid`` skips such
+    annotations.
     """
     return read_json(path, "annotations", EXPECTED, lambda given: _parse(given, skip_invalid))
 
@@ -110,22 +111,22 @@ def _objects(given: Any, key: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _text(one: dict[str, Any], key: str, where: str) -> str:
-    value = one.get(key)
+def _text(entry: dict[str, Any], key: str, where: str) -> str:
+    value = entry.get(key)
     if not isinstance(value, str):
         raise _type_fault(value, key, where, "text")
     return value
 
 
-def _id(one: dict[str, Any], key: str, where: str) -> str:
+def _id(entry: dict[str, Any], key: str, where: str) -> str:
     """Text of an id, which tools write as 7, 7.0 or '7'."""
-    value = one.get(key)
+    value = entry.get(key)
     is_text = isinstance(value, str) and value != ""
-    return str(value) if is_text else str(_whole(one, key, where, "a whole number or text"))
+    return str(value) if is_text else str(_whole(entry, key, where, "a whole number or text"))
 
 
-def _whole(one: dict[str, Any], key: str, where: str, expected: str = "a whole number") -> int:
-    value = one.get(key)
+def _whole(entry: dict[str, Any], key: str, where: str, expected: str = "a whole number") -> int:
+    value = entry.get(key)
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         return int(value)
     if isinstance(value, float) and value.is_integer():

@@ -1,4 +1,4 @@
-"""Masks without a pixel: a feature that lies nowhere cannot be removed, and its evidence is 0."""
+"""Masks without a pixel: such a feature cannot be removed, and its evidence is 0."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ def rows_without_feature(pairs: PairSet, words: Words) -> Rows:
 
 
 def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
-    """Remark that counts removals of features that lie nowhere in an image, if there are any.
+    """Remark that counts removals of features without a pixel in their image, if there are any.
 
     Raises DataError for a feature whose pairs are all such removals.
     """

@@ -18,7 +18,7 @@ OF_PANDAS = "category["
 
 
 class Library(ABC):
-    """One library: read columns of its frames, and make some."""
+    """Operations on the frames of one library: read columns, and build columns and frames."""
 
     @staticmethod
     @abstractmethod
@@ -38,7 +38,7 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def missing(series: Series) -> NDArray[np.bool_]:
-        """(n,) which values are not there."""
+        """(n,) True where a value is missing."""
 
     @staticmethod
     @abstractmethod
@@ -58,12 +58,12 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def encode(series: Series) -> tuple[NDArray[np.int64], list[Any]]:
-        """(n,) number of each value among the different ones, -1 for none, and these values."""
+        """(n,) code of each value, -1 if it is missing, and the distinct values by code."""
 
     @staticmethod
     @abstractmethod
     def numbers(series: Series) -> NDArray[np.float64]:
-        """(n,) values; NaN where there are none."""
+        """(n,) values; NaN where a value is missing."""
 
     @staticmethod
     @abstractmethod
@@ -75,7 +75,7 @@ class Library(ABC):
     @staticmethod
     @abstractmethod
     def take(levels: Series, places: NDArray[np.int64]) -> Series:
-        """Values at places."""
+        """Values of ``levels`` at positions."""
 
     @staticmethod
     @abstractmethod
@@ -85,7 +85,7 @@ class Library(ABC):
         marker: Marker | None,
         dtype: str,
     ) -> Series:
-        """Numbers or truth values of a type; values under ``is_missing``, if any, do not count."""
+        """Series of numbers or truth values of type ``dtype``, missing where ``is_missing``."""
 
     @staticmethod
     @abstractmethod
@@ -96,8 +96,10 @@ class Library(ABC):
 class _Pandas(Library):
     @staticmethod
     def dtype(series: Series) -> str:
-        of = getattr(series.dtype, "categories", None)
-        return str(series.dtype) if of is None else f"{OF_PANDAS}{of.dtype}]"
+        categories = getattr(series.dtype, "categories", None)
+        if categories is None:
+            return str(series.dtype)
+        return f"{OF_PANDAS}{categories.dtype}]"
 
     @staticmethod
     def kind(series: Series) -> Kind | None:
@@ -128,13 +130,15 @@ class _Pandas(Library):
 
     @staticmethod
     def markers(series: Series) -> set[Marker]:
-        gone = series[series.isna()]
-        return {"null" if value is None else "nan" for value in gone}
+        missing_values = series[series.isna()]
+        return {"null" if value is None else "nan" for value in missing_values}
 
     @staticmethod
     def declared_categories(series: Series) -> tuple[tuple[Category, ...], bool] | None:
-        of = getattr(series.dtype, "categories", None)
-        return None if of is None else (tuple(of.tolist()), bool(series.dtype.ordered))
+        categories = getattr(series.dtype, "categories", None)
+        if categories is None:
+            return None
+        return tuple(categories.tolist()), bool(series.dtype.ordered)
 
     @staticmethod
     def present(series: Series) -> list[Any]:
@@ -157,12 +161,12 @@ class _Pandas(Library):
     ) -> Series:
         import pandas
 
-        of: Any = dtype
+        series_type: Any = dtype
         if dtype.startswith(OF_PANDAS):
             index = pandas.Index(categories, dtype=dtype[len(OF_PANDAS) : -1])
-            of = pandas.CategoricalDtype(index, is_ordered)
-        gone = None if marker == "null" else np.nan
-        return pandas.Series([*categories, gone], dtype=of)
+            series_type = pandas.CategoricalDtype(index, is_ordered)
+        missing_value = None if marker == "null" else np.nan
+        return pandas.Series([*categories, missing_value], dtype=series_type)
 
     @staticmethod
     def take(levels: Series, places: NDArray[np.int64]) -> Series:
@@ -207,10 +211,10 @@ class _Polars(Library):
 
     @staticmethod
     def missing(series: Series) -> NDArray[np.bool_]:
-        gone = series.is_null()
+        is_missing = series.is_null()
         if series.dtype.is_float():
-            gone |= series.is_nan().fill_null(True)
-        return gone.to_numpy()
+            is_missing |= series.is_nan().fill_null(True)
+        return is_missing.to_numpy()
 
     @staticmethod
     def markers(series: Series) -> set[Marker]:
@@ -250,8 +254,8 @@ class _Polars(Library):
         import polars
 
         texts: Any = categories
-        of = polars.Enum(texts) if dtype == "Enum" else getattr(polars, dtype)
-        return polars.Series([*categories, None], dtype=of)
+        series_type = polars.Enum(texts) if dtype == "Enum" else getattr(polars, dtype)
+        return polars.Series([*categories, None], dtype=series_type)
 
     @staticmethod
     def take(levels: Series, places: NDArray[np.int64]) -> Series:

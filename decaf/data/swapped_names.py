@@ -1,7 +1,7 @@
-"""Find columns and files of pairs that seem to be in each other's place.
+"""Find factual and counterfactual columns or files that seem to be swapped.
 
-Which input of a pair is the factual one is for the user to say: only names that contradict their
-place are remarked on.
+The user decides which input of a pair is the factual one; decaf remarks only on names that
+contradict it.
 """
 
 import re
@@ -21,9 +21,10 @@ LOOKED_AT = 100
 
 
 def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tuple[str, ...]:
-    """Remark that all names of factual inputs, or of counterfactuals, are called the other.
+    """Remark that factual inputs have names of counterfactuals, or the reverse.
 
-    Empty if a single name is not, or has words of both kinds. Names may be paths.
+    There is a remark only if all factual inputs are called counterfactual, or all counterfactual
+    inputs factual; a name with words of both kinds is neither. Names may be paths.
     """
     factual, counterfactual = list(factual), list(counterfactual)
     says_changed = all(_is_called(name, CHANGED, UNCHANGED) for name in factual)
@@ -44,7 +45,7 @@ def refuse_swapped_columns(
     root: Path,
     path: Path,
 ) -> None:
-    """Refuse a column of file names that holds none, where a column of words holds files.
+    """Refuse a table whose column for file names has no file, while a column for words has files.
 
     ``files`` and ``words`` are names of columns; files lie below ``root``. Raises DataError.
     """

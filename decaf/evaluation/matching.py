@@ -18,10 +18,10 @@ def match_units(
 ) -> NDArray[np.int64]:
     """Match units one to one by magnitude, each with one of another label pattern.
 
-    Greedy: units with at least one label are sorted by magnitude, then identity; each in turn takes
-    the nearest unused unit after it whose labels are not all the same, if the two differ by at most
-    ``tolerance`` times the larger. Takes time proportional to the number of units times the number
-    of different label patterns.
+    Greedy: units with at least one label are sorted by magnitude, then identity. Each in turn takes
+    the nearest unused unit after it with a different label pattern, if their magnitudes differ by
+    at most ``tolerance`` times the larger. Takes time proportional to the number of units times the
+    number of different label patterns.
 
     Magnitudes are (n_units,) finite numbers from 0, labels (n_units, n_labels) truth values.
     Identities are columns of shape (n_units,), such as ``(model_ids, pair_ids)``, that order units

@@ -1,4 +1,4 @@
-"""``package.module:name``: the user's own code, found by name and known by its file."""
+"""Import the user's own code by ``package.module:name``; the digest of its file identifies it."""
 
 import importlib
 import importlib.util
@@ -17,7 +17,7 @@ _imported: dict[str, str] = {}
 
 
 def import_from(folders: Iterable[Path]) -> None:
-    """Make the user's own modules importable in this process, after all that is installed."""
+    """Make the user's own modules importable in this process; installed packages come first."""
     for folder in folders:
         name = str(folder.absolute())
         if name not in sys.path:
@@ -45,7 +45,7 @@ def load_callable(name: str) -> Callable[..., Any]:
 
 
 def fresh_module(name: str) -> ModuleType:
-    """Import a module, or import it again if its file has changed since this process did.
+    """Import a module, or import it again if its file has changed since the last import.
 
     The code that runs then matches the digest of the file. Raises ModuleNotFoundError when there is
     no such module.
@@ -62,7 +62,7 @@ def fresh_module(name: str) -> ModuleType:
 
 
 def code_digest(name: str) -> str:
-    """Digest of the file of the function's module, which is not imported.
+    """Digest of the file of the function's module, without importing the module.
 
     Raises ModelError when the module is not found or has no file.
     """

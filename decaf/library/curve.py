@@ -27,7 +27,7 @@ class Curve(NamedTuple):
 
 
 def response_of(q_plus: ArrayLike, q_minus: ArrayLike) -> NDArray[np.float64]:
-    """(…, n_stages) factual less counterfactual score."""
+    """(…, n_stages) factual minus counterfactual score."""
     return np.asarray(q_plus, np.float64) - np.asarray(q_minus, np.float64)
 
 
@@ -54,8 +54,8 @@ def curve_of(
 ) -> Curve:
     """Curve of a response of one or several repetitions; ``scale`` is the response at its top.
 
-    ``x`` are the (n_stages,) :func:`places` of the stages; :func:`split_by_sign` says which
-    responses there are.
+    ``x`` are the (n_stages,) :func:`places` of the stages; :func:`split_by_sign` describes the
+    shapes of ``response``.
     """
     return Curve(
         tuple(
@@ -86,8 +86,8 @@ def points(x: Iterable[float], response: Iterable[float], scale: float) -> str:
 def draw_curve(curve: Curve, scale: str, words: str, ticks: Iterable[float] = ()) -> str:
     """HTML of a curve; ``card.css`` has its style, :data:`HATCH` its pattern.
 
-    ``scale`` is the response at its top as text, ``words`` describe the curve to who cannot see
-    it, and ``ticks`` are positions of vertical lines.
+    ``scale`` is the response at its top as text, ``words`` describe the curve for screen
+    readers, and ``ticks`` are positions of vertical lines.
     """
     lines = "".join(f"M{x} 2V98" for x in ticks)
     areas = "".join(f'<polygon class="{role}" points="{area}"/>' for role, area in curve.areas)
@@ -107,7 +107,7 @@ HATCH = (
     '<rect width="7" height="7" style="fill:var(--contradiction)"/>'
     '<rect width="2" height="7" style="fill:var(--hatch)"/></pattern></defs></svg>'
 )
-"""Pattern of contradiction, once on a page; grey print keeps it apart from evidence."""
+"""Pattern of contradiction, once on a page; it differs from evidence in grey print, too."""
 
 
 def story(

@@ -28,7 +28,7 @@ class Trust(Tabular):
     """Main role at half, once and twice the threshold (:func:`group_role`)."""
     stage_count: int
     stage_changes: tuple[Interval, ...]
-    """Mean E, C, F and Abs on all stages less that on every second stage, with intervals, score
+    """Mean E, C, F and Abs on all stages minus those on every second stage, with intervals, score
     units; empty where the number of stages is even."""
     stage_sizes: tuple[float, ...]
     """Mean absolute change per pair; it indicates the error of a single pair."""
@@ -58,9 +58,9 @@ class Trust(Tabular):
         return max(limits) if limits and not np.isnan(limits).any() else np.nan
 
     def to_columns(self) -> Columns:
-        """One row for E, C, F and Abs: ``path``, ``metric``, the change with its limits, ``size``.
+        """Rows of E, C, F and Abs: ``path``, ``metric``, the change with its limits, ``size``.
 
-        No row where the number of stages is even.
+        Empty if the number of stages is even.
         """
         changes = self.stage_changes
         return {

@@ -21,7 +21,7 @@ AGAINST = {
     "last_passed": "the last version that passed or was accepted",
     "previous": "the version before, which did not pass",
 }
-"""Words for the kinds of versions that a changed version is compared with; the foremost first."""
+"""Words for the versions that a changed version is compared with, in order of precedence."""
 NO_VERSION = "version before it"
 """Words that every reason of a gate without an earlier version has (``entry_versions``)."""
 CARD = "application/vnd.microsoft.card.adaptive"
@@ -157,7 +157,7 @@ def slack(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def teams(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Adaptive card as the webhook of a workflow of Teams takes it, of text without markup."""
+    """Adaptive card for the webhook of a Teams workflow; its texts have no markup."""
     title = {"type": "TextRun", "text": title_of(content), "weight": "Bolder"}
     body: list[dict[str, Any]] = [{"type": "RichTextBlock", "inlines": [title]}]
     for text in _texts(content):

@@ -15,7 +15,7 @@ from decaf.foundation.arrays import Array, Same, Tensor, is_tensor, like
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""
 LARGEST_SIGMA = 1000
-"""Px; such a blur leaves an image its mean, and a wider kernel only costs memory."""
+"""Largest blur, px: it leaves only the mean of an image; a wider kernel only costs memory."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ VALUES_PER_BLOCK = 1 << 17
 """Responses of a block: 1 MiB of float64, so that its passes stay in the cache."""
 
 VALUES_PER_THREAD = 1 << 20
-"""Least number of responses for which a thread pays."""
+"""Fewest responses for which another thread saves time."""
 
 MAX_THREADS = 4
 """Upper limit of threads; more threads would wait for memory."""
@@ -159,7 +159,7 @@ def _integrate_block(
     z_plus, z = parts
     np.multiply(r.T, np.copysign(1.0, d), out=z, dtype=np.float64)
     is_opposed = z < 0
-    np.maximum(z, np.zeros(len(d)), out=z_plus)  # against a number it would not be vectorised
+    np.maximum(z, np.zeros(len(d)), out=z_plus)  # a scalar 0 would be slower: it is not vectorised
     np.subtract(z_plus, z, out=z)  # z- = z+ - z
     aligned, opposed = np.einsum("ktn,t->kn", parts, w)
     opposed_frac: Any = sum(
@@ -169,5 +169,5 @@ def _integrate_block(
 
 
 def _count(flags: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-    """Number of set flags in each column, in the smallest type that holds it: a quicker pass."""
+    """Number of set flags in each column, in the smallest type that holds it, which is fastest."""
     return flags.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(len(flags)))

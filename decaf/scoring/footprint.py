@@ -22,7 +22,7 @@ PROCESS = Path("/proc/self")
 class Alive(TorchDispatchMode):
     """Bytes of the tensors that operations made and that are still alive, and their peak.
 
-    Scratch memory within an operation is not seen.
+    Does not include scratch memory within an operation.
     """
 
     def __init__(self) -> None:
@@ -56,11 +56,11 @@ class Alive(TorchDispatchMode):
 
 
 def bytes_per_row(model: Model, score: ScoreDefinition, row: Tensor) -> int:
-    """Memory that a row of a forward pass takes, its input among it, as a pass of a few rows shows.
+    """Measure the memory that a row of a forward pass takes, including its input.
 
-    The row is (1, …), on the model's device. A GPU's allocator is asked; of a process, how far its
-    peak grows, so scratch memory and gaps of its heap count, or the tensors that are alive at once
-    where the system does not tell that.
+    The row is (1, …), on the model's device; the pass has ``ROWS`` copies of it. On a GPU, torch's
+    allocator reports the peak. On a CPU, the peak memory of the process counts, with scratch memory
+    and gaps in the heap. If Linux does not allow a reset of that peak, only tensors count.
     """
     rows = row.repeat(ROWS, *[1] * (row.ndim - 1))
     if rows.device.type == "cuda":

@@ -31,7 +31,7 @@ class StoredStarts:
     """(n, …) the starts, as models take inputs."""
 
     def rows(self, draw: Words) -> NDArray[np.int64]:
-        """(n_draws,) rows of the draws that are named; raises DataError when one is not stored."""
+        """(n_draws,) rows of draws by their names; raises DataError if a draw is not stored."""
         draw_names = _names(draw)
         rows = np.searchsorted(self._stored_names, draw_names).clip(max=len(self._stored_names) - 1)
         is_missing = self._stored_names[rows] != draw_names
@@ -51,9 +51,8 @@ class StoredStarts:
 def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDArray[Any]) -> None:
     """Make every start once and write the file, whole or not at all.
 
-    Draws are (n, words) names, any of them several times; the pattern is one input as models take
-    it, (…), the shape and type of the starts. Raises WriteFailed when the workspace takes no more
-    data.
+    ``draws`` are (n, words) names, which may repeat. ``pattern`` is one input (…) as models take
+    it; starts have its shape and type. Raises WriteFailed if the workspace cannot be written.
     """
     words = np.unique(np.concatenate(list(draws)), axis=0)
     remedy = "free some space there, or set 'workspace:' to another folder"
@@ -64,7 +63,7 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
 def open_starts(path: Path) -> StoredStarts:
     """Stored starts, opened once per process.
 
-    Raises DataError when the file is not there or is none.
+    Raises DataError if the file is missing or is not a file of starts.
     """
     try:
         return _open(path, path.stat().st_mtime_ns)

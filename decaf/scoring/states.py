@@ -31,12 +31,12 @@ PORTION = 256 * 2**10
 
 
 class StateBuilder:
-    """Builds any states of a plan, where its inputs are: numpy on the host, torch on any device.
+    """Build states of a plan on the device of the inputs: numpy on the host, torch on any device.
 
-    Inputs are the (n_inputs, …) real clean inputs of the block, as the model takes them. ``stored``
-    are random starts that have been made for the whole study, by number of the start; others are
-    made when a state needs them. Raises DataError when a start of the plan is not among those
-    stored.
+    ``inputs`` are the (n_inputs, …) real clean inputs of the block, as the model takes them.
+    ``stored`` has the random starts that were drawn once for the whole study, by number of the
+    start; starts with other numbers are made when a state needs them. Raises DataError if a stored
+    start lacks a draw that the plan needs.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class StateBuilder:
         started = np.flatnonzero(rule != CLEAN)
         if started.size:
             starts, use = self._starts(states[started])
-            alone = rule[started] == START
-            built[self._at(started[alone])] = starts[self._at(use[alone])]
+            is_start = rule[started] == START
+            built[self._at(started[is_start])] = starts[self._at(use[is_start])]
             for number, revealing in enumerate(plan.rules):
                 chosen = rule[started] == number
                 rows = started[chosen]
@@ -118,7 +118,7 @@ class StateBuilder:
         starts: Array,
         use: NDArray[np.int64],
     ) -> None:
-        """Write states to their rows, one by one: what each is made of stays in the cache."""
+        """Write states to their rows one by one, so that the inputs of each stay in the cache."""
         plan = self._plan
         place, start, clean = (to_numpy(array) for array in (built, starts, self._clean))
         for row, state, used, image in zip(rows, states, use, plan.image[states], strict=True):
@@ -159,8 +159,8 @@ class StateBuilder:
 
     def _empty(self, count: int) -> Array:
         clean = self._clean
-        like = {"device": clean.device} if namespace(clean) is not np else {}
-        return namespace(clean).empty((count, *clean.shape[1:]), dtype=clean.dtype, **like)
+        device = {"device": clean.device} if namespace(clean) is not np else {}
+        return namespace(clean).empty((count, *clean.shape[1:]), dtype=clean.dtype, **device)
 
 
 def on_device(inputs: NDArray[Any], device: Device) -> Tensor:

@@ -1,8 +1,8 @@
 """AUROC and AUPRC in every replicate of a bootstrap that draws whole clusters, such as models.
 
-A replicate says how often each cluster was drawn, so it needs only counts of units by level of the
-score and cluster: matrix products serve all replicates at once. A level is a score that a positive
-unit has; a negative unit between two levels belongs to the lower one.
+A replicate is the number of draws of each cluster. The module counts units once, by score level and
+cluster; matrix products of these counts and the draws give all replicates together. A level is a
+score that a positive unit has; a negative unit between two levels belongs to the lower level.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.errors import ResponseError
 
 CELLS_AT_ONCE = 1 << 18
-"""Levels of the score times clusters and replicates held at once: bounds the memory, and keeps each
-of the arrays in a core's cache, which more than halves the time of large groups."""
+"""Largest number of levels times (clusters plus replicates) at once. It bounds the memory and keeps
+each array in the cache of a core, which more than halves the time of large groups."""
 
 
 class _Units(NamedTuple):
@@ -31,9 +31,9 @@ class _Units(NamedTuple):
     weights: NDArray[np.float64]
     """(n_clusters, n_replicates) how often each cluster was drawn."""
 
-    def totals(self, of: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(n_clusters,) how many of these units each cluster has."""
-        return np.bincount(self.cluster[of], minlength=len(self.weights))
+    def totals(self, is_counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(n_clusters,) number of counted units of each cluster."""
+        return np.bincount(self.cluster[is_counted], minlength=len(self.weights))
 
 
 def auroc_of_clusters(
@@ -41,11 +41,22 @@ def auroc_of_clusters(
 ) -> NDArray[np.float64]:
     """(n_replicates,) area under the ROC curve in every replicate, in [0, 1]; ties count half.
 
-    Labels are (n_units,) 0 or 1, or NaN where unknown, scores (n_units,) real numbers, or NaN where
-    missing: a unit without either is left out. Clusters are the (n_units,) positions of theirs,
-    from 0, counts (n_replicates, n_clusters) how often each was drawn. NaN with fewer than two
-    classes. Raises ResponseError for labels that are not 0 or 1.
+    NaN where fewer than two classes were drawn. Raises ResponseError for labels that are not 0, 1
+    or NaN.
 
+    Parameters
+    ----------
+    labels
+        (n_units,) 0 or 1; NaN where unknown: such a unit is left out.
+    scores
+        (n_units,) real numbers; NaN where missing: such a unit is left out.
+    clusters
+        (n_units,) position of the cluster of each unit, from 0.
+    counts
+        (n_replicates, n_clusters) number of draws of each cluster.
+
+    Examples
+    --------
     >>> auroc_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]]).tolist()
     [0.75, 1.0]
     """
@@ -53,16 +64,17 @@ def auroc_of_clusters(
     width, replicates = units.weights.shape
     positives, negatives = units.totals(units.is_positive), units.totals(~units.is_positive)
     wins = np.zeros(replicates)
-    # Wins of a positive's cluster over a negative's, in half units; both draws multiply them.
+    # Pairs that the positive unit wins, by its cluster and that of the negative unit; a tie is half
+    # a win. A replicate multiplies them by the draws of both clusters.
     between = np.zeros((width, width))
     negatives_below = negatives.astype(np.float64)
-    for here, called, tied in _by_level(units):
-        below = negatives_below - np.cumsum(called, axis=0) + tied / 2
-        negatives_below -= called.sum(axis=0)
+    for level_positives, level_negatives, tied in _by_level(units):
+        below = negatives_below - np.cumsum(level_negatives, axis=0) + tied / 2
+        negatives_below -= level_negatives.sum(axis=0)
         if width < replicates:
-            between += here.T @ below
+            between += level_positives.T @ below
         else:
-            wins += np.einsum("lr,lr->r", here @ units.weights, below @ units.weights)
+            wins += np.einsum("lr,lr->r", level_positives @ units.weights, below @ units.weights)
     wins += np.einsum("cr,cr->r", units.weights, between @ units.weights)
     pairs = (positives @ units.weights) * (negatives @ units.weights)
     return np.divide(wins, pairs, out=np.full(replicates, np.nan), where=pairs > 0)
@@ -84,15 +96,18 @@ def auprc_of_clusters(
         units.totals(kind) @ units.weights for kind in (units.is_positive, ~units.is_positive)
     )
     gains, hits, false_alarms = np.zeros(replicates), np.zeros(width), np.zeros(width)
-    for here, called, _ in _by_level(units):
-        hits_here = here @ units.weights
-        above = np.cumsum(here, axis=0) + hits
+    for level_positives, level_negatives, _ in _by_level(units):
+        level_hits = level_positives @ units.weights
+        above = np.cumsum(level_positives, axis=0) + hits
         precision = above @ units.weights
-        above += np.cumsum(called, axis=0) + false_alarms
-        all_called = above @ units.weights
-        hits, false_alarms = hits + here.sum(axis=0), false_alarms + called.sum(axis=0)
-        np.divide(precision, all_called, out=precision, where=all_called > 0)
-        gains += np.einsum("lr,lr->r", hits_here, precision)
+        above += np.cumsum(level_negatives, axis=0) + false_alarms
+        all_above = above @ units.weights
+        hits, false_alarms = (
+            hits + level_positives.sum(axis=0),
+            false_alarms + level_negatives.sum(axis=0),
+        )
+        np.divide(precision, all_above, out=precision, where=all_above > 0)
+        gains += np.einsum("lr,lr->r", level_hits, precision)
     has_both = (positive > 0) & (negative > 0)
     return np.divide(gains, positive, out=np.full(replicates, np.nan), where=has_both)
 
@@ -119,9 +134,10 @@ def _sorted_units(
 
 
 def _by_level(units: _Units) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """Numbers of units by level and cluster, some levels at a time from the highest down.
+    """Count units by level and cluster, a range of levels at a time, from the highest level down.
 
-    Positive units; negative units that are called with the level; those of them that tie with it.
+    Yields three (n_levels, n_clusters) arrays: positive units, negative units of the level, and
+    negative units whose score equals that of the level.
     """
     width, replicates = units.weights.shape
     step = max(1, CELLS_AT_ONCE // (width + replicates))

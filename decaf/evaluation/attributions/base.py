@@ -1,9 +1,9 @@
-"""Spatial attribution: where in an image a score comes from. One method per module.
+"""Attribution methods, one per module: how much each pixel of an image contributes to a score.
 
 A method is a settings class derived from :class:`MapMethod`, or from
 :class:`~decaf.evaluation.attributions.coalitions.CoalitionMethod`; its parameters are fields. A new
-module in this package is a new method. Methods see a score and images in [0, 1], nothing of models;
-they are what DECAF is compared with (paper, section 7, appendix F), and know nothing of pairs.
+module in this package is a new method. A method gets a score and images in [0, 1], but neither
+models nor pairs. The paper compares DECAF with these methods (section 7, appendix F).
 """
 
 from abc import ABC, abstractmethod
@@ -24,11 +24,11 @@ from decaf.scoring.image_scores import CountedScore
 from decaf.scoring.scores.base import ScoreDefinition
 
 Access = Literal["forward", "backward", "sampling"]
-"""Values of the score at few states, its gradients, or its values at many random states."""
+"""What a method needs: scores of few states, gradients, or scores of many random states."""
 
 
 class Batch(NamedTuple):
-    """Images of which at least one state each fits a batch."""
+    """Images of one pass: a batch holds at least one state of each."""
 
     images: Tensor
     columns: Tensor
@@ -43,7 +43,7 @@ class AttributionMethod(Settings, ABC):
     place: ClassVar[Place] = Place("attribution", room="decaf.evaluation.attributions", tag="kind")
 
     if TYPE_CHECKING:
-        kind: str  # which every member says in its own annotation
+        kind: str  # every subclass declares it as a Literal
 
     access: ClassVar[Access]
     """Calls of the model that a method makes."""
@@ -61,7 +61,7 @@ class AttributionMethod(Settings, ABC):
 
     @abstractmethod
     def calls(self, features: int) -> tuple[int, int]:
-        """Forward and backward rows that an image with so many features takes by itself."""
+        """Forward and backward rows for one image with ``features`` features."""
 
 
 class MapMethod(AttributionMethod):
@@ -70,7 +70,7 @@ class MapMethod(AttributionMethod):
     access: ClassVar[Access] = "backward"
 
     def calls(self, features: int) -> tuple[int, int]:
-        """The same for any number of features."""
+        """Forward and backward rows for one map; the number of features does not matter."""
         return self.forward_calls, self.backward_calls
 
     @property
@@ -98,19 +98,19 @@ class MapMethod(AttributionMethod):
         score
             Score to attribute.
         images
-            (n, channels, height, width) float32 in [0, 1], where the score wants them.
+            (n, channels, height, width) float32 in [0, 1], on the device of the score.
         columns
-            (n,) which column of the score is the q of each image.
+            (n,) column of the score that is q of the image.
         source_ids
-            n names that random draws belong to: images of one source share them, and neither
-            other images nor the batch size change them.
+            n names that seed random draws: images of one source share draws, and neither other
+            images nor the batch size change them.
         batch_size
             Images that go through the score at once, at most.
 
         Returns
         -------
         (n, channels, height, width) float32 or float64
-            Signed, on the device of the images; one channel for methods that hide pixels whole.
+            Signed, on the device of the images; one channel if the method hides whole pixels.
 
         Raises
         ------
@@ -127,9 +127,9 @@ class MapMethod(AttributionMethod):
         batch_maps = []
         with torch.inference_mode(not self.needs_gradients):
             for start in range(0, len(images), batch_size):
-                some = slice(start, start + batch_size)
+                rows = slice(start, start + batch_size)
                 batch = Batch(
-                    images[some].detach().clone(), column_numbers[some], names[some], batch_size
+                    images[rows].detach().clone(), column_numbers[rows], names[rows], batch_size
                 )
                 batch_maps.append(self._maps(score, batch).detach())
         return torch.cat(batch_maps)
@@ -140,12 +140,12 @@ class MapMethod(AttributionMethod):
 
 
 class RandomMethod(MapMethod):
-    """A method that draws: the same for a source in every batch and for every model."""
+    """A method with random draws, which a source keeps in every batch and for every model."""
 
     seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="of the random draws")
 
     def generators(self, source_ids: Sequence[str], stream: int = 0) -> list[np.random.Generator]:
-        """Draws of every source, on the host, so that all devices see the same numbers.
+        """Random generator of each source, on the host, so that all devices get the same numbers.
 
         Philox, keyed by the stream and the first eight bytes of the sha256 of
         ``decaf|attribution|<kind>|<seed>|<source id>``.
@@ -158,9 +158,9 @@ class RandomMethod(MapMethod):
 def check_request(
     images: Tensor, columns: ArrayLike, source_ids: Sequence[str], batch_size: int
 ) -> tuple[Tensor, list[str]]:
-    """Columns, on the host, and names of the sources of images, as methods take them.
+    """Check the arguments of :meth:`MapMethod.maps`; return columns, on the host, and source names.
 
-    Raises what :meth:`MapMethod.maps` says.
+    Raises the errors of that method.
     """
     import torch
 
@@ -179,7 +179,7 @@ def check_request(
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:
-    """Numbers from 0 to ``count``, as many at a time as states of all images fit the batch."""
+    """Split ``range(count)`` into parts of as many states as a batch has room for per image."""
     together = max(1, batch.size // len(batch.images))
     for start in range(0, count, together):
         yield range(start, min(start + together, count))
@@ -219,8 +219,9 @@ def attribution_of_features(
 ) -> NDArray[np.float64]:
     """(n_features,) float64 signed sums of maps, over channels and the pixels of each feature.
 
-    ``of_feature`` (n_features,) says which of the (n, channels, height, width) maps is that of each
-    feature, and ``region`` (n_features, height, width) where it lies; 0 where it lies nowhere.
+    ``of_feature`` (n_features,) has the number of the map of each feature among the maps (n,
+    channels, height, width); ``region`` (n_features, height, width) has its pixels. The sum of a
+    feature without pixels is 0.
     """
     summed = maps.double().sum(dim=1)[of_feature]
     return summed.where(region, 0.0).sum(dim=(1, 2)).cpu().numpy()

@@ -1,10 +1,10 @@
-"""Coalition methods: worths of features, by scores of the image that shows only some of them.
+"""Coalition methods: the worth of each feature, from scores of the image with some features hidden.
 
 In the game of an image its features are the players. A coalition ``z`` is a set of them, and
 ``v(z)`` is q of the image without all other features: the state in which the path `removal` ends,
 where a pixel is that of the reference if any feature outside of ``z`` lies there. Pixels without a
-feature are always shown. A feature that lies nowhere does not play and is worth 0. Methods of one
-reference and score play one game, which scores each coalition once.
+feature are always shown. A feature without pixels does not play and is worth 0. Methods with the
+same reference and score share one game, which scores each coalition once.
 """
 
 from abc import abstractmethod
@@ -29,18 +29,18 @@ FADE, WHOLE = FadeWithout(None), stage_words(np.ones(1))
 
 
 class CoalitionMethod(Referred, AttributionMethod):
-    """A method that makes scores of features from the values of coalitions."""
+    """A method that computes the scores of features from the values of coalitions."""
 
     access: ClassVar[Access] = "sampling"
 
     @property
     def most_players(self) -> int:
-        """Features of an image that it can play with."""
+        """Largest number of features of an image that the method supports."""
         return WORD_BITS
 
     @property
     def is_complete(self) -> bool:
-        """True if the scores of all features sum to the value of all minus that of none."""
+        """True if the scores add up to the value of all features minus the value of no feature."""
         return False
 
     @property
@@ -49,7 +49,7 @@ class CoalitionMethod(Referred, AttributionMethod):
         return self.model_dump(mode="json", include={*Referred.model_fields, "own_score"})
 
     def check(self, players: int) -> None:
-        """Raise DataError for more features of an image than it can play with."""
+        """Raise DataError for more features of an image than the method supports."""
         if players > self.most_players:
             raise DataError(
                 f"an image has {players} features, and {self.kind} with these settings plays with "
@@ -81,7 +81,7 @@ class Features(NamedTuple):
     """(n,) words of the requested features; pixels of other features count as background."""
 
     def players(self) -> list[NDArray[np.int64]]:
-        """Requested features of each image that lie somewhere, from 1."""
+        """Requested features of each image that have a pixel, numbered from 1."""
         present = np.bitwise_or.reduce(self.regions, axis=(1, 2)) & self.named
         return [np.flatnonzero(bits) + 1 for bits in unpack(present[:, None], WORD_BITS)]
 
@@ -127,7 +127,7 @@ def play(
     source_ids: Sequence[str],
     batch_size: int = 64,
 ) -> Played:
-    """Score the features of images by several methods of one game; batches go across images.
+    """Score the features of images by several methods of one game; a batch can span several images.
 
     All other arguments, and their errors, are those of :meth:`MapMethod.maps`; raises DataError for
     more features than a method can play with.
@@ -135,8 +135,8 @@ def play(
     import torch
 
     column_numbers, names = check_request(images, columns, source_ids, batch_size)
-    each = zip(features.players(), names, strict=True)
-    games = [game_of(methods, players, name) for players, name in each]
+    players_and_names = zip(features.players(), names, strict=True)
+    games = [game_of(methods, players, name) for players, name in players_and_names]
     image = np.repeat(np.arange(len(games)), [game.states.size for game in games])
     hidden = np.concatenate([game.states for game in games])
     regions = bits_like(images, features.regions)
@@ -144,15 +144,15 @@ def play(
         scored = torch.empty(hidden.size, dtype=torch.float64, device=images.device)
         reference = methods[0].reference(images, score)
         for start in range(0, hidden.size, batch_size):
-            some = slice(start, start + batch_size)
-            shown = image[some]
-            at = places_like(images, shown)
+            batch = slice(start, start + batch_size)
+            batch_images = image[batch]
+            at = places_like(images, batch_images)
             clean = images[at]
-            content = np.stack([np.repeat(WHOLE, shown.size), hidden[some]], axis=1)
+            content = np.stack([np.repeat(WHOLE, batch_images.size), hidden[batch]], axis=1)
             states: Any = FADE.states(reference[at], clean, content, regions[at])
-            whole = places_like(images, np.flatnonzero(hidden[some] == 0))
+            whole = places_like(images, np.flatnonzero(hidden[batch] == 0))
             states[whole] = clean[whole]
-            scored[some] = score(states, column_numbers[shown])
+            scored[batch] = score(states, column_numbers[batch_images])
     values = scored.cpu().numpy()
     scores = np.zeros((len(methods), len(games), WORD_BITS))
     for row, game in enumerate(games):
@@ -187,8 +187,9 @@ def fit_slopes(
 
 
 def image_draws(member: str, source_id: str) -> np.random.RandomState:
-    """Draws of one image as the paper's code seeds them.
+    """Random generator of one image, seeded as in the paper's code.
 
-    That is by the first eight bytes of the sha256 of a name and the image's, modulo 2^31 - 1.
+    The seed is the first eight bytes of the sha256 of ``member`` and ``source_id``, modulo
+    2^31 - 1.
     """
     return np.random.RandomState(hashed_word(f"{member}\0{source_id}") % (2**31 - 1))

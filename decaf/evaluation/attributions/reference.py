@@ -34,9 +34,9 @@ class Referred(Settings):
     def reference(self, images: Tensor, score: CountedScore) -> Tensor:
         """(n, channels, height, width) images → their references, of the same shape and type.
 
-        The uniform one is ``mean + std u``, with ``u`` of :func:`uniform_noise`. Raises
-        ResponseError when ``value`` has another number of channels, and ModelError when the model
-        does not say its mean and one of the last two is asked for.
+        The uniform reference is ``mean + std u``, with ``u`` of :func:`uniform_noise`. Raises
+        ResponseError if ``value`` has another number of channels, and ModelError if ``mean`` or
+        ``uniform`` is requested and the model does not state its mean.
         """
         import torch
 
@@ -57,24 +57,25 @@ class Referred(Settings):
         places: NDArray[np.float64],
         weights: NDArray[np.float64],
     ) -> Tensor:
-        """Weighted gradients on the straight way from the reference, times the way.
+        """Integrate gradients along the line from reference to image, times their difference.
 
-        ``places`` (n or 1, k) are parts of the way of every image, ``weights`` (k,) those of the
-        gradients there. The maps are (n, channels, height, width).
+        ``places`` (n or 1, k) are points of the line of each image, from 0 (reference) to 1
+        (image); ``weights`` (k,) are the weights of their gradients. Returns (n, channels, height,
+        width) maps.
         """
         import torch
 
         reference = self.reference(batch.images, score)
-        way, total = batch.images - reference, torch.zeros_like(batch.images)
-        at = torch.from_numpy(places[:, :, None, None, None]).to(way)
-        shares = torch.from_numpy(weights).to(way)
-        for some in passes(len(weights), batch):
-            part = slice(some.start, some.stop)
-            states = reference[:, None] + at[:, part] * way[:, None]
-            columns = batch.columns.repeat_interleave(len(some))
+        difference, total = batch.images - reference, torch.zeros_like(batch.images)
+        at = torch.from_numpy(places[:, :, None, None, None]).to(difference)
+        shares = torch.from_numpy(weights).to(difference)
+        for points in passes(len(weights), batch):
+            part = slice(points.start, points.stop)
+            states = reference[:, None] + at[:, part] * difference[:, None]
+            columns = batch.columns.repeat_interleave(len(points))
             gradient = score.gradient(states.flatten(0, 1), columns).view_as(states)
             total += torch.tensordot(gradient, shares[part], ([1], [0]))
-        return way * total
+        return difference * total
 
 
 def uniform_noise(shape: tuple[int, ...], seed: int) -> NDArray[np.float32]:

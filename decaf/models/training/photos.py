@@ -1,4 +1,4 @@
-"""Training photos: decoded while the network learns from those before, cropped and flipped."""
+"""Load batches of training photos; threads decode the next batch while the network trains."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,7 +35,7 @@ CROP_RATIOS = (3 / 4, 4 / 3)
 def batches(
     photos: Sequence[Photo], batch_size: int, augmentation: Augmentation | None = None
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Batches of pixels and labels; with an augmentation in random order, cropped and flipped.
+    """Yield batches of pixels and labels; with an augmentation, shuffled, cropped and flipped.
 
     Pixels are (n, 3, 224, 224) float32 in [0, 1], labels (n,) int64. Order, crops and flips come
     from torch's generator in this thread, so that a seed repeats them for any number of decoding
@@ -44,16 +44,16 @@ def batches(
     import torch
 
     order = range(len(photos)) if augmentation is None else torch.randperm(len(photos)).tolist()
-    chosen = [
+    photo_batches = [
         [photos[position] for position in order[start : start + batch_size]]
         for start in range(0, len(photos), batch_size)
     ]
     with ThreadPoolExecutor() as pool:
-        decoded = _decode(pool, chosen[0])
-        for number, batch in enumerate(chosen):
+        decoded = _decode(pool, photo_batches[0])
+        for number, batch in enumerate(photo_batches):
             images = [future.result() for future in decoded]
-            if number + 1 < len(chosen):
-                decoded = _decode(pool, chosen[number + 1])
+            if number + 1 < len(photo_batches):
+                decoded = _decode(pool, photo_batches[number + 1])
             if augmentation is None:
                 pixels = np.stack(list(pool.map(central_crop, images)))
             else:

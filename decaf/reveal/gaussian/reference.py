@@ -1,4 +1,4 @@
-"""Mean and covariance of the inputs, factorised once, kept as a file and known by a digest."""
+"""Mean and covariance of the inputs: factorised once, stored in a file, identified by a digest."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ NEGATIVITY = 1e-10
 """Most negative eigenvalue, relative to the largest one, that counts as zero."""
 ROWS_AT_ONCE = 1024
 LARGEST_INPUT = 16_384
-"""Numbers of an input: a covariance of 2 GB, and several times that to factorise it."""
+"""Most values of one input: their covariance takes 2 GB, its factorisation several times that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class GaussianReference:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """A reference in memory is taken as it is."""
+        """Accept a reference in memory without conversion."""
         from pydantic_core import core_schema
 
         return core_schema.is_instance_schema(cls)
@@ -129,11 +129,11 @@ def reference_of(
 ) -> GaussianReference:
     """Reference with a given mean, (D,) or of the shape of an input, and (D, D) covariance.
 
-    The covariance is symmetric within 1e-12 of its largest entry, with no eigenvalue below -1e-10
-    of the largest one; those below ``D`` rounding errors of the largest become zero. Eigenvectors
-    point to where their largest component is positive. The shape of one input is that of the mean
-    if it is not given. Raises DataError when the covariance is none, or the sizes do not fit
-    together.
+    The covariance must be symmetric within 1e-12 of its largest entry. Eigenvalues may be negative
+    down to -1e-10 of the largest one; those below ``D`` rounding errors of the largest become zero.
+    The sign of each eigenvector makes its largest component positive. Without ``shape``, an input
+    has the shape of the mean. Raises DataError if the matrix is not a covariance, or the sizes do
+    not fit together.
 
     >>> reference_of([0, 0], [[2, 1], [1, 2]]).eigenvalues.round(12).tolist()
     [3.0, 1.0]

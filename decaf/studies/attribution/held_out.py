@@ -1,7 +1,7 @@
-"""Images whose parts are replaced by operators that no path uses: the benchmark of attributions.
+"""Images with parts replaced by operators that no path uses, to benchmark attributions.
 
-A pair of such an image is the image and the one made of it, of type ``telea__beak``: no path names
-these types, so that they are scored at their two clean inputs alone.
+Each pair is an image and a changed copy, of a type such as ``telea__beak``. No path names these
+types, so decaf scores only the two clean inputs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Replace a part of an image by something that does not show it: targets that no path reveals."""
+"""Replace a part of an image by other content, in ways that no reveal path uses."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -37,9 +37,9 @@ def remove_part(operator: Operator, image: Image, part: Region, parts: Region, n
 def dilate_region(region: Region, pixels: int) -> Region:
     """Dilate a (height, width) bool mask by a number of pixels along both axes.
 
-    As many passes of a 3 x 3 square, or a maximum over a square of ``2 pixels + 1`` a side.
+    Equals ``pixels`` dilations by a 3 x 3 square: one maximum over a square of ``2 pixels + 1``.
 
-    >>> dilated(np.array([[1, 0, 0, 0]], bool), 2).astype(int).tolist()
+    >>> dilate_region(np.array([[1, 0, 0, 0]], bool), 2).astype(int).tolist()
     [[1, 1, 1, 0]]
     """
     from scipy.ndimage import maximum_filter
@@ -50,8 +50,8 @@ def dilate_region(region: Region, pixels: int) -> Region:
 def largest_rectangle(free: Region) -> tuple[slice, slice]:
     """Rows and columns of the largest rectangle of pixels that are all free, (height, width) bool.
 
-    Of equal ones it is that whose last row is the uppermost, then the leftmost; empty without any
-    free pixel.
+    Of several largest rectangles, that with the uppermost last row wins, then the leftmost. Empty
+    without a free pixel.
 
     >>> largest_rectangle(np.array([[0, 1, 1], [1, 1, 1], [1, 0, 0]], bool))
     (slice(0, 2, None), slice(1, 3, None))
@@ -86,7 +86,7 @@ def _telea(image: Image, hidden: Region, free: Region, name: str) -> Image:
 
 
 def _texture(image: Image, hidden: Region, free: Region, name: str) -> Image:
-    """The largest rectangle without any part, mirrored all over the image from a drawn place."""
+    """Tile the image with the largest rectangle without parts, mirrored, from a random offset."""
     rectangle = image[largest_rectangle(free)]
     if not rectangle.size:
         raise DataError(f"{name}: parts cover the image; there is no texture of the background")

@@ -17,7 +17,7 @@ SEED = 7601
 OUTSIDE_TRAINING = 0.4
 TEST_OF_REST = 0.5
 FEWEST_PER_CLASS = 5
-"""Below, a stratified split leaves a part without one of the classes."""
+"""With fewer rows, a stratified split leaves a part without one of the classes."""
 PAPER_PER_CLASS = 120_000
 
 Split = Literal["train", "validation", "test"]
@@ -34,7 +34,9 @@ class Part(NamedTuple):
     """(n,) 0 for cover type 1, 1 for type 2."""
 
     def lowest(self, per_class: int | None) -> NDArray[np.int64]:
-        """Places in this part of the first rows of each class in the file; all when None.
+        """Positions in this part of those ``per_class`` rows of each class that the file has first.
+
+        All positions if ``per_class`` is None.
 
         Raises DataError when the part has fewer rows of a class.
         """
@@ -90,9 +92,9 @@ class CovertypeTable(Settings):
         """One split of the drawn rows.
 
         ``default_rng(7601)`` draws rows of type 1, then of type 2, and permutes them; stratified
-        splits of 40 % and of half of that follow, with the same seed. The ten quantities have the
-        mean and the population standard deviation of the training split taken out. Raises DataError
-        when the file is no Covertype table, or has fewer rows of a type.
+        splits of 40 % and of half of that follow, with the same seed. The ten quantities are
+        standardised by mean and population standard deviation of the training split. Raises
+        DataError if the file is not a Covertype table, or has fewer rows of a type.
         """
         path = find_table(self.file)
         return _parts(path, state_of(path), self.drawn_per_class)[split]
@@ -130,7 +132,7 @@ def _rarer(path: Path, table: Table) -> int:
 
 
 def balanced_rows(cover: NDArray[np.integer], per_class: int) -> NDArray[np.int64]:
-    """(2 per_class,) rows of cover types 1 and 2, in random order; there are as many of each."""
+    """(2 per_class,) rows of cover types 1 and 2, in random order, equally many of each."""
     rng = np.random.default_rng(SEED)
     drawn = [rng.choice(np.flatnonzero(cover == kind), per_class, replace=False) for kind in (1, 2)]
     joined = np.concatenate(drawn)
