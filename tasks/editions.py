@@ -1,4 +1,4 @@
-"""Editions of units, with which users compute results again that are already stored.
+"""Editions of units: users raise them to compute stored results again.
 
 A forcing is a commit without rows that raises the edition of units. The edition is a part of their
 keys, so they become new units of a new run, and units that need them do as well. Results of earlier

@@ -35,7 +35,8 @@ def parse_filter(text: str, columns: pa.Schema, find_names: FindNames) -> list[F
     ``name:text`` is a part of a column's text, in any case, or the value of a number; ``name>0.2``
     bounds a number; any other word is a part of some text. Quotes hold a text with spaces together.
 
-    Raises BadAddress for a column that is unknown or of another type, and for no number.
+    Raises BadAddress for a column that is unknown or of another type, and for a value that should
+    be a number and is not.
     """
     return [_filter(word, columns, find_names) for word in WORD.findall(text)]
 

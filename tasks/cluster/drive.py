@@ -174,8 +174,8 @@ def _raise(failures: dict[str, DecafError], task_count: int) -> None:
 def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
     """Combine errors into one with a given text, of their common class.
 
-    If there is a write error, the result is one. Errors of different classes become BadInput if all
-    are bad input, and ScoringFailed otherwise.
+    If there is a write error, the result is a write error. Errors of different classes become
+    BadInput if all are bad input, and ScoringFailed otherwise.
     """
     kinds = {type(error) for error in errors}
     for kind in (DiskRefuses, WriteFailed):

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 class Watch:
-    """Looks at the models of a run, and the blocks to which each model is scored."""
+    """Looks at the models of a run, and the number of blocks up to which each model is scored."""
 
     def __init__(
         self,
@@ -34,7 +34,10 @@ class Watch:
         read: Callable[[DuckDBPyConnection], pa.Table],
         scored: Mapping[str, int],
     ) -> None:
-        """Watch ``rules`` with the sums from ``read``; ``scored`` has blocks of other models."""
+        """Watch ``rules`` with the sums from ``read``.
+
+        ``scored`` has the number of scored blocks of each other model.
+        """
         study = plan.study
         drawn_sources = DrawnSources(study, plan.pairs)
         metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
@@ -62,7 +65,7 @@ class Watch:
             return {}
         with connect_whole(self.plan.store, self.plan.study.study, threads=1) as connection:
             sums = self.read(connection)
-        on: dict[str, int] = {}
+        next_counts: dict[str, int] = {}
         for model in models:
             rule_looks = [self._look_at(rule, sums) for rule in self.undecided_rules[model]]
             at, total = self.scored[model], len(self.plan.blocks)
@@ -75,18 +78,18 @@ class Watch:
                 for rule_look in rule_looks
             ]
             if not is_over:
-                on[model] = min(self.last, at + self.plan.study.stop.every)
+                next_counts[model] = min(self.last, at + self.plan.study.stop.every)
             verdicts = Counter(str(rule_look.verdict) for rule_look in rule_looks)
             source_count = self.drawn_sources.sources_before(at)
             announce(
                 f"{model}: {at} of {number_of(total, 'block')}, "
                 f"{source_count:,} of {self.drawn_sources.source_count:,} sources: "
                 + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-                + ("" if on.get(model) else "; no further blocks are needed" if at < total else "")
+                + ("; no further blocks are needed" if is_over and at < total else "")
             )
-        self.scored |= on
+        self.scored |= next_counts
         self.follow()
-        return on
+        return next_counts
 
     def follow(self) -> None:
         """Score earlier models on as many blocks as the models that are compared with them."""

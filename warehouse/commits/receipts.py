@@ -34,10 +34,12 @@ KINDS = (
     "withdrawals",
     "compactions",
 )
-"""Kinds of commits, in the order of reading. Withdrawals come after other commits: a receipt that
-is deleted while receipts are read was withdrawn before. Compactions come last: a compaction that is
-read after its commits names only existing commits, and commits that survive a withdrawal were
-compacted again before it."""
+"""Kinds of commits, in the order of reading, which matters while others write.
+
+Withdrawals are read after other commits: a receipt is deleted only after its withdrawal exists, so
+a reader that misses the receipt finds the withdrawal. Compactions are read last: each is newer than
+the commits that it names. Commits that a withdrawal leaves are compacted again before it is
+written, so a reader that finds the withdrawal finds that compaction, too."""
 WITHDRAWALS = "withdrawals"
 SHA256 = re.compile("[0-9a-f]{64}")
 

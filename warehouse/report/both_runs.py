@@ -26,7 +26,7 @@ Bar = namedtuple(
 
 
 class BothRuns(NamedTuple):
-    """Rows of bars: of every model the run before, then the run of now."""
+    """Rows of bars: for each model, one row for the earlier run and one for the newer run."""
 
     headings: tuple[Heading, ...]
     findings: tuple[Finding, ...]
@@ -48,8 +48,8 @@ def draw_both_runs(
 ) -> BothRuns:
     """Make verdict rows of the first models.
 
-    ``runs`` have a word for the run, its means with intervals (a row for each model, pair type,
-    path and metric) and its findings by model. ``expect`` says by pair type whether it should
+    Each of ``runs`` has a word for the run, its means with intervals (a row for each model, pair
+    type, path and metric) and its findings by model. ``expect`` says by pair type whether it should
     matter; ``names`` are those of models, pair types and paths for people. ``score`` is the JSON
     of the score's definition. Pair types in ``found_types`` have bars before others.
     """
@@ -69,7 +69,7 @@ def draw_both_runs(
         for model in drawn
         for (word, _, sentences), of_run in zip(runs, bars, strict=True)
     )
-    every = [bar for of_run in bars for on_paths in of_run.values() for bar in on_paths]
+    all_bars = [bar for of_run in bars for on_paths in of_run.values() for bar in on_paths]
     return BothRuns(
         tuple(
             Heading(
@@ -80,7 +80,7 @@ def draw_both_runs(
             for kind in types
         ),
         findings,
-        scale_of(score, every),
+        scale_of(score, all_bars),
         len(drawn),
         any(bar and bar.other_paths for finding in findings for bar in finding.responses),
     )

@@ -129,8 +129,8 @@ def list_parts(committed: Sequence[Receipt]) -> list[Part]:
 def merge_parts(store: Storage, group: Sequence[Part]) -> None:
     """Commit a compaction of the members of all parts, which belong to one model.
 
-    If a part lacks commits of its source, the new compaction has fewer commits than the old one. It
-    then counts only after the old one stops counting.
+    If a part lacks commits of its source, the new compaction has fewer commits than the old one.
+    Readers then use it only after the old one has become idle.
 
     Raises WarehouseError when the sources lack some of their rows, and WriteFailed when the storage
     cannot be written. After an error, readers see the same rows as before.

@@ -1,7 +1,7 @@
 -- purpose: numbers of studies of ImageNet-9, by the cells of the paper's values
 -- grain: one row per study and cell: unit, method, part and statistic
 -- paper: section 6; appendix F
--- Of the patch orders the paper's is the first. What methods take of a model holds of any data.
+-- The first patch order is that of the paper. Published numbers of calls hold for any data.
 CREATE OR REPLACE VIEW core_imagenet9_comparisons AS
 WITH numbers AS (
     SELECT study, method, statistic, estimate, reason, true AS is_of_any_data

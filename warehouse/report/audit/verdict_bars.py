@@ -15,7 +15,7 @@ LABELS = 240
 
 
 def verdict_pictures(facts: Facts) -> list[Picture]:
-    """Draw E, C and F of each model, a panel for each pair type of the verdict; none without any.
+    """Draw E, C and F of each model, a panel for each pair type of the verdict; [] without bars.
 
     A bar is the path with the largest Abs, as in the report; whiskers are 95 % intervals, dashes
     the limits of the study, diamonds M.

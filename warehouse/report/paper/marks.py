@@ -1,4 +1,4 @@
-"""The paper's own values in the report's pictures: which figure one is, and what may be marked."""
+"""Colours, marks and captions of pictures that show results next to the paper's values."""
 
 import csv
 import re
@@ -25,15 +25,15 @@ MARK = f'fill="{PAPER}" stroke="{INK}"'
 ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
 """Colours of an ordered series, between which others are mixed."""
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
-"""What a caption and a picture say of the data, by whether values of the paper are of the same."""
+"""Words for the data of a picture, by whether the paper's values hold for the same data."""
 
 
 def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
     """Give every name a colour and a mark, such as a dash or a shape, that no other name has.
 
-    The four colours are told apart in light and dark mode and with any colour vision; from the
-    fifth name on they come again with the next mark, and marks only after the last of them.
-    Metrics among themselves have their own colours.
+    The four colours can be distinguished in light and dark mode and with any colour vision. From
+    the fifth name on, they repeat with the next mark; after the last mark, marks repeat, too. If
+    all names are metrics, each has the colour of its metric.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _display_names() -> dict[str, str]:
 
 
 def paper_svg(chart: alt.TopLevelMixin, caption: str, paper: Paper, table: PaperTable) -> str:
-    """Render a picture, which itself says whether it is of other data than the paper's."""
+    """Render a picture, with a note in it if its data are not those of the paper."""
     if data_note := DATA[paper.is_comparable(table)].removeprefix(", "):
         title = alt.Title(data_note, anchor="end", fontSize=10.5, fontWeight="normal", color=MUTED)
         chart = chart.properties(title=title)
@@ -88,9 +88,9 @@ def paper_svg(chart: alt.TopLevelMixin, caption: str, paper: Paper, table: Paper
 def drawn_values(
     rows: Iterable[PaperRow], **columns: Callable[[PaperRow], Any]
 ) -> list[dict[str, Any]]:
-    """Data of a picture: estimates that there are, with intervals, and what each is of.
+    """Data of a picture: each estimate with its interval and the columns that identify it.
 
-    Columns are made of a row, or go over those that say what it is of.
+    ``columns`` are computed from a row, and replace identifying columns of the same name.
     """
     return [
         {
@@ -107,9 +107,9 @@ def drawn_values(
 
 
 def caption_of(title: str, paper: Paper, table: PaperTable, place: str = "") -> str:
-    """Add to a picture's title which figure of the paper it is, and whether of other data.
+    """Add to a picture's title the paper's figure, and a note if the data are not the paper's.
 
-    The place is the table's first one unless it is given.
+    Without ``place``, the figure is the first that the table names.
     """
     figure = FIGURE.search(place or table.paper)
     data_note = DATA[paper.is_comparable(table)]
@@ -117,7 +117,7 @@ def caption_of(title: str, paper: Paper, table: PaperTable, place: str = "") -> 
 
 
 def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
-    """Add to a picture's note what its marks are, where the rows that it draws have any."""
+    """Add to a picture's note what its marks mean, if a row has a published value."""
     is_marked = any(row.published is not None for row in rows)
     return " ".join(filter(None, (note, MARKS if is_marked else "")))
 

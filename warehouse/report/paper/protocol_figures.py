@@ -27,9 +27,9 @@ SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
 SCATTER_SIDE = 176
 BESIDE = 22
-"""How far beside the middle of a bar the paper's value stands, px."""
+"""Distance of the paper's value from the middle of a bar, px."""
 LEAST_WIDTH = 250
-"""A narrower panel has no room between its bars for what is written of them."""
+"""Least width of a panel, px: a narrower panel has no room for the numbers of its bars."""
 
 
 def protocol_pictures(paper: Paper) -> list[Picture]:

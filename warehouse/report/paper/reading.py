@@ -1,8 +1,8 @@
-"""Tables of the paper as a study's own numbers: every view of ``sql/studies/`` that has rows of it.
+"""Read the paper's tables with the numbers of a study: views of ``sql/studies/`` with rows of it.
 
-Such a view has the column ``study``, columns that identify a row, those of
-:data:`REQUIRED` and any of :data:`NUMBERS`; the report needs to know no more of it. A view with the
-columns of :data:`DataNote` says of every study of its data set whether it has the paper's data.
+Such a view has the column ``study``, columns that identify a row, the columns :data:`REQUIRED` and
+any of :data:`NUMBERS`; the report knows nothing else about it. A view with the columns of
+:data:`DataNote` states whether each study of its data set has the paper's data.
 """
 
 from typing import Any, NamedTuple
@@ -14,15 +14,15 @@ from warehouse.query.views import views
 KIND = "paper"
 STATISTIC = "statistic"
 BUDGET = "share_of_papers_budget"
-"""Statistic with a method's budget here, as a share of its budget in the paper."""
+"""Statistic: budget of a method in this study, as a share of its budget in the paper."""
 SAME_BUDGET = 1e-6
-"""Shares no further than this from 1 are the paper's budget."""
+"""Shares that differ from 1 by at most this count as the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 ANY_DATA = "any data"
 """Mark of a table whose published values hold for any audited data."""
 LONGEST = 300
-"""Lines of a table that are listed: its pictures are drawn of all, and a query gives all."""
+"""Most lines of a table in the report; its pictures and its query have all lines."""
 
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
@@ -45,7 +45,7 @@ class PaperRow(NamedTuple):
     published_lower_95: float | None = None
     published_upper_95: float | None = None
     difference: float | None = None
-    """Estimate less published."""
+    """Estimate minus published value."""
 
 
 NUMBERS = frozenset(PaperRow._fields) - {"of"}
@@ -63,7 +63,7 @@ class PaperTable(NamedTuple):
     has_intervals: bool
     rows: tuple[PaperRow, ...]
     published: str = ""
-    """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
+    """``any data``, or the subject of :class:`DataNote` whose data have the published values."""
     curve: str = ""
     """Column along which the rows form a curve: a picture shows it; only its ends are listed."""
 
@@ -139,9 +139,9 @@ class Statistic(NamedTuple):
 
 
 class DataNote(NamedTuple):
-    """True if the study's data are those of the published values, with the reason.
+    """Note on the data of a study: whether the published values are about them, and why.
 
-    A view has the fields without a default, and any of the others.
+    A view must have the fields without a default; it may have the others.
     """
 
     is_official: bool
@@ -149,9 +149,9 @@ class DataNote(NamedTuple):
     pairs_digest: str | None = None
     """Fingerprint of the audited pairs."""
     training_digest: str | None = None
-    """Fingerprint of the rows that models were fitted on, or word that there are several."""
+    """Fingerprint of the rows that models were fitted on, or a note that there are several."""
     subject: str | None = None
-    """Which part of the paper the study is measured against, where there are several."""
+    """Part of the paper that the study is compared with, if the paper has several."""
 
 
 class Paper(NamedTuple):
@@ -166,7 +166,7 @@ class Paper(NamedTuple):
         return next((table.rows for table in self.tables if table.name == name), ())
 
     def is_comparable(self, table: PaperTable) -> bool | None:
-        """True if the paper's values of a table are of the same data; None if unknown."""
+        """True if the paper's values of a table hold for the study's data; None if unknown."""
         if table.published == ANY_DATA:
             return True
         if self.data is None:
@@ -176,7 +176,7 @@ class Paper(NamedTuple):
 
     @property
     def other_budgets(self) -> dict[str, float]:
-        """Methods with another budget than the paper's, and which share of it they have."""
+        """Budgets that differ from the paper's, as shares of it, by method."""
         return {
             row.of["method"]: row.estimate
             for table in self.tables
@@ -185,7 +185,7 @@ class Paper(NamedTuple):
         }
 
     def without_models(self, left_out: set[str]) -> "Paper":
-        """The same without rows of some models; rows over all models stay."""
+        """Copy without rows of some models; rows about all models stay."""
         return self._replace(
             tables=tuple(
                 table._replace(
@@ -208,9 +208,9 @@ def studies_of_the_paper() -> list[str]:
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     """Read the tables that have rows of a study, in the order of their names.
 
-    Tables of a data set are asked where its view ``paper_<data set>_data`` knows the study, since
-    their queries may take minutes on the trajectories of another one. A table whose data set has no
-    such view is asked of every study.
+    If a data set has a view ``paper_<data set>_data`` without the study, its tables are not
+    queried, since that may take minutes on the trajectories of an unrelated study. Tables of other
+    data sets are queried for every study.
     """
     columns = dict(connection.execute(COLUMNS_OF, [f"{KIND}_"]).fetchall())
     notes: dict[str, DataNote | None] = {}

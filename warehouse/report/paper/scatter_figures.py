@@ -18,9 +18,9 @@ from warehouse.report.svg import INK, MUTED, PAPER
 SCATTER_SIDE = 300
 SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down")
 KINDS = ("colour", "shape")
-"""What tells the kind of a point."""
+"""Channels that show the kind of a point."""
 WIDE = 50
-"""From here on, the largest place along over the smallest asks for a scale of powers."""
+"""Ratio of the largest to the smallest x value from which the x axis is logarithmic."""
 LETTER, LINE = 5.6, 12.0
 """Width of a letter of a name and height of its line, px."""
 POINT = 4
@@ -58,10 +58,10 @@ FAR = tuple(
 def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixin | None:
     """A point for every line of a table with statistics side by side.
 
-    The statistic of a panel goes up, that of ``x`` along. The first column of ``method`` gives the
-    colour, the second one the shape; where there are too many of either, all of them give both.
-    Where every point has a name of its own, and there are more than colours, the name is written
-    next to the point.
+    The y axis has the statistic of the panel, the x axis that of ``x``. The first column of
+    ``method`` sets the colour and the second one the shape; with more kinds than colours or shapes,
+    colour and shape together show the kind. If every point has its own name and there are more
+    points than colours, names stand next to the points.
     """
     along, title = figure.along
     charts = []
@@ -90,7 +90,7 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
 
 
 def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
-    """Rank correlations that a view has of a panel, with their intervals."""
+    """Rank correlations of a panel, with intervals, as the view ``rho`` of the figure has them."""
     view, *conditions = figure.rho.split("|")
     values_by_column = dict(condition.split("=") for condition in conditions)
     rows = [
@@ -131,7 +131,7 @@ def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
 def _points(
     values: list[dict[str, Any]], x_title: str, y_title: list[str], correlations: list[str]
 ) -> alt.LayerChart:
-    """Points with a title; their names stand where they cover nothing."""
+    """Draw points with a title, and their names where they cover nothing."""
     x_scale, x_axis = _scale([value["x"] for value in values])
     heights = [value[name] for name in ("y", "published") for value in values]
     known_heights = [height for height in heights if height is not None]
@@ -159,7 +159,7 @@ def _points(
 
 
 def _paper_layers(base: alt.Chart, values: Sequence[dict[str, Any]]) -> list[alt.Chart]:
-    """Make the marks of the paper's values, each with a line to the point that it is of."""
+    """Make the marks of the paper's values, each with a line to its point."""
     if all(value["published"] is None for value in values):
         return []
     valid = base.transform_filter("isValid(datum.published)")
@@ -170,7 +170,7 @@ def _paper_layers(base: alt.Chart, values: Sequence[dict[str, Any]]) -> list[alt
 def _name_layers(
     base: alt.Chart, values: list[dict[str, Any]], x_place: Any, y_place: Any
 ) -> list[alt.Chart]:
-    """Make the layers of names and of the lines that lead to them, one of each for a place."""
+    """Make the layers of names, and of lines to names that stand further away, by place."""
     places = place_names(values, x_place, y_place)
     for value, place in zip(values, places, strict=True):
         value["place"] = "{} {} {}".format(*place)
