@@ -30,14 +30,12 @@ EXPECTED = "expected .npy, .npz as numpy.savez writes it, .arrow with tensors, o
 
 
 def map_array(path: Path, name: str) -> Rows:
-    """An array of a file, read-only and mapped into memory, opened once while the file stays.
+    """Map an array of a file into memory, read-only; an unchanged file is opened only once.
 
-    One of a store of zarr, a folder, is read by chunks instead.
-
-    ``name`` is that of the array in an ``.npz`` file, which must not be compressed: it could
-    not be mapped. Of an ``.arrow`` file it is a column of tensors, numbers or texts. Raises
-    DataError when the file cannot be read, is cut short, or holds something else than numbers,
-    truth values or texts, objects above all.
+    Arrays of a zarr store, which is a folder, are read by chunks instead. ``name`` is the array of
+    an ``.npz`` file, which must not be compressed, or the column of an ``.arrow`` file. Raises
+    DataError if the file cannot be read, is cut short, or holds anything but numbers, truth values
+    or texts (such as Python objects).
     """
     with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
         if path.suffix.lower() != ZARR or not path.is_dir():

@@ -16,8 +16,8 @@ GREY_WEIGHTS = (0.299, 0.587, 0.114)
 def channel_axis(shape: tuple[int, ...]) -> int | None:
     """Axis of the channels of an image (height, width), or with channels last or first.
 
-    It is None where there is no axis of 1 or 3 channels. Three channels last come before any that
-    are first. Raises DataError where one channel last and channels first both fit.
+    None if no axis has 1 or 3 channels. If both ends fit, three channels at the end win; one
+    channel at the end is ambiguous and raises DataError.
 
     >>> channel_axis((28, 28, 1)), channel_axis((3, 28, 28)), channel_axis((28, 28))
     (2, 0, None)
@@ -36,9 +36,9 @@ def channel_axis(shape: tuple[int, ...]) -> int | None:
 def as_image(row: NDArray[Any], channels: int | None) -> NDArray[Any]:
     """(height, width) or (…) with channels last or first → (height, width, channels).
 
-    ``channels`` is how many there shall be; None leaves as many as there are. One channel of three
-    is grey by :data:`GREY_WEIGHTS`, three of one are equal. The row is an image by
-    :func:`channel_axis`.
+    ``channels`` is the number of channels of the result; None keeps that of the row. Three channels
+    become one by :data:`GREY_WEIGHTS`; one channel becomes three equal ones. :func:`channel_axis`
+    finds the channels of the row.
     """
     axis = channel_axis(row.shape)
     image = row[..., None] if axis is None else np.moveaxis(row, axis, -1)

@@ -59,10 +59,11 @@ def class_ids(
 ) -> Classes:
     """Number of the class of every label.
 
-    It is its place among the ``classes``, or in a file of them (:func:`names_of`). Without any,
-    labels that are all whole numbers count as they are, and others by the order of their sorted
-    names. A label is empty where nothing says it: where all are, every one is class 0. Raises
-    DataError when some are empty, a label is not among the classes, or two of these are equal.
+    The number is the position of the label in ``classes``, or in a file of them (:func:`names_of`).
+    Without ``classes``, labels that are all whole numbers are the numbers, and other labels are
+    numbered in sorted order. A missing label is empty; if all labels are empty, all are class 0.
+    Raises DataError if only some labels are empty, a label is not among the classes, or two classes
+    are equal.
     """
     coded = labels if isinstance(labels, Coded) else code_values(labels)
     words = [*coded.values]

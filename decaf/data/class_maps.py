@@ -71,11 +71,10 @@ def official_file(name: str, root: Path) -> Path | None:
 def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     """Superclass of every output, in the order of the outputs.
 
-    The name is that of a shipped map, which takes precedence over files, or of a file with a JSON
-    object from output to superclass, -1 for none; superclasses count from 0. Raises DataError when
-    neither exists, or it does not map outputs 0, 1, … to -1 or a superclass, each output once and
-    each superclass at least once; or when a file has the name of an official one and maps another
-    number of outputs.
+    ``name_or_file`` names a shipped map, which takes precedence, or a file with a JSON object from
+    output to superclass. Superclasses count from 0; -1 stands for no superclass. Raises DataError
+    if neither exists, if an output 0, 1, … is missing or repeated, if a superclass has no output,
+    or if a file with the name of a shipped map's official file has another number of outputs.
     """
     named = load_shipped_maps().get(str(name_or_file))
     mapping = _read(name_or_file) if named is None else named.mapping

@@ -75,7 +75,7 @@ class CocoMasks(AnnotatedFeatures):
         return segmentation
 
     def of(self, images: Sequence[Image]) -> Named:
-        """Features of the images that the file names by their path or, where it is one, name."""
+        """Features of images; the file names images by path, or by file name if that is unique."""
         coco = read_coco(self.file, skip_invalid=self.skip_invalid)
         names = {key: self.feature_name(*category) for key, category in coco.categories.items()}
         groups = self.groups or {name: (name,) for name in names.values()}

@@ -61,9 +61,9 @@ def encloses_nothing(segmentation: Any) -> bool:
 
 
 def rectangle_of(box: Any) -> list[float] | None:
-    """Polygon of a box [x, y, width, height]; None where there is no box, or it has no area.
+    """Polygon of a box [x, y, width, height]; None without a box, or for a box without area.
 
-    Raises ValueError where it is something else.
+    Raises ValueError for anything else.
     """
     if not box:
         return None

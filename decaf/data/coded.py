@@ -100,7 +100,7 @@ def combine(columns: Sequence[tuple[str, Coded[Texts]]], count: int) -> Coded[tu
 
 
 def recode(codes: NDArray[np.integer], values: Values) -> Coded[Values]:
-    """Column of values at places, of which some may have no row and rows any order."""
+    """Column of ``values[codes]``: drops unused values and sorts the others by first use."""
     first = first_rows(codes, len(values))
     used = np.flatnonzero(first < codes.size)
     used = used[np.argsort(first[used])]

@@ -1,23 +1,24 @@
 """Convert data frames to plain arrays, which paths reveal, and back, for fitted models.
 
 Paths and planner work on real numbers (n, width). A model that was fitted on a frame is called with
-frames. :class:`FrameSchema` leads from one to the other, column by column:
+frames. :class:`FrameSchema` converts between the two, column by column; "back" means from numbers
+to a frame:
 
-* a **number** is one value, as it is;
+* a **number** is one value, unchanged;
 * a **whole** number is one value; back, it is rounded, halves to the even number, and kept within
   its dtype and ±2^53;
 * a **truth** value is 0 or 1; back, it is true from 0.5 on;
 * a **category** (text, pandas' and polars' categorical types) is a block with one value for each
-  category, 1 for its own and 0 elsewhere, zeros alone where it is missing. Back, it is missing
-  where the block's sum is below 0.5, else the category of the largest value, the first of equal
-  ones;
-* a number, whole number or truth value of a column in which some are missing has a second value:
-  1 where it is there, 0 where it is missing, and the first is 0 then. Back, it is missing where the
-  second is below 0.5.
+  category: 1 for its own category, 0 for the others; a missing category has only zeros. Back, it is
+  missing if the sum of the block is below 0.5, else it is the category with the largest value, or
+  the first of several such categories;
+* a number, whole number or truth value of a column with missing values has a second value: 1 if it
+  is present, 0 if it is missing; the first value of a missing one is 0. Back, it is missing if the
+  second value is below 0.5.
 
-Every rule looks at the values of one row alone. So the two branches of a pair, which share their
-start, are decoded to the same row there; from the first stage on each shows its own category and
-its own missing values, while numbers move all the way.
+Each rule uses only the values of one row. The two branches of a pair share their start, so there
+both are decoded to the same row. From the first stage on, each branch shows its own category and
+its own missing values, while numbers change gradually.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ from decaf.foundation.arrays import EXACT
 MOST_CATEGORIES = 1000
 """Most categories of one column: each is a value of every row."""
 MISSING = -1
-"""Number of the category of a packed row without any."""
+"""Category number of a missing category in a packed row."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class FrameSchema:
     def pack(self, frame: Frame) -> list[NDArray[Any]]:
         """Rows of a frame in little memory, a part for each column, as :meth:`spread` takes them.
 
-        (n,) int16 number of the category, -1 where it is missing, or (n, 1 or 2) its values.
+        A part is (n,) int16 category numbers, -1 where missing, or (n, 1 or 2) values of numbers.
         Columns are found by name. Raises DataError, naming the column, when the frame is of another
         library, has other columns or types, categories that the schema does not know, missing
         values where it knows of none, infinite numbers, or whole numbers from 2^53 on.

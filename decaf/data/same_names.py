@@ -34,9 +34,9 @@ def last_part(name: str) -> str:
 def match_names(
     images: Sequence[str], names: Iterable[str], where: str, *, has_paths: bool = False
 ) -> Matches:
-    """Find the name that a file has for each image: its path, its last part, or without suffix.
+    """Find the name that a file has for each image: path or file name, or either without suffix.
 
-    The last part matches only if one image has it, and never if ``has_paths``. Raises DataError if
+    The file name matches only if one image has it, and never if ``has_paths``. Raises DataError if
     two names of the file could mean one image.
     """
     names = [*names]

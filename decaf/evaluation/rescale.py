@@ -17,11 +17,11 @@ SMALLEST = 1e-10
 class RescaleRule(TorchFunctionMode):
     """Context in which backward passes use the rescale rule for activations.
 
-    The first pass, without gradients, is that of the references; the second, with gradients, that
-    of as many images. An activation then multiplies the gradient of its output by the difference of
-    its outputs over that of its inputs, image minus reference; the maximum over a window hands its
-    difference on to the pixels that are largest in the image and in the reference. All else has its
-    gradient, as in captum: also GELU, SiLU, softmax and products.
+    Call the network first on the references, without gradients, then on as many images, with
+    gradients. An activation multiplies the gradient of its output by the ratio of two differences,
+    of outputs and of inputs, each image minus reference. A maximum over a window assigns its
+    difference to the pixels that are largest in the image and in the reference. All other
+    functions, also GELU, SiLU, softmax and products, keep their gradients, as in captum.
     """
 
     def __init__(self) -> None:

@@ -1,18 +1,19 @@
 """Exact Shapley values and interactions in forests, of one feature or two at a time.
 
 The game is that of path-dependent TreeSHAP (Lundberg et al., Nature Machine Intelligence 2, 2020):
-a split on a known feature is followed; at one on an unknown feature both branches count, by the
-share of training rows that took them. A leaf of value v whose path tests the features P is then
-worth ``v prod_k (1_k if k is known else w_k)``: 1_k says whether the row agrees with all tests of
-k, and w_k is the product of the shares of their branches. Shapley's weights make of it
+a row follows a split on a known feature; at a split on an unknown feature both branches count,
+weighted by the share of training rows that took them. A leaf of value v whose path tests the
+features P is then worth ``v prod_k (1_k if k is known else w_k)``: 1_k says whether the row agrees
+with all tests of k, and w_k is the product of the shares of their branches. With Shapley's weights
+this gives
 
     phi_i  = v (1_i - w_i) int_0^1 prod_{k in P - i} (t 1_k + (1 - t) w_k) dt,
     phi_ij = v / 2 (1_i - w_i) (1_j - w_j) int_0^1 prod_{k in P - i - j} (t 1_k + (1 - t) w_k) dt,
 
-integrals of polynomials, which Gauss-Legendre nodes give exactly. The products are carried down
-each tree, one visit per node and row, and branches whose leaves test only other features are passed
-over. TreeSHAP of all features takes seconds for each row of a deep forest, and their interactions
-minutes.
+integrals of polynomials, which Gauss-Legendre nodes give exactly. Each tree is walked once per row,
+with the products computed on the way down; branches whose leaves test only other features are
+skipped. TreeSHAP of all features takes seconds for each row of a deep forest, and their
+interactions minutes.
 
 Importing this module imports numba and compiles: import it where it is used.
 """

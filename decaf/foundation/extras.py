@@ -73,9 +73,10 @@ def install_command(extra: str) -> str:
 
 
 def _checkout() -> tuple[Path | None, bool]:
-    """The folder that decaf was installed from and is still there, and whether it is editable.
+    """Folder that decaf was installed from, and True if the installation is editable.
 
-    Installers note it as PEP 610 says; there is none of what an index has brought.
+    Installers record the folder by PEP 610. None if decaf came from an index, or if the folder no
+    longer exists.
     """
     try:
         noted = json.loads(distribution("decaf-audit").read_text("direct_url.json") or "{}")

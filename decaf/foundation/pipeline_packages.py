@@ -14,8 +14,8 @@ PIPELINE = {
 def check_packages(*names: str) -> None:
     """Check that packages of these names are the pipeline's own, without importing them.
 
-    Raises ImportError, with the file that is found instead, where another project has taken a name,
-    and ModuleNotFoundError where there is none.
+    Raises ImportError, with the other file, if a package of another project has the name, and
+    ModuleNotFoundError if there is no package.
     """
     for name in names:
         spec = find_spec(name)

@@ -92,11 +92,11 @@ def providers(base: type[Placed], name: str) -> list[tuple[str, str]]:
 
 
 class OneOf(NamedTuple):
-    """``Annotated[base, OneOf(base)]`` is any member of a place, told by its tag, or by a default.
+    """``Annotated[base, OneOf(base)]``: any member of a place, selected by its tag or a default.
 
-    A section is validated with the class that its tag names, which is imported by then at latest.
-    Members are looked for when the first section is validated, so that a base class does not have
-    to know them, and a place that a study does not use costs nothing.
+    The class that the tag names validates a section; it is imported for that. Members are looked up
+    when the first section is validated, so a base class need not know them, and a place that a
+    study does not use costs nothing.
     """
 
     base: type[Placed]

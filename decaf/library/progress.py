@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SECONDS_BETWEEN = {"\r": 0.2, "\n": 10.0}
-"""From one state of the line to the next, by what ends it: written over, or another in a log."""
+"""Seconds between updates, by the end of the line: ``\\r`` overwrites it, ``\\n`` adds a line."""
 WIDTH = 79
 
 
 @contextmanager
 def progress_line(total: int, is_shown: bool) -> Iterator[Callable[[int], None]]:
-    """Gives what to call with the rows of every batch that was scored, of ``total`` in all.
+    """Yield a function to call with the number of rows of each scored batch, of ``total`` rows.
 
-    At a terminal and in a notebook the line is written over; elsewhere each state is a line.
+    A terminal and a notebook show one line, which each update overwrites; elsewhere each update is
+    a new line.
     """
     if not is_shown:
         yield lambda rows: None

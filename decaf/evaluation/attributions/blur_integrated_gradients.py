@@ -34,12 +34,12 @@ class BlurIntegratedGradients(MapMethod):
         import torch
 
         total, sharper = torch.zeros_like(batch.images), batch.images
-        for some in passes(self.levels, batch):
-            sigmas = [(k + 1) * self.sigma / self.levels for k in some]
+        for levels in passes(self.levels, batch):
+            sigmas = [(k + 1) * self.sigma / self.levels for k in levels]
             blurred = [sharper, *(gaussian_blur(batch.images, sigma) for sigma in sigmas)]
             states = torch.stack(blurred)
             gradient = score.gradient(
-                states[:-1].flatten(0, 1), batch.columns.repeat(len(some))
+                states[:-1].flatten(0, 1), batch.columns.repeat(len(levels))
             ).view_as(states[:-1])
             total += (gradient * (states[:-1] - states[1:])).sum(dim=0)
             sharper = blurred[-1]

@@ -16,9 +16,10 @@ from decaf.scoring.image_scores import CountedScore
 class Rise(Referred, BankMethod):
     """The mean score of randomly masked images, by how much of a pixel the masks let through.
 
-    A mask keeps each cell of a coarse grid with some probability, and is enlarged bilinearly: to
-    the size of the image, or to one cell more, of which it is cut at random. The map is the sum of
-    score times mask over ``masks * probability``. Our own, because captum has no such method.
+    A mask keeps each cell of a coarse grid with some probability, and is enlarged bilinearly to the
+    size of the image. With ``shift`` it is one cell larger, and a random crop of it is used. The
+    map is the sum of score times mask over ``masks * probability``. Our own, because captum has no
+    such method.
     """
 
     access: ClassVar[Access] = "sampling"

@@ -53,7 +53,7 @@ class SmoothGrad(BankMethod):
         return unit * total / self.samples
 
     def _noise(self, batch: Batch) -> Iterator[Tensor]:
-        """(n or 1, channels, height, width) of one copy after the other, of deviation 1."""
+        """Yield the noise of each copy, (n or 1, channels, height, width), with deviation 1."""
         import torch
 
         shape = tuple(batch.images.shape[1:])

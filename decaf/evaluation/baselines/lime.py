@@ -20,9 +20,9 @@ ONLY = 1
 class Lime(Baseline):
     """Mean absolute weight of the factor in local ridge regressions of P(y = 1).
 
-    Columns of two values count as categories: their weight is that of sharing the value of the
-    explained row. The others are drawn from a normal distribution, as they are. Predicts
-    rows x samples rows.
+    Columns with two values count as categories: their weight belongs to having the same value as
+    the explained row. Values of other columns are drawn from a normal distribution and are not
+    binned. Predicts ``rows`` times ``samples`` rows.
     """
 
     libraries: ClassVar = ("lime.lime_tabular",)

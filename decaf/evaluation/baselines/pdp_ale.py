@@ -13,7 +13,7 @@ class PdpAle(Baseline):
 
     Partial dependence sets both channels of every row: the double difference of the means of P at
     the four corners, 4 n predicted rows. Local effects leave each row its own context: the mean
-    effect of the factor under +1 less that under -1, 2 n rows. Both are signed; ``mean`` is the
+    effect of the factor under +1 minus that under -1, 2 n rows. Both are signed; ``mean`` is the
     mean of their absolute values, which the paper's tables use.
     """
 

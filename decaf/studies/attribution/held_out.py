@@ -34,14 +34,14 @@ class Without(NamedTuple):
     removal: Pair
     """The pair of that image with itself."""
     means: str
-    """Means that made it, in one word."""
+    """Name of the operator that removed the feature."""
     digest: str
     location: str
     file: str | None
 
 
 def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
-    """Add the pairs of each image and its version without a feature; both share the mask."""
+    """Add a pair of each image and its copy without a feature; both share the mask."""
     inputs, pairs, masks = list(given.inputs), list(given.pairs), list(given.masks)
     for endpoint in made:
         plus, name = endpoint.removal.plus, f"{endpoint.means}__{endpoint.removal.pair_type}"
@@ -58,7 +58,7 @@ def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
 
 
 class HeldOut(FeaturedImages, ABC):
-    """Images with features, each of which is also replaced by other means."""
+    """Images whose features are also replaced by operators."""
 
     images: Annotated[int, Field(ge=1, le=1_000_000)] | PlacedPath | None = Field(
         None,
@@ -125,7 +125,7 @@ class HeldOut(FeaturedImages, ABC):
         return Without(removal, operator, json_sha256(made_of), location, None)
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Read an image by the settings, and replace its part for an operator's result."""
+        """Read an image; if an operator made it, replace the part of the original photo."""
         if image.file is not None:
             return super().read_input(image)
         operator, photo, mask, feature, name = json.loads(image.location)
