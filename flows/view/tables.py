@@ -133,7 +133,7 @@ def read_whole(snapshot: Snapshot, page: Page, study: str | None) -> pa.Table:
 
 
 def columns_of(snapshot: Snapshot, page: Page, study: str | None) -> pa.Schema:
-    """Columns of a page; of one that is read once, from its rows, which the page needs anyway."""
+    """Columns of a page, taken from its rows if the page is read once: it needs the rows anyway."""
     if page.is_read_once and (study is None or study in snapshot.studies()):
         return read_whole(snapshot, page, study).schema
     return snapshot.columns_of(page.name)

@@ -37,7 +37,7 @@ class MapRow(NamedTuple):
     pixels: NDArray[np.uint8]
     """(height, width, channels)."""
     words: NDArray[np.unsignedinteger]
-    """(height, width) of which bit k - 1 says where feature k lies."""
+    """(height, width); bit k - 1 is set in the pixels of feature k."""
     tiles: Sequence[Tile]
 
 

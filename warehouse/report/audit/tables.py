@@ -25,10 +25,10 @@ from warehouse.report.cells import (
 )
 
 SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
-"""Shares of which the first table says how far they spread."""
+"""Shares whose spread the first table shows."""
 PATHS = ("pair_type", "path_a", "path_b")
 FEWEST_RANKED = 5
-"""Models that a rank correlation needs: of fewer, chance makes any order."""
+"""Fewest models for a rank correlation: the order of fewer models can be chance."""
 GROUPINGS = {
     "class": "class",
     "split": "split",

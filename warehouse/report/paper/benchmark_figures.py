@@ -1,4 +1,4 @@
-"""The report's pictures of what each method tells of the labels of units."""
+"""The report's pictures of how well each method predicts the labels of units."""
 
 import re
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
 
 
 def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
-    """DECAF and another method in every quantile bin, which the part of a row names ``bin NN``.
+    """Compare DECAF and another method in each quantile bin (``part`` of a row is ``bin NN``).
 
     The paper gives no value of a single bin. Where no bin is defined a line says so.
     """
@@ -115,10 +115,10 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
 
 
 def _place_written(values: Sequence[dict[str, Any]], width: float) -> None:
-    """Add ``end`` to the values: where a point and its interval end, or the paper's mark.
+    """Add ``end`` to the values: the right end of the point, its interval and the paper's mark.
 
-    The value is written from there on. The mark counts where it would stand in the digits. The
-    width of a panel is in px.
+    The number is written to the right of ``end``. The mark counts only if it would cover the
+    digits. ``width`` is that of a panel, px.
     """
     numbers = [number for value in values for number in _numbers_of(value)]
     per_pixel = (max(numbers) - min(numbers)) / width

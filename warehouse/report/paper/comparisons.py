@@ -45,7 +45,7 @@ def write_comparisons(
 
 
 def read_comparisons(file: Path) -> pa.Table:
-    """Read such a file; raises BadInput when it is another one."""
+    """Read a file of :func:`write_comparisons`; raises BadInput for any other file."""
     options = arrow_csv.ConvertOptions(
         column_types=SCHEMA, strings_can_be_null=True, null_values=[""]
     )
@@ -62,7 +62,7 @@ def read_comparisons(file: Path) -> pa.Table:
 
 
 def _comparisons(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper) -> list[tuple]:
-    """Rows of the macro, over tables of the paper as they were read: to ask again takes minutes."""
+    """Rows of the macro, computed from the tables in ``paper``: their queries can take minutes."""
     read = {table.name: table.rows for table in paper.tables}
     scripts = {view.name: view for view in sort_views()}
     parts = {

@@ -22,7 +22,7 @@ class Figure(NamedTuple):
     kind: str
     title: str
     axis: str
-    """What is drawn, and its unit."""
+    """Title of the axis of values: the quantity and its unit."""
     panel: str
     """Column whose value determines a row's panel."""
     panels: dict[str, str]
@@ -39,9 +39,9 @@ class Figure(NamedTuple):
     digits: str
     """Format of the values that are written."""
     x: str = ""
-    """Column, or statistic, that lines and entries lie along, and its title: ``column=title``."""
+    """Column, or statistic, on the x axis of lines and entries, and its title: ``column=title``."""
     figure: str = ""
-    """Which figure of the paper it is, where the table has several, such as ``figure 7``."""
+    """Figure of the paper, such as ``figure 7``; only needed if the table has several."""
     rho: str = ""
     """View with the rank correlations of a scatter, and values of its columns: ``view|a=b``.
 
@@ -59,11 +59,11 @@ class Figure(NamedTuple):
         return name, title or heading(name)
 
     def panel_of(self, row: PaperRow) -> str:
-        """Name of the panel of a row; empty where there is one alone."""
+        """Name of the panel of a row; empty if the picture has a single panel."""
         return self.panels[str(row.of[self.panel])] if self.panel else ""
 
     def is_drawn(self, row: PaperRow) -> bool:
-        """True if a row has the values of ``rows`` and belongs to a panel where there are any."""
+        """True if a row has the values of ``rows`` and belongs to a panel, if there are panels."""
         return (not self.panel or str(row.of[self.panel]) in self.panels) and all(
             str(row.of[column]) in values.split(",") for column, values in self.rows.items()
         )

@@ -19,9 +19,9 @@ from warehouse.report.paper.scatter_figures import scatter
 from warehouse.report.svg import INK, Picture, colour_scale
 
 WHOLE = "abs_response"
-"""Part whose value of the paper is marked where a bar ends, or should end."""
+"""Part with the paper's value of a whole bar; its mark shows where the bar should end."""
 SHARE = "_share"
-"""What a statistic of a component ends in where it is a share."""
+"""Ending of the names of statistics that are shares of a component."""
 BAR = 9
 """Height of a bar among others of its row."""
 

@@ -12,7 +12,7 @@ from warehouse.report.paper.reading import Paper, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER, colour
 
 LETTERS = 100
-"""Names along of more letters have no room side by side."""
+"""Most letters of all column names together; longer names are turned."""
 CELL, CELL_WITH_NOTE = 26, 36
 """Heights of a cell, alone and with a second line."""
 STEPS = 9
@@ -20,7 +20,7 @@ STEPS = 9
 
 
 def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
-    """A cell for every row, at ``x`` along and the columns of ``method`` down.
+    """Draw a cell for each row; ``x`` gives its column, and ``method`` its line.
 
     Cells above 0 are teal and below 0 red, on one scale in all panels; a bar explains it.
     """

@@ -37,8 +37,8 @@ from warehouse.report.paper.tables import (
 )
 
 MARKUP = re.compile(r"([\\`<>&\[\]*])")
-"""What Markdown or HTML would take for more than a letter of a name."""
-"""As the tables of the paper have."""
+"""Characters of a name that have a meaning in Markdown or HTML."""
+"""Format of the tables of the paper."""
 
 
 class Section(NamedTuple):
@@ -54,11 +54,11 @@ class Section(NamedTuple):
 def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
     """Write every table of the paper that a study has rows of, and its pictures next to the page.
 
-    Every file appears whole or not, the page last; the pictures lie in a folder of its name, and
-    the numbers in a CSV file, for :mod:`warehouse.report.paper.scoreboard`.
+    Each file is written whole or not at all, the page last. Pictures are in a folder with the name
+    of the page, numbers in a CSV file for :mod:`warehouse.report.paper.scoreboard`.
 
-    Raises UnknownName when the warehouse has no run of the study, BadInput when no table of the
-    paper is about such a study, and WriteFailed when the disk refuses.
+    Raises UnknownName if the warehouse has no run of the study, BadInput if no table of the paper
+    has rows of it, and WriteFailed if a file cannot be written.
     """
     known_run(connection, study)
     paper = read_paper(connection, study)
@@ -68,9 +68,9 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
 
 
 def write_paper_pages(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Write the pages of all studies of a warehouse into a folder, of those that have a table.
+    """Write a page into a folder for each study of a warehouse that has a table of the paper.
 
-    Raises BadInput when none has one, and WriteFailed when the disk refuses.
+    Raises BadInput if no study has such a table, and WriteFailed if a file cannot be written.
     """
     for place, (study,) in enumerate(connection.execute(query("report/studies")).fetchall()):
         if (paper := read_paper(connection, study)).tables:

@@ -1,4 +1,4 @@
-"""Every number and figure of the paper beside ours, of the result pages in one or more folders."""
+"""Compare every number and figure of the paper with ours, from folders of result pages."""
 
 import base64
 import os
@@ -40,7 +40,7 @@ KINDS = {
 
 
 class Tally(NamedTuple):
-    """Numbers with one verdict: of each kind, and how many of them are on the paper's data."""
+    """Counts of the numbers with one verdict, by kind, and of those on the paper's data."""
 
     effect: int
     measurement: int
@@ -54,7 +54,7 @@ class Tally(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A panel of a figure, with the picture of ours that shows the same."""
+    """A panel of a figure of the paper, with the picture of ours that shows the same."""
 
     figure: str
     shows: str
@@ -82,7 +82,7 @@ class Scoreboard(NamedTuple):
 
     @property
     def studies(self) -> list[Row]:
-        """One row of each study that any number is of."""
+        """One row of each study that has a number."""
         rows_by_study = {row.study: row for row in self.rows if row.estimate is not None}
         return [rows_by_study[study] for study in sorted(rows_by_study)]
 
@@ -90,7 +90,7 @@ class Scoreboard(NamedTuple):
 def read_scoreboard(folders: Sequence[Path]) -> Scoreboard:
     """Read what ``decaf results`` wrote into folders: rows, and pictures beside their pages.
 
-    Raises BadInput when a folder has no such file, or a file is another one.
+    Raises BadInput if a folder has no such file, or a file has other columns.
     """
     tables, pages, pictures = [], {}, {}
     for folder in folders:

@@ -13,7 +13,7 @@ WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
 
 LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
-"""What stands beside a published value, by whether it compares."""
+"""Label next to a published value, by whether it can be compared with ours."""
 
 
 def paper_tables(paper: Paper, study: str) -> list[Table]:
@@ -44,7 +44,7 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
 
 
 def said_of(table: PaperTable) -> str:
-    """Words that its published values need no data of the paper, and that not all is listed."""
+    """Note on a table: its published values hold for any data, or only some lines are listed."""
     words = ["Its published values hold of any data."] if table.published == ANY_DATA else []
     if table.length > len(table.first_lines):
         ends = f"lines of the least and the largest {table.curve}" if table.curve else "first lines"
