@@ -12,7 +12,7 @@ SUCCESS, REDIRECT, REFUSAL = 200, 300, 400
 
 
 class NoAnswer(Exception):
-    """No answer has come, or none that can be taken, for the reason that is its text.
+    """There was no answer, or no usable one; the text of the error is the reason.
 
     ``may_pass`` says whether the same call may be answered later, ``attempts`` how many were made.
     """

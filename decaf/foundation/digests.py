@@ -63,12 +63,12 @@ def text_sha256(text: str) -> str:
 
 
 def hashed_word(text: str, byte_order: Literal["big", "little"] = "big") -> int:
-    """Number that the first eight bytes of a text's sha256 stand for: a fixed draw, or a seed."""
+    """First eight bytes of the sha256 of a text as a number, for a fixed draw or a seed."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], byte_order)
 
 
 def hashed_share(text: str) -> float:
-    """The same as a number in [0, 1)."""
+    """The number of :func:`hashed_word`, scaled to [0, 1)."""
     return hashed_word(text) / 2**64
 
 

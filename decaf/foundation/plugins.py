@@ -49,7 +49,7 @@ def name_of(member: type[Placed]) -> str:
 def find(base: type[Placed], name: str) -> type[Placed]:
     """The member of a place that a configuration names, by its name or as ``module:Class``.
 
-    Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
+    Raises ConfigError if no or several members have the name, or the member cannot be loaded.
     """
     if ":" in name:
         return third_party.load(third_party.make_entry_point(name), base)

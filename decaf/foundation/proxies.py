@@ -59,7 +59,7 @@ def open_client(**options: Any) -> "httpx.Client":
 
 
 def _proxy_variables() -> list[str]:
-    """Names of variables that name proxies or hosts without one, sorted."""
+    """Names of the variables that set proxies, or hosts to reach without a proxy, sorted."""
     return sorted(name for name, text in os.environ.items() if _is_of_proxies(name) and text)
 
 

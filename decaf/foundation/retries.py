@@ -25,13 +25,13 @@ def last_answer(
     longest_backoff_seconds: float = math.inf,
     is_transient: Callable[[Answer], bool] = is_transient,
 ) -> Answer:
-    """Answer to a request that is sent again after no connection, a time-out or a transient answer.
+    """Send a request, and again after a lost connection, a time-out or a transient answer.
 
-    ``send`` is given the seconds that are left; ``seconds`` is the bound of all attempts and pauses
-    together, ``retries`` that of further attempts. The answer to the last one is returned,
-    transient or not. The pause before the first of them doubles for each further one, is longer
-    where ``Retry-After`` asks for more, and never longer than the longest; a pause that would
-    outlast the time ends it. Raises NoAnswer when the last attempt got none.
+    ``send`` gets the remaining seconds. ``seconds`` limits all attempts and pauses together,
+    ``retries`` the number of further attempts. Returns the answer to the last attempt, transient or
+    not. Pauses begin with ``backoff_seconds`` and double; they are longer if ``Retry-After`` asks
+    for it, but at most ``longest_backoff_seconds``. No attempt follows a pause that would exceed
+    ``seconds``. Raises NoAnswer if the last attempt got no answer.
     """
     deadline = time.monotonic() + seconds
     for attempt in range(retries + 1):

@@ -31,25 +31,25 @@ class Tabular(ABC):
         """The table as arrays by name, all of one length."""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The table of :meth:`to_columns` as a frame of pandas, which has to be installed.
+        """Return the table of :meth:`to_columns` as a pandas frame.
 
-        Undefined numbers are NaN, in all libraries. Raises MissingPackage where it is not.
+        Undefined numbers are NaN, in all libraries. Raises MissingPackage without pandas.
         """
         frame: pd.DataFrame = _library("pandas").DataFrame(self._plain())
         return frame
 
     def to_polars(self) -> "pl.DataFrame":
-        """As :meth:`to_pandas`, of polars."""
+        """Return the table as a polars frame; see :meth:`to_pandas`."""
         frame: pl.DataFrame = _library("polars").DataFrame(self._plain())
         return frame
 
     def to_arrow(self) -> "pa.Table":
-        """As :meth:`to_pandas`, a table of pyarrow."""
+        """Return the table as a pyarrow table; see :meth:`to_pandas`."""
         table: pa.Table = _library("pyarrow").table(self._plain())
         return table
 
     def _plain(self) -> dict[str, Any]:
-        """Numbers as arrays; texts and objects as lists, of which each library makes its own."""
+        """Numbers as arrays; texts and objects as lists, which each library converts."""
         return {
             name: column.tolist() if column.dtype.kind in "OU" else column
             for name, column in self.to_columns().items()

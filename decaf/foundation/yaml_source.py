@@ -305,7 +305,7 @@ def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
 
 
 def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
-    """Items that an item of a list stands for: itself, or all items of an included list."""
+    """Expand an item of a list: the item itself, or all items of an included list."""
     resolved = _resolve(item, path, depth)
     is_list_of_file = item.tag == FILE_TAG and isinstance(resolved, yaml.SequenceNode)
     return resolved.value if is_list_of_file else [resolved]
@@ -364,7 +364,7 @@ def _describe(root: yaml.Node, problem: Any) -> str:
 
 
 def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:
-    """Deepest node on the way to the problem, and the keys on it; union tags are not keys."""
+    """Deepest node that leads to the problem, and the keys down to it; union tags are not keys."""
     keys: list[str] = []
     for depth, part in enumerate(problem["loc"], start=1):
         if isinstance(node, yaml.MappingNode):

@@ -34,12 +34,12 @@ LABELS = (
 class ArrayModel:
     """Inputs as a numpy array → outputs of a callable, on the CPU.
 
-    ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers, ``name`` is what
-    messages call it, ``estimator`` is what answers, for explanations that look inside.
-    ``seed_argument`` is the keyword argument of ``answer`` that gets the seed of a query, if any.
-    ``frame_columns`` are those of the frame that it is called with where the data are a table: none
-    for all that the table has, None for a model that takes arrays alone. ``by_position`` takes
-    columns of a table in their order under any names.
+    ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers. ``name`` is its name
+    in messages. ``estimator`` is the object behind it, for explanations that look inside.
+    ``seed_argument`` is the keyword argument of ``answer`` for the seed of a query, if any.
+    ``frame_columns`` are the columns of the frames that ``answer`` takes for tables: empty for all
+    columns of the table, None if it takes only arrays. With ``by_position``, columns of a table
+    are passed in their order, under any names.
     """
 
     def __init__(

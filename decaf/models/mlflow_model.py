@@ -36,7 +36,7 @@ class MlflowModel(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the model takes; none where they have none."""
+        """Names of the columns that the model takes; empty if a column has no name."""
         names = tuple(column.name for column in self.inputs)
         return names if all(names) else ()
 

@@ -1,8 +1,8 @@
 """The process of a scoring server of MLflow: ``scoring_process.py FOLDER DESCRIPTOR``.
 
-It is started by its path, by the interpreter of another environment, and imports nothing of this
-project. It tells its port, or why there is none, as JSON on the descriptor, and ends once nobody
-holds the other end of its standard input, however that came about.
+The interpreter of another environment runs this file, which imports nothing from this project. The
+process writes its port, or the reason for having none, as JSON to the descriptor. It ends when the
+other end of its standard input is closed, for any reason.
 """
 
 import json

@@ -36,7 +36,7 @@ LEAVES_FOLDER = re.compile(r"^[/\\~]|^\w:|://|(^|[/\\])\.\.([/\\]|$)")
 
 @dataclass(frozen=True)
 class Resolved:
-    """One entry with the model that it is, or why it is none."""
+    """An entry of a registry with its model, or the problem that prevents an audit."""
 
     entry: Entry
     card: ModelCard | None = None

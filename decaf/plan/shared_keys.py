@@ -1,4 +1,4 @@
-"""Keys that recipes take from the data of their study, where they do not say their own."""
+"""Keys of ``data:`` that training recipes take over unless they set the keys themselves."""
 
 from functools import cache
 from typing import Any
@@ -9,7 +9,7 @@ from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 
 
 def with_keys_of_data(models: list[Any] | tuple[Any, ...], data: dict[str, Any]) -> list[Any]:
-    """Cards as they were given, with keys of the data in their recipes where they belong there."""
+    """Copy keys of the data into the recipes of cards that have such keys."""
     shared = data.keys() & _shared_keys(str(data.get("adapter")))
     return [_with_keys(card, data, shared) for card in models]
 

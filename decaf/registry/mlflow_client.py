@@ -123,8 +123,8 @@ Read = TypeVar("Read", bound=AnswerFields)
 class MlflowServer:
     """One tracking server; credentials come from MLflow's own environment variables.
 
-    ``silence_seconds`` bounds the wait for each next byte, ``seconds`` everything that is asked but
-    for the files that are downloaded.
+    ``silence_seconds`` limits the wait for each next byte, ``seconds`` each whole request except
+    downloads of files.
     """
 
     def __init__(self, uri: str, silence_seconds: float, seconds: float) -> None:
@@ -171,7 +171,8 @@ class MlflowServer:
     ) -> Read:
         """Send a request that writes, finds or (DELETE) deletes; return the answer.
 
-        Transient failures are retried up to so many times, after a pause of so many seconds.
+        Transient failures are retried up to ``retries`` times, after pauses that grow from
+        ``backoff`` seconds.
         """
 
         def send_to(url: str, left: float) -> Answer:

@@ -196,14 +196,14 @@ class RevealPath(ABC):
         return False
 
     def fitted_file(self, folder: Path, inputs_digest: str) -> Path | None:
-        """File that a study fits to all its clean inputs for the path; None without one."""
+        """File that a study fits to all clean inputs for the path; None if nothing is fitted."""
         return None
 
     def fit(self, inputs: Iterable[Array], file: Path) -> None:  # noqa: B027 - most fit nothing
         """Write the file of :meth:`fitted_file`, from batches (n, …) of all clean inputs."""
 
     def with_fitted_file(self, folder: Path, inputs_digest: str) -> "RevealPath":
-        """Path that reads the file of :meth:`fitted_file`; the path itself without one."""
+        """Copy of the path that reads its :meth:`fitted_file`; the path itself without a file."""
         return self
 
     def measurements(self, grid: NDArray[np.float64]) -> dict[str, Any]:

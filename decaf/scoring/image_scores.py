@@ -72,7 +72,7 @@ class CountedScore:
 
 
 def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
-    """The score that a definition makes of a model's outputs, turned so that more is larger.
+    """Score of a model by a definition, with the sign that makes larger values mean more.
 
     Images that ask for gradients need a model with ``differentiable_outputs``, as networks have it;
     others go through in inference mode. Raises ModelError at the first query for a gradient that

@@ -60,7 +60,7 @@ class StatePlan:
     index: Mapping[str, NDArray[np.int64]]
     """By path: (n_pairs, n_repetitions, n_anchors, 2) state of every scored stage and branch.
 
-    Its pairs are those of its types; a path that has none in the block is left out.
+    Pairs are those of the path's pair types; a path without pairs in the block is left out.
     """
     mixing: Mapping[str, NDArray[np.float64] | None]
     """By path: (n_stages, n_anchors) weights of the scored states, None where they are stages."""
@@ -315,6 +315,6 @@ def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
 
 
 def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Distinct]:
-    """Distinct rows, and where they come from."""
+    """Distinct rows, and the places of each among all rows."""
     distinct = find_distinct(rows.view(np.uint64).T)
     return rows[distinct.first], distinct

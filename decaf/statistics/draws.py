@@ -38,10 +38,10 @@ def draw_clusters(
 def named_draws(name: str, cluster_count: int, replicates: range, seed: int) -> NDArray[np.int64]:
     r"""(len(replicates), cluster_count) int64 positions from 0 that replicates of a name draw.
 
-    Every replicate has a generator of its own (the authors' rule for attribution): ``default_rng``
+    Each replicate has its own generator (as in the paper's code for attribution): ``default_rng``
     of the first eight bytes, little-endian, of the sha256 of seed, replicate and name with a NUL
-    between them. So replicates can be drawn in parts. Raises ResponseError for no cluster or
-    replicate.
+    between them. So replicates can be drawn in parts. Raises ResponseError without clusters or
+    replicates.
 
     >>> named_draws("imagenet\0resnet50", 5, range(2), seed=8218).tolist()
     [[0, 1, 0, 0, 2], [0, 4, 4, 2, 2]]
@@ -60,7 +60,7 @@ def named_draws(name: str, cluster_count: int, replicates: range, seed: int) -> 
 def as_draws(draws: ArrayLike, cluster_count: int) -> NDArray[np.int64]:
     """Draws as a matrix, (n_replicates, n_draws) positions of ``cluster_count`` clusters.
 
-    Raises ResponseError for draws that are not such a matrix, or of a cluster that is not there.
+    Raises ResponseError if the draws are not such a matrix, or have a position outside the range.
     """
     drawn = np.asarray(draws)
     is_matrix = drawn.ndim == 2 and drawn.size > 0 and drawn.dtype.kind in "iu"

@@ -13,8 +13,8 @@ def build(
     """Build the network, initialised from torch's global generator.
 
     Patches of 4 × 4 and a class token, pre-norm blocks without dropout, a linear head on the class
-    token; 21 thousand parameters by default. There are ``depth`` blocks, at least 1, of so many
-    attention heads; a token's width is a multiple of their number, and the MLP of a block is
+    token; 21 thousand parameters by default. There are ``depth`` blocks, at least 1, with ``heads``
+    attention heads each; ``width`` is a multiple of ``heads``, and the MLP of a block is
     ``mlp_ratio`` times as wide. That of the paper's controlled suite has a width of 192, 6 blocks
     of 3 heads, and a ratio of 4. The network maps (n, 3, 32, 32) float32, normalised, to
     (n, classes) logits.

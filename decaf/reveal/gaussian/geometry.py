@@ -130,8 +130,8 @@ def colour_normals(
 ) -> Array:
     """(n, D) noise from standard normals, of the library, type and device of ``array``.
 
-    The normals, (n, rank) principal and (n, D) of the pixels, are each needed where the colouring
-    has such a part; the matrix product runs on the device.
+    ``principal`` (n, rank) and ``pixel`` (n, D) are standard normals; each may be None if the
+    colouring has no such part. The matrix product runs on the device.
     """
     parts = []
     if colouring.principal is not None:

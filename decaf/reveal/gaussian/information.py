@@ -1,4 +1,4 @@
-"""Common information: geometries compared where they have revealed the same share of the input."""
+"""Stages at which several geometries have revealed the same share of the input, to compare them."""
 
 from typing import NamedTuple
 

@@ -127,8 +127,8 @@ class Removal(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """Content of every state: the stage, and the feature that the counterfactual branch lacks.
 
-        Raises DataError when a pair names no feature, one that the grid does not have, or two
-        inputs, and ResponseError when inputs other than images would be blurred.
+        Raises DataError if a pair names no feature, names a feature that the grid does not have, or
+        has two inputs; and ResponseError if inputs that are not images would be blurred.
         """
         if isinstance(self.start, BlurredMidpoint):
             self.start.check(inputs.shape)

@@ -67,7 +67,7 @@ class ScoreDefinition(Settings, ABC):
     def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_pairs,) class of every pair → (n_pairs,) column of ``values`` that is its q.
 
-        Raises DataError when a pair is of a class that the score has not.
+        Raises DataError if the score does not have the class of a pair.
         """
 
     def _require(self, output: Output, usable: tuple[Output, ...]) -> None:
@@ -110,7 +110,7 @@ class ClassScore(ScoreDefinition):
         return self
 
     def by_class(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, classes) outputs as they are; one output of two classes, (n,) or (n, 1), as (n, 2).
+        """Outputs as (n, classes); one output for two classes, (n,) or (n, 1), becomes (n, 2).
 
         Raises ModelError for another number of outputs than classes.
         """
