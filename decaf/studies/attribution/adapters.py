@@ -44,7 +44,7 @@ class FunnyBirds(HeldOut):
         return self
 
     def pair_set(self) -> PairSet:
-        """Birds with themselves, with what operators make of them, and as they were rendered.
+        """Pair birds with themselves, with copies that operators changed, and with rendered copies.
 
         Raises DataError when a folder or file is missing, a part map cannot be decoded, or there
         are fewer birds than are asked for.
@@ -118,7 +118,7 @@ class PartImageNet(HeldOut):
 
 
 def _first(folder: Path, names: tuple[str, ...], split: str) -> Path:
-    """The first place that there is, of the split; else the first of all."""
+    """First existing place for the split; the first of ``names`` if none exists."""
     places = [folder / name.format(split) for name in names]
     return next((place for place in places if os.access(place, os.F_OK)), places[0])
 

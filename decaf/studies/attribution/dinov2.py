@@ -40,9 +40,9 @@ def four_layers(
     """Build an untrained backbone and the classifier above it.
 
     ``backbone`` is a vision transformer of timm with a class token, such as
-    ``vit_giant_patch14_dinov2``, ``arguments`` are those of its constructor: it takes images of 224
-    px unless ``img_size`` says otherwise. Raises UnknownName where timm has no such network, and
-    ModelError where it has no four layers with class tokens.
+    ``vit_giant_patch14_dinov2``; ``arguments`` go to its constructor. It takes images of 224 px
+    unless ``img_size`` is set. Raises UnknownName if timm has no such network, and ModelError if
+    the network has fewer than four layers or no class token.
     """
     backbone_arguments = {"num_classes": 0, "img_size": 224, **(arguments or {})}
     built: Any = architectures.build(f"timm:{backbone}", backbone_arguments)

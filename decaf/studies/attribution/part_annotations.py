@@ -31,7 +31,7 @@ class PartAnnotations(CocoMasks):
         return (category.removeprefix(supercategory).strip() or category).lower()
 
     def of(self, images: Sequence[Image]) -> Named:
-        """Parts of each image that show, which it decodes; none where they are too few or many."""
+        """Decode the visible parts of each image; none if an image has too few or too many."""
         named = super().of(images)
         check_count(named.names)
         return named._replace(

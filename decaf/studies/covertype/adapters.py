@@ -1,7 +1,7 @@
 """Covertype under two contexts: the effect of one binary factor on rows of a table.
 
-Each test row is asked with the factor at +1 and at -1, under the endpoint's context and under the
-alternate one: four legal inputs, the same for all models (paper, section 5 and appendix I).
+The model scores each test row with the factor at +1 and at -1, in the context of the endpoint and
+in the other context: four valid inputs, equal for all models (paper, section 5, appendix I).
 """
 
 import hashlib

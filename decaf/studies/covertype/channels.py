@@ -66,7 +66,7 @@ def uniform(
 def align_with_label(
     label: NDArray[np.int64], probability: float, u: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """(n,) of -1 and +1: the label's sign where ``u < probability``, the other one elsewhere."""
+    """(n,) -1 or +1: the sign of the label where ``u < probability``, otherwise the opposite."""
     sign = 2 * label - 1
     return np.where(u < probability, sign, -sign)
 

@@ -85,7 +85,7 @@ class Treatments(LabelSource):
         }
 
     def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
-        """Contexts of every audited row under every stream; a pair of the data is such a row."""
+        """Contexts of each audited row in each stream; each pair of the data is one row."""
         sources = pairs.pairs.sources.to_list()
         streams = context_streams(judged)
         data = cast("Covertype", judged.data)

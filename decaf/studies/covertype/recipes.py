@@ -177,6 +177,6 @@ class CovertypeClassifier(EstimatorRecipe):
 
 
 def _iterations(estimator: Any) -> int | None:
-    """``n_iter_``, of one class where it is kept by class."""
+    """Iterations of a fit (``n_iter_``); the largest if the estimator has one for each class."""
     count = getattr(estimator, "n_iter_", None)
     return None if count is None else int(np.max(count))

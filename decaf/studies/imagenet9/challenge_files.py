@@ -19,7 +19,7 @@ CLASS_FOLDERS = {
 }
 """Numbers of the classes by their folders, in whose names a space is as good as an underscore."""
 Variant = Literal["original", "mixed_same", "mixed_rand", "mixed_next", "only_fg", "no_fg"]
-"""Versions of a photo that keep its foreground, or where it was."""
+"""Versions of a photo that keep its foreground, or the place of the foreground."""
 FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_[ -~]+)?", re.ASCII)
 
 
@@ -31,7 +31,7 @@ class VariantFiles(NamedTuple):
     by_source: dict[str, Path]
     """By foreground, ``NN/nXXXXXXXX_NNNNN``, in the order of their names."""
     surplus_count: int
-    """Files whose foreground has another one that comes first by name."""
+    """Files that are not used, because another file of their foreground comes first by name."""
 
     @property
     def remarks(self) -> tuple[str, ...]:

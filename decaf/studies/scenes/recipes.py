@@ -228,7 +228,7 @@ def _with_walls(
 
 
 def _with_share(scenes: Numbers, share: float, count: int) -> Numbers:
-    """First scenes, of which a share has a wall bin that equals the shape."""
+    """First ``count`` scenes of which a given share has a wall bin equal to the shape."""
     levels = scene_levels(scenes)
     is_equal = (levels[:, _WALL] >= 5) == levels[:, _SHAPE]
     equal = round(share * count)
@@ -236,5 +236,5 @@ def _with_share(scenes: Numbers, share: float, count: int) -> Numbers:
 
 
 def _twins_together(order: Numbers) -> Numbers:
-    """Positions of scenes, given those of their pairs."""
+    """Positions of the two scenes of each pair, from positions of pairs."""
     return np.stack([2 * order, 2 * order + 1], axis=1).reshape(-1)

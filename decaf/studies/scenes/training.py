@@ -166,10 +166,13 @@ class SceneTraining(Training[tuple[int, Tensor]]):
 
 
 class ShortcutTraining(SceneTraining):
-    """A network that may learn the wall: tests are those of aligned and of reversed walls."""
+    """Train a network that may learn the wall; test it with aligned and with reversed walls."""
 
     def measure(self) -> dict[str, Any]:
-        """Both accuracies, how far they are apart, and that of walls that say nothing."""
+        """Accuracies with aligned and reversed walls, their mean and their difference.
+
+        The mean is the accuracy with walls that do not predict the shape.
+        """
         accuracies = super().measure()
         aligned, reversed_ = accuracies["aligned_accuracy"], accuracies["reversed_accuracy"]
         return accuracies | {
