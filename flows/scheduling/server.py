@@ -11,7 +11,7 @@ import time
 
 COLLECT_SECONDS = 1
 FULL_COLLECTION_EVERY = 600
-"""Number of collections between those of old objects, which take a fifth of a second."""
+"""Collections until one also covers old objects, which takes a fifth of a second."""
 
 
 def collect_apart() -> None:

@@ -70,9 +70,9 @@ def _model(snapshot: Snapshot, address: Address) -> Crumb:
 
 
 def _sizes(snapshot: Snapshot, address: Address) -> dict[str, Record]:
-    """Mean responses of models to the pair type of an address, each on the path of the largest.
+    """Mean responses of models to the pair type of an address; empty without a pair type.
 
-    Where the address has a path, on that path; without a pair type there are none.
+    They are on the path of the address, or on the path with the largest response of the model.
     """
     about = {name: address.about[name] for name in ("pair_type", "path") if name in address.about}
     if "pair_type" not in about:

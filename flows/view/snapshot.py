@@ -88,7 +88,7 @@ class Snapshot:
         return answer
 
     def _find_answer(self, question: Question) -> pa.Table | None:
-        """Cached answer, which becomes the last to leave the cache; None without one."""
+        """Cached answer, which then leaves the cache last; None if the question is not cached."""
         key = _key_of(question)
         with self._answers_lock:
             if key in self._answers:
@@ -104,7 +104,7 @@ class Snapshot:
         return self.ask(Question(f"FROM (\n{query(f'view/{page}')}\n) LIMIT 0", {})).schema
 
     def display_name(self, study: str, kind: str, name: str) -> str:
-        """Display name of a pair type, path or model; the stored name without one."""
+        """Display name of a pair type, path or model; its stored name if it has no display name."""
         names = (row for row in self.ask_query("names") if row["name"] == name)
         shown = {(row["study"], row["kind"]): row["display_name"] for row in names}
         return shown.get((study, kind), name)

@@ -228,7 +228,7 @@ def _raise_query_errors(connection: duckdb.DuckDBPyConnection | None = None) -> 
 
 
 def _views_of_word(connection: duckdb.DuckDBPyConnection, name: str) -> str:
-    """Views called as an unknown one without its prefix: ``out_findings`` for ``core_findings``.
+    """Views with the name of an unknown view but another prefix, ``out_x`` for ``core_x``.
 
     Users' views come first; empty if there are none, so that DuckDB compares letters.
     """

@@ -100,7 +100,7 @@ def scale_of_pair(columns: Mapping[str, Any]) -> float:
 
 
 def frames_of(row: Row) -> Frames:
-    """States of a row of stored pictures, and where they stand."""
+    """Pictures of the states of a row, with their stages."""
     shown = row.shown_t or []
     return Frames(
         picture(row.states),

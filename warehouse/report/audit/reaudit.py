@@ -60,7 +60,7 @@ class Versions(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One version on the strip; places are of a hundred, from the left."""
+    """One version on the strip; places are percentages from the left."""
 
     version: str
     words: str
@@ -81,7 +81,7 @@ class Strip(NamedTuple):
 
     @property
     def is_first_bad_drawn(self) -> bool:
-        """False where it is older than the versions that are drawn, too."""
+        """True if the first bad version is drawn; False if there is none or it is too old."""
         return any(span.is_first_bad for _, spans in self.entries for span in spans)
 
 
@@ -291,7 +291,7 @@ def _bars(rows: Sequence[Row]) -> list[Bar]:
 
 
 def _limits_of(response: Row | None) -> tuple[float | None, float | None]:
-    """Interval of Abs; None twice without one."""
+    """Limits of the interval of Abs; (None, None) without a response."""
     return (None, None) if response is None else (response.lower_limit, response.upper_limit)
 
 

@@ -18,11 +18,11 @@ class Heading(NamedTuple):
     name: str
     expect: str
     limit: float | None
-    """Abs and M that are safe at most, or wanted at least."""
+    """Largest safe, or smallest wanted, Abs and M."""
 
 
 class Response(NamedTuple):
-    """Bar of one pair type on the path with the larger Abs; ``row`` is of ``responses``."""
+    """Bar of one pair type on the path with the largest Abs; ``row`` is its row of responses."""
 
     name: str
     row: Row
@@ -31,11 +31,11 @@ class Response(NamedTuple):
     other_paths: tuple[tuple[str, float], ...]
     """Other paths with their Abs, as marks on the bar."""
     limit: float | None
-    """Abs and M that are safe at most, or wanted at least."""
+    """Largest safe, or smallest wanted, Abs and M."""
 
     @property
     def magnitude(self) -> float | None:
-        """M, which a limit holds for, too; None where it is not known."""
+        """M, to which the limit applies, too; None if it is not known."""
         return self.row.endpoint_magnitude
 
 
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
     model: str
     """Its display name, or what a registry calls it."""
     model_id: str
-    """Its id where ``model`` is another name; else empty."""
+    """Id of the model if ``model`` is another name; otherwise empty."""
     decision: str | None
     """``safe``, ``not safe`` or ``undecided`` by the limits of the study; None without any."""
     lead: str
