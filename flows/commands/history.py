@@ -54,7 +54,7 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
             say(console, f"first failed version: {', then '.join(first_failures)}")
         for _, _, moment, version, *_, failed_gates in rows:
             if failed_gates:
-                say(console, f"{version} of {moment:{MINUTE}} failed:")
+                say(console, f"version {version} ({moment:{MINUTE}}) failed:")
             for gate in failed_gates or ():
                 say_sentence(console, f"  {finding(gate)}")
         if (study_name, entry) in means_of:
