@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,12 +129,16 @@ def _json_lines(content: bytes) -> Columns:
     def constant(word: str) -> None:
         raise ValueError(f"{word} is not a JSON number")
 
+    def columns_of(cells: list[tuple[str, Any]]) -> dict[str, Any]:
+        refuse_equal_names(name for name, _ in cells)
+        return dict(cells)
+
     table: list[dict[str, Any]] = []
     for number, line in enumerate(filter(str.strip, _decode(content).splitlines()), 1):
         try:
-            row = json.loads(line, parse_constant=constant)
+            row = json.loads(line, parse_constant=constant, object_pairs_hook=columns_of)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"row {number} is not JSON ({error})") from error
+            raise ValueError(f"row {number} cannot be read as JSON: {error}") from error
         if not isinstance(row, dict):
             raise ValueError(f"row {number} is {type(row).__name__}; expected an object of columns")
         table.append(row)
@@ -153,6 +157,13 @@ def _parquet(content: bytes) -> Columns:
         return file.read().to_pydict()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"it is not a Parquet file ({error})") from error
+
+
+def parquet_names(file: BinaryIO) -> list[str]:
+    """Names of the columns of a Parquet file; pandas refuses equal ones without naming them."""
+    import pyarrow.parquet as pq
+
+    return pq.read_schema(file).names
 
 
 READERS: dict[str, Callable[[bytes], Columns]] = {
@@ -176,12 +187,13 @@ def _decode(content: bytes) -> str:
 def _check_names(names: Sequence[str]) -> None:
     if not all(names):
         raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
-    _refuse_equal(names)
+    refuse_equal_names(names)
 
 
-def _refuse_equal(names: Iterable[str]) -> None:
+def refuse_equal_names(names: Iterable[str]) -> None:
+    """Refuse, by ValueError, columns that have the same name."""
     if twice := [quote(name) for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"the header has {abridge(twice)} twice; expected different names")
+        raise ValueError(f"it has {abridge(twice)} twice; expected different names")
 
 
 def check_header(header: Sequence[str]) -> None:
@@ -194,7 +206,7 @@ def check_header(header: Sequence[str]) -> None:
             f"its header is one column, {quote(header[0])}: the file seems to be separated by "
             f"{separator!r}; expected commas, and points in numbers"
         )
-    _refuse_equal(filter(None, header))
+    refuse_equal_names(filter(None, header))
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:

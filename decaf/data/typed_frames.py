@@ -9,7 +9,13 @@ import numpy as np
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
 from decaf.data.frames import library_of
 from decaf.data.missing_words import NOTHING_DECLARED, Declarations, ReadTable, restore_words
-from decaf.data.table_files import JSON_LINES, check_header, read_table
+from decaf.data.table_files import (
+    JSON_LINES,
+    check_header,
+    parquet_names,
+    read_table,
+    refuse_equal_names,
+)
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
@@ -162,6 +168,8 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
         with refusals_as(DataError, what, remedy), open_file(path) as file:
             if suffix == CSV:
                 return _read_csv(file, dtypes, declarations)
+            refuse_equal_names(parquet_names(file))
+            file.seek(0)
             frame = pandas.read_parquet(file)
     # Parsers refuse in their own ways; all of these are about the content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:

@@ -1,11 +1,14 @@
 """Tables and changes that cannot be audited: each is refused by its name, before anything runs."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from data_looks import refuse_to_look
 from pydantic import ValidationError
 from small_studies import of_scenes, untrained
 
 from decaf.data.adapters.table_pairs import TablePairs
+from decaf.data.typed_frames import read_frame
 from decaf.errors import BadInput, DataError
 from decaf.plan.study import Study, load_study
 from tasks.plan import plan_audit
@@ -164,3 +167,10 @@ def test_more_labels_than_classes_are_named(tmp_path, write):
     )
     with pytest.raises(BadInput, match=r"'no', 'yes', 'yse'\).* 2 classes"):
         loaded.pair_set()
+
+
+def test_a_parquet_file_with_two_columns_of_one_name(tmp_path):
+    numbers = pa.array([1, 2])
+    pq.write_table(pa.table([numbers, numbers], names=["age", "age"]), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="'age' twice"):
+        read_frame(tmp_path / "t.parquet", {}, {})

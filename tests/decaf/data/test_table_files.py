@@ -65,6 +65,7 @@ WRONG = {
     "a header alone": ("t.csv", "a,b\n", "no rows"),
     "another suffix": ("t.xlsx", b"PK", r"'\.xlsx'"),
     "a row too short": ("t.csv", "a,b\n1,2\n3\n", "row 2 has 1 cells"),
+    "key twice": ("t.jsonl", '{"a": 1, "b": 2, "a": 3}\n', "row 1 .*'a' twice"),
     "twice": ("t.csv", "a,b,a\n1,2,3\n", "'a' twice"),
     "no name": ("t.csv", "a,,b\n1,2,3\n", "column 2"),
     "not UTF-8": ("t.csv", b"a\nb\n\xff\n", "line 3"),
