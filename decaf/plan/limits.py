@@ -1,6 +1,7 @@
 """Refuse limits that no value can break, or that every value breaks."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from decaf.foundation.settings import fault
 from decaf.plan.expectations import Expectation, LimitedExpectation
@@ -19,31 +20,34 @@ def check_limits(
     """Refuse a threshold, or a limit of `expect:` or `gates:`, outside of what it limits.
 
     A response lies between 0 and the span of the score, a share or an accuracy between 0 and 1.
-    Scores without bounds have no span. Raises a fault, for pydantic, that names the key.
+    The span of scores without bounds is not known. Raises a fault, for pydantic, that names the
+    key.
     """
     span = None if score.bounds is None else score.bounds[1] - score.bounds[0]
     if span is not None and epsilon > span:
         raise fault(f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {UNITS}", "epsilon")
     for pair_type, stated in expect.items():
-        if span is None or not isinstance(stated, LimitedExpectation):
-            continue
-        kind, limit = next((kind, limit) for kind, limit in stated if limit is not None)
-        for rule, value in limit:
-            _check_limit(value, rule, span, "expect", pair_type, kind)
+        if isinstance(stated, LimitedExpectation):
+            kind, limit = next((kind, limit) for kind, limit in stated if limit is not None)
+            for rule, value in limit:
+                _check_limit(value, rule, span, "expect", pair_type, kind)
     for metric, limits in gates.items():
         largest = span if metric in IN_SCORE_UNITS else 1.0
-        for gate in limits:
-            for rule in RULES:
-                value = getattr(gate, rule)
-                if largest is not None and value is not None:
-                    _check_limit(value, rule, largest, "gates", metric)
+        for gate, rule in product(limits, RULES):
+            if (value := getattr(gate, rule)) is not None:
+                _check_limit(value, rule, largest, "gates", metric)
 
 
-def _check_limit(value: float, rule: str, largest: float, *keys: str) -> None:
-    where = f"'{'.'.join(keys)}': '{rule}: {value:g}'"
-    if rule == "at_least" and value > largest:
-        raise fault(
-            f"{where} is more than the largest possible value, {largest:g}; {UNITS}", keys[0]
-        )
-    if rule != "at_least" and value >= largest:
-        raise fault(f"{where} limits nothing: no value exceeds {largest:g}; {UNITS}", keys[0])
+def _check_limit(value: float, rule: str, largest: float | None, *keys: str) -> None:
+    """Refuse a limit of values from 0 to ``largest``, which is None if it is not known."""
+    problem = ""
+    if value < 0 or (rule == "at_least" and value == 0):
+        problem = "decides nothing, since no value is below 0; expected a larger limit"
+    elif largest is None:
+        return
+    elif rule == "at_least" and value > largest:
+        problem = f"is more than the largest possible value, {largest:g}; {UNITS}"
+    elif rule != "at_least" and value >= largest:
+        problem = f"limits nothing, since no value exceeds {largest:g}; {UNITS}"
+    if problem:
+        raise fault(f"'{'.'.join(keys)}': '{rule}: {value:g}' {problem}", keys[0])

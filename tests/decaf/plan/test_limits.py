@@ -1,4 +1,4 @@
-"""Limits that no value can break, such as 5 where 5 % is meant."""
+"""Limits that no value, or every value, breaks, such as 5 where 5 % is meant."""
 
 import pytest
 from small_studies import network_card, of_scenes
@@ -26,9 +26,11 @@ def study(tmp_path, score, **changed):
         ({"gates": {"endpoint_magnitude": {"at_most": 1}}}, "gates"),
         ({"gates": {"accuracy": [{"at_least": 0.9}, {"decrease": 2}]}}, "gates"),
         ({"gates": {"accuracy": {"at_least": 90}}}, "gates"),
+        ({"gates": {"evidence": {"at_least": 0}}}, "gates"),
+        ({"gates": {"fragility": {"at_most": -0.1}}}, "gates"),
     ],
 )
-def test_a_limit_in_percent_is_refused(tmp_path, changed, key):
+def test_a_limit_outside_of_all_values_is_refused(tmp_path, changed, key):
     with pytest.raises(ConfigError, match=f"'{key}"):
         load_study(study(tmp_path, PROBABILITY, **changed))
 
@@ -36,8 +38,9 @@ def test_a_limit_in_percent_is_refused(tmp_path, changed, key):
 def test_scores_without_bounds_have_limits_of_any_size(tmp_path):
     limits = {"expect": {"wall_hue": {"should_not_matter": {"at_most": 5}}}, "epsilon": 2}
     Study.model_validate(study(tmp_path, MARGIN, gates={"evidence": {"increase": 5}}, **limits))
-    with pytest.raises(ConfigError, match="'gates.accuracy'"):
-        load_study(study(tmp_path, MARGIN, gates={"accuracy": {"at_least": 90}}))
+    for gates in ({"accuracy": {"at_least": 90}}, {"evidence": {"at_least": 0}}):
+        with pytest.raises(ConfigError, match="'gates"):
+            load_study(study(tmp_path, MARGIN, gates=gates))
 
 
 def test_limits_below_the_largest_value_stand(tmp_path):
