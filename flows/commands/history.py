@@ -69,7 +69,7 @@ def list_first_failures(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     judged = [(moment, version, verdict) for _, _, moment, version, _, verdict, *_ in rows]
     series = groupby(filter(itemgetter(2), judged), lambda row: row[2] == "fail")
     firsts = (next(members) for is_failed, members in series if is_failed)
-    return [f"{version} of {moment:{MINUTE}}" for moment, version, _ in firsts]
+    return [f"{version} ({moment:{MINUTE}})" for moment, version, _ in firsts]
 
 
 def _print_means(console: Terminal, title: str, means: Iterable[tuple[Any, ...]]) -> None:

@@ -52,7 +52,7 @@ def test_a_history_has_m_and_the_gate_that_failed(record, history):
     text = " ".join(" ".join(lines).split())
     assert "endpoint_magnitude on wall_hue, blend: found 0.432 [0.400, 0.500]" in text
     assert "at most 0.100" in text
-    assert "first failed version: 2 of" in text
+    assert "first failed version: 2 (" in text
     (header,) = [line for line in lines if " E " in line]
     assert header.split()[1::2][-4:] == ["M", "E", "C", "F"]
     answer = answers(store, study.study)["net", "2"]
@@ -77,7 +77,7 @@ def test_each_series_of_failures_has_a_first_version(verdicts, versions):
         ("try", "net", day, str(number), "weights", verdict, "audited", "", None)
         for number, verdict in enumerate(verdicts, 1)
     ]
-    assert list_first_failures(rows) == [f"{version} of 2026-03-01 08:00" for version in versions]
+    assert list_first_failures(rows) == [f"{version} (2026-03-01 08:00)" for version in versions]
 
 
 def test_a_version_that_passed_has_no_failed_gate(record):
