@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from accessibility import assert_accessible, judge_page
 from report_reader import SECTIONS
 from scenes_warehouse import STUDY, scenes_warehouse
 from stub_audit import Audit, insert, many_models, open_stub, six_models
@@ -26,12 +27,6 @@ AUDITS = {
     "empty": Audit(has_rows=False, is_finished=False),
 }
 PAGES = (*AUDITS, "failed", "two", "several")
-AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
-JUDGED = """const done = arguments[0];
-axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
-  [found.passes.length, found.violations.map(
-    one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
-TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 
 
 @pytest.fixture(scope="module")
@@ -273,19 +268,14 @@ def test_no_rule_of_wcag_is_broken(browser, reports, name, width, scheme):
     resize(browser, width, 900)
     browser.get(reports[name].as_uri())
     unfold(browser)
-    browser.execute_script(AXE.read_text())
-    passed, violations = browser.execute_async_script(JUDGED)
-    assert violations == []
-    assert passed > 10
-    assert browser.execute_script(TOO_WIDE) <= 0
+    assert_accessible(browser)
 
 
 def test_axe_would_find_a_fault(browser, reports, tmp_path):
     page = tmp_path / "faulty.html"
     page.write_text(reports["two"].read_text().replace('lang="en"', "", 1))
     browser.get(page.as_uri())
-    browser.execute_script(AXE.read_text())
-    assert [rule for rule, _ in browser.execute_async_script(JUDGED)[1]] == ["html-has-lang"]
+    assert [rule for rule, _ in judge_page(browser)[1]] == ["html-has-lang"]
 
 
 TABLES = """const tables = [...document.querySelectorAll('table')];
