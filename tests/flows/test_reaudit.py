@@ -32,7 +32,7 @@ def registered(study, tmp_path):
     }
     settings["gates"] = {
         "evidence": {"increase": 0.02, "pair_type": "wall_hue"},
-        "accuracy": {"at_least": 0.0},
+        "endpoint_magnitude": {"at_most": 0.95},
     }
     settings["compare_with"] = "champion"
     settings["undecided"] = "pass"  # of the moved model, the interval holds the limit
