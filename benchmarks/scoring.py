@@ -23,6 +23,7 @@ from decaf.models.precision import exact_float32
 from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
+from decaf.scoring.batches import FixedLimit
 from decaf.scoring.block import BlockScores, score_block
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -87,7 +88,11 @@ def score_planned(
     builder = StateBuilder(plan, on_device(inputs, model.device))
     with torch.inference_mode():
         scores = score_block(
-            plan, builder, lambda x: score.values(model.outputs(x), "logits"), block.class_id, batch
+            plan,
+            builder,
+            lambda x: score.values(model.outputs(x), "logits"),
+            block.class_id,
+            FixedLimit(batch),
         )
     return time.perf_counter() - started, plan, scores
 

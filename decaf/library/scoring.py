@@ -16,7 +16,7 @@ from decaf.library.progress import progress_line
 from decaf.library.targets import Asked, TargetScorer
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import FixedLimit, GrowingLimit, largest_batch
-from decaf.scoring.block import BlockScores, Scorer, score_together
+from decaf.scoring.block import BlockScores, Scorer, score_block
 from decaf.scoring.consistency import PROBES, UNKNOWN_NOISE, check_consistency, compare_scores
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.repeats import mean_scores, response_errors
@@ -87,10 +87,10 @@ def score_pairs(
             count(len(scored))
             return scored
 
-        every = score_together(
-            *(plan, batches, [score_and_count] * repeats, scorer.columns(row.size)),
-            *(_limit(queries.batch_size, pairs.clean), 1.0, [None] * repeats),
-        )
+        limit, columns = _limit(queries.batch_size, pairs.clean), scorer.columns(row.size)
+        every = [
+            score_block(plan, batches, score_and_count, columns, limit) for _ in range(repeats)
+        ]
         if repeats == 1:
             _warn_if_unstable(plan, builder, scorer, every[0], queries)
     errors = {name: response_errors(every, name) for name in paths} if repeats > 1 else {}

@@ -12,7 +12,7 @@ from decaf.models.card import Model
 from decaf.plan.units import Unit
 from decaf.reveal.start import ModelMean
 from decaf.scoring.batches import FixedLimit
-from decaf.scoring.block import StoredScores, score_together
+from decaf.scoring.block import StoredScores, score_block
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.repeats import mean_scores
 from decaf.scoring.starts import open_starts
@@ -48,9 +48,10 @@ def scan(bench: Bench) -> None:
     limit, cost = FixedLimit(task.batch_size), bench.cost
     # The time to load the model is counted separately.
     cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
-    bench.queries = score_together(
-        plan, builder, scorers, columns, limit, study.score.sign, known_scores
-    )
+    bench.queries = [
+        score_block(plan, builder, scorer, columns, limit, study.score.sign, known)
+        for scorer, known in zip(scorers, known_scores, strict=True)
+    ]
     bench.scores = scores = mean_scores(bench.queries)
     if limit.rows < task.batch_size:
         bench.note_smaller_batch(limit.rows)

@@ -137,7 +137,9 @@ def test_a_registry_on_a_schedule_with_kills(served, heard_at, study, write, tmp
     settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
     settings["registry"] = {"kind": "folder", "root": str(zoo), "trusted": ["leaning"]}
     settings["gates"] = {"evidence": {"increase": 0.02, "pair_type": "wall_hue"}}
-    settings["gates"]["endpoint_magnitude"] = {"at_most": 0.95}  # which applies to a first version, too
+    settings["gates"]["endpoint_magnitude"] = {
+        "at_most": 0.95
+    }  # which applies to a first version, too
     refused(served.decaf("list"), "decaf serve is not running")
 
     with served("--listen", heard_at) as service:

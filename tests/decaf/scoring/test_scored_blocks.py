@@ -1,14 +1,15 @@
-"""Several scorers of one block build its states once; what is stored of it is not scored again."""
+"""Batches of a block that do not fit the memory; stored scores are not computed again."""
 
 import numpy as np
 import pytest
 import torch
 from blocks import foregrounds, pixels, whole
 
+from decaf.errors import ScoringFailed
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
-from decaf.scoring.batches import FixedLimit
-from decaf.scoring.block import StoredScores, score_block, score_together
+from decaf.scoring.batches import BatchWarning, FixedLimit
+from decaf.scoring.block import StoredScores, score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder, on_device
 from decaf.scoring.stored_scores import states_to_score, stored_values
@@ -16,18 +17,6 @@ from decaf.scoring.stored_scores import states_to_score, stored_values
 GRID = np.array([0, 0.25, 0.5, 1])
 ROWS = 16
 BLEND, PATCH, SOFT = Blend(sigma=1.0), Patches(sigma=1.0), Blend(sigma=2.0)
-
-
-class Counted(StateBuilder):
-    """Notes how many states it builds at a time."""
-
-    def __init__(self, plan, inputs):
-        super().__init__(plan, on_device(inputs, torch.device("cpu")))
-        self.built = []
-
-    def build(self, states):
-        self.built.append(len(states))
-        return super().build(states)
 
 
 @pytest.fixture
@@ -54,98 +43,37 @@ def mean(states):
     return states.mean(dim=(1, 2, 3))[:, None]
 
 
-def largest(states):
-    return states.amax(dim=(1, 2, 3))[:, None]
-
-
-def smallest(states):
-    return states.amin(dim=(1, 2, 3))[:, None]
-
-
-def writes(states):
-    """The mean, and a batch of nothing for who comes next, who would not know."""
-    found = mean(states)
-    states.zero_()
-    return found
-
-
-def writes_by_numpy(states):
-    found = mean(states)
-    states.numpy()[:] = 0
-    return found
-
-
-def writes_a_row(states):
-    found = mean(states)
-    states[-1].zero_()
-    return found
-
-
-def some_pixels(states):
-    """A part of the batch itself, and no copy of it."""
-    return states[:, 0, 0, :1]
-
-
-def assert_alike(found, expected):
-    assert found.branches.keys() == expected.branches.keys()
-    for name, scores in found.branches.items():
-        np.testing.assert_array_equal(scores, expected.branches[name])
-    np.testing.assert_array_equal(found.clean, expected.clean)
-    assert found[2:5] == expected[2:5]
-
-
-def test_each_scorer_gets_what_it_gets_alone_and_states_are_built_once(plan, inputs, columns):
-    scorers = [mean, largest, smallest]
-    alone = [
-        score_block(plan, Counted(plan, inputs), scorer, columns, ROWS, sign=-1.0)
-        for scorer in scorers
-    ]
-    builder = Counted(plan, inputs)
-    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), -1.0, [None] * 3)
-    assert sum(builder.built) == plan.state_count
-    assert len(found) == 3
-    for one, expected in zip(found, alone, strict=True):
-        assert_alike(one, expected)
-        assert one.forward_rows == plan.state_count
-    # What building takes is divided among them.
-    assert len({one.build_seconds for one in found}) == 1
-    assert found[0].build_seconds > 0
-
-
-@pytest.mark.parametrize("rude", [writes, writes_by_numpy, writes_a_row])
-def test_who_writes_into_a_batch_spoils_it_for_nobody(plan, inputs, columns, rude):
-    builder = Counted(plan, inputs)
-    scorers = [largest, some_pixels, rude, smallest, rude]
-    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), 1.0, [None] * 5)
-    for one, scorer in zip(found, [largest, some_pixels, mean, smallest, mean], strict=True):
-        alone = score_block(plan, StateBuilder(plan, builder._clean), scorer, columns, ROWS)
-        assert_alike(one, alone)
-    assert sum(builder.built) == 2 * plan.state_count, "and once more for the one after it"
-
-
 @pytest.mark.filterwarnings("ignore::decaf.BatchWarning")
-def test_a_batch_that_one_has_no_room_for_is_halved_for_those_after_it(plan, inputs, columns):
+def test_a_batch_that_does_not_fit_is_halved_here_and_for_the_next_scorer(plan, inputs, columns):
     seen = {"first": [], "cramped": [], "last": []}
 
-    def noted(name, most):
+    def scored_by(name, most):
         def scorer(states):
             if len(states) > most:
                 raise torch.OutOfMemoryError("CUDA out of memory")
             seen[name].append(len(states))
             return mean(states)
 
-        return scorer
+        builder = StateBuilder(plan, on_device(inputs, torch.device("cpu")))
+        return score_block(plan, builder, scorer, columns, limit, -1.0)
 
-    scorers = [noted("first", 99), noted("cramped", 4), noted("last", 99)]
-    builder = Counted(plan, inputs)
-    found = score_together(plan, builder, scorers, columns, FixedLimit(ROWS), 1.0, [None] * 3)
-    for one in found:
-        np.testing.assert_allclose(one.clean, found[0].clean, rtol=1e-6)
-        for name, scores in one.branches.items():
-            np.testing.assert_allclose(scores, found[0].branches[name], rtol=1e-6)
-    # Nothing is scored twice: what the first had done before is not done again in halves.
+    limit = FixedLimit(ROWS)
+    first, cramped, last = scored_by("first", 99), scored_by("cramped", 4), scored_by("last", 99)
+    for scores in (cramped, last):
+        np.testing.assert_allclose(scores.clean, first.clean, rtol=1e-6)
+        for name, branches in scores.branches.items():
+            np.testing.assert_allclose(branches, first.branches[name], rtol=1e-6)
     assert {sum(sizes) for sizes in seen.values()} == {plan.state_count}
-    assert [one.batch_size for one in found] == [ROWS, 4, 4]
+    assert [scores.batch_size for scores in (first, cramped, last)] == [ROWS, 4, 4]
+
+
+def test_one_row_that_does_not_fit_is_an_error(plan, inputs, columns):
+    def scorer(states):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    builder = StateBuilder(plan, on_device(inputs, torch.device("cpu")))
+    with pytest.warns(BatchWarning), pytest.raises(ScoringFailed):
+        score_block(plan, builder, scorer, columns, FixedLimit(ROWS))
 
 
 def scorer(states):
@@ -156,7 +84,7 @@ def scored(block, inputs, paths, known=None, plan=None):
     plan = plan or plan_states(block, inputs, paths, GRID)
     builder = StateBuilder(plan, on_device(inputs, torch.device("cpu")))
     columns = np.zeros(block.pair_count, np.int64)
-    return score_block(plan, builder, scorer, columns, 64, known=known)
+    return score_block(plan, builder, scorer, columns, FixedLimit(64), known=known)
 
 
 def added(block, inputs, stored, path, clean=None, branches=None):

@@ -9,6 +9,7 @@ from decaf.errors import ModelError
 from decaf.foundation.arrays import start_fetch
 from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
+from decaf.scoring.batches import FixedLimit
 from decaf.scoring.block import score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder, on_device
@@ -36,7 +37,7 @@ def plan(pairs, images):
 
 def score(plan, pairs, images, scorer, batch_size):
     builder = StateBuilder(plan, on_device(images, CPU))
-    return score_block(plan, builder, scorer, pairs.class_id, batch_size)
+    return score_block(plan, builder, scorer, pairs.class_id, FixedLimit(batch_size))
 
 
 def mean_of_red_and_green(pixels):
@@ -60,7 +61,7 @@ def test_scores_are_gathered_per_pair_stage_and_branch(plan, pairs, images):
 def test_a_column_and_a_sign_make_the_score_of_the_values(plan, pairs, images):
     columns = np.array([1, 1, 1])
     builder = StateBuilder(plan, on_device(images, CPU))
-    less = score_block(plan, builder, mean_of_red_and_green, columns, 64, sign=-1.0)
+    less = score_block(plan, builder, mean_of_red_and_green, columns, FixedLimit(64), sign=-1.0)
     clean = images[:, 1].mean(axis=(1, 2)) / 255
     np.testing.assert_allclose(less.branches["blend"][:, 0, -1, 0], -clean[pairs.plus], rtol=1e-6)
     assert (less.clean > 0).all()
@@ -86,7 +87,7 @@ def test_a_batch_that_a_gpu_has_no_room_for_is_halved(plan, pairs, images):
         return mean_of_red_and_green(pixels) + 0 * held[:, :1]
 
     builder = StateBuilder(plan, on_device(images, gpu))
-    scores = score_block(plan, builder, wide, pairs.class_id, 64)
+    scores = score_block(plan, builder, wide, pairs.class_id, FixedLimit(64))
     assert 1 <= scores.batch_size <= 5
     np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-5)
 
@@ -159,7 +160,7 @@ def test_gathered_scores_equal_scoring_every_stage_and_branch_by_itself():
 
     plan = plan_states(block, inputs, CONTROL, np.linspace(0, 1, 9))
     builder = StateBuilder(plan, on_device(inputs, CPU))
-    found = score_block(plan, builder, scorer, block.class_id, 32)
+    found = score_block(plan, builder, scorer, block.class_id, FixedLimit(32))
     for name, path in CONTROL.items():
         for row, target in enumerate(block.class_id):
             states = brute_force(path, block, inputs, row).reshape(-1, 3, 32, 32)
