@@ -20,6 +20,7 @@ from PIL import ExifTags
 from PIL import Image as PillowImage
 
 from decaf.errors import DataError
+from decaf.foundation.square import find_central_start, fit_shorter_side
 
 CROP = 224
 """Side of a central crop, px."""
@@ -122,8 +123,7 @@ def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) ->
 
     None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``.
     """
-    scale = 1 if shorter is None else shorter / min(size)
-    width, height = (round(edge * scale) for edge in size)
+    width, height = size if shorter is None else fit_shorter_side(size, shorter)
     if min(width, height) < (side or 1):
         raise DataError(
             f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
@@ -136,13 +136,15 @@ def central_crop(
 ) -> NDArray[np.uint8]:
     """(height, width, 3) pixels: the shorter side resized, bilinear, and a central square kept.
 
+    The pixels are those of torchvision's ``Resize`` and ``CenterCrop``.
+
     Sizes are in px, and (224, 224, 3) of 256 unless others are given; None leaves out the step.
     """
     width, height = fitted_size(image.size, shorter, side)
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
     if side is None:
         return np.asarray(resized)
-    left_edge, top = (width - side) // 2, (height - side) // 2
+    left_edge, top = find_central_start(width, side), find_central_start(height, side)
     return np.asarray(resized.crop((left_edge, top, left_edge + side, top + side)))
 
 
@@ -160,7 +162,7 @@ def central_crop_of_mask(
 
 def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
     """Pixels of an edge that the central ``kept`` of ``wanted`` resized ones are nearest to."""
-    places = np.arange(kept) + (wanted - kept) // 2
+    places = np.arange(kept) + find_central_start(wanted, kept)
     return ((2 * places + 1) * found) // (2 * wanted)
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Tensor
 from decaf.foundation.settings import Level
+from decaf.foundation.square import find_central_start, fit_shorter_side
 
 MemoryFormat = Literal["contiguous", "channels_last"]
 """Layout of images in the memory."""
@@ -22,7 +23,8 @@ class Resizing(NamedTuple):
     """Resize images to the side that a network takes, px; None leaves them unchanged.
 
     The whole image is resized to that square. With ``shorter_side``, that side is resized to so
-    many px, the longer side in proportion, rounded down; then the central square is kept.
+    many px, the longer side in proportion, rounded down; then the central square is kept, all as in
+    torchvision's ``Resize`` and ``CenterCrop``.
     """
 
     side: int | None
@@ -37,13 +39,13 @@ class Resizing(NamedTuple):
             return images
         current_size, size = images.shape[2:], [self.side, self.side]
         if self.shorter_side is not None:
-            size = [edge * self.shorter_side // min(current_size) for edge in current_size]
+            size = fit_shorter_side(current_size, self.shorter_side)
         if [*current_size] != size:
             is_bilinear = self.interpolation == "bilinear"
             images = functional.interpolate(
                 images, size, mode=self.interpolation, antialias=is_bilinear
             )
-        top, left_edge = ((edge - self.side) // 2 for edge in size)
+        top, left_edge = (find_central_start(edge, self.side) for edge in size)
         return images[:, :, top : top + self.side, left_edge : left_edge + self.side]
 
 

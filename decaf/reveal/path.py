@@ -91,9 +91,9 @@ SELECTION_FIELDS = ("stages", "pair_types")
 """Fields that select states and pairs; they do not change any state."""
 
 
-def path_field(default: Any, description: str, kw_only: bool = False) -> Any:
+def path_field(default: Any, description: str) -> Any:
     """Field of a path that a configuration can set; the reference page shows the description."""
-    return field(default=default, kw_only=kw_only, metadata={"description": description})
+    return field(default=default, kw_only=True, metadata={"description": description})
 
 
 def stage_grid(stages: int | Sequence[float]) -> NDArray[np.float64]:
@@ -118,13 +118,19 @@ class RevealPath(ABC):
     """True if a pair is one input with and without a feature; False if it is two inputs."""
 
     stages: Stages | None = path_field(
-        None, "this path's own stages, in the form of the study's `stages:`", kw_only=True
+        None, "this path's own stages, in the form of the study's `stages:`"
     )
     pair_types: tuple[str, ...] | None = path_field(
-        None, "types of the pairs that this path scores; all when absent", kw_only=True
+        None, "types of the pairs that this path scores; all when absent"
     )
 
     def __post_init__(self) -> None:
+        given_kind, own_kind = getattr(self, "kind", None), getattr(type(self), "kind", None)
+        if given_kind != own_kind:  # a setting that was given without its name
+            raise ResponseError(
+                f"the kind of a {type(self).__name__} is {own_kind!r}, not {given_kind!r}; give "
+                "settings by name, as in sigma=5"
+            )
         if self.stages is not None and not isinstance(self.stages, Refinement):
             stage_grid(self.stages)
         if self.pair_types is not None and not self.pair_types:

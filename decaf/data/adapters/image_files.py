@@ -70,9 +70,9 @@ class ImageFiles(Adapter, ABC):
     @property
     def geometry(self) -> str:
         """Steps that make inputs from files, as a part of their identity."""
-        resized = "as stored" if self.resize is None else f"bilinear {self.resize}"
+        resized = "as stored" if self.resize is None else f"bilinear {self.resize} rounded down"
         grey = " grey" if self.channels == 1 else ""
-        return f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "") + grey
+        return f"pillow {resized}" + (f" centre {self.crop}" if self.crop else "") + grey
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, make grey, resize and crop: (height, width, channels)."""

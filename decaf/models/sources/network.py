@@ -244,6 +244,8 @@ class NetworkCard(StoredTensors, TrainableCard):
     def _dump_settings(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
         """Some fields, and other fields that differ from their defaults."""
         unusual_settings = self.model_dump(mode="json", include=unusual, exclude_defaults=True)
+        if "shorter_side" in unusual_settings:
+            unusual_settings["crop"] = "torchvision"  # where earlier results took other pixels
         return self.model_dump(mode="json", include=fields) | unusual_settings
 
     def preprocessing(self, device: Device) -> Preprocessing:

@@ -68,7 +68,7 @@ class Fade:
         write_blend(built, start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Blend(RevealPath):
     """Every pixel moves together from the blurred midpoint to its own input (paper, section 6)."""
 

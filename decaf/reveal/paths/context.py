@@ -26,7 +26,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([1 - t, t], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ContextChannel(RevealPath):
     """From the swapped context to the endpoint's, over four legal inputs (paper, section 5).
 

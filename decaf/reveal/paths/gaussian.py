@@ -103,7 +103,7 @@ class GaussianFade(Fade):
         return emerge(start, clean, mean, like(clean, column_of(content[:, 0], clean.ndim)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GaussianReveal(RevealPath):
     """Both branches emerge from one random state, covariance-matched or of another geometry.
 

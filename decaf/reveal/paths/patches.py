@@ -88,7 +88,7 @@ class PatchMask:
         return unpack(content, self.side**2).reshape(-1, self.side, self.side)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Patches(RevealPath):
     """Patches in falling order of the squared difference of the pair (paper, appendix F)."""
 

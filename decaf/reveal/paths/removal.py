@@ -71,7 +71,7 @@ class FadeWithout:
         np.copyto(built, start, where=(words & removed) != 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Removal(RevealPath):
     """From a baseline to the input with one feature removed (paper, section 7).
 

@@ -99,7 +99,7 @@ class ImageNet9(Adapter):
             for source in sources
             for pair_type in self.pair_types
         ]
-        geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
+        geometry = f"pillow bilinear {RESIZE_SHORTER} rounded down centre {CROP}"
         remarks = _remarks(files_by_variant, shared) + absent_classes(
             sources, "foreground of the study"
         )

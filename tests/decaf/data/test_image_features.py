@@ -88,14 +88,13 @@ def test_64_cells_fill_a_word(photos, tmp_path):
 def test_masks_are_cropped_as_their_photos_to_nearest_pixels(shorter, side):
     mask = np.arange(17 * 29, dtype=np.uint16).reshape(17, 29)
     found = central_crop_of_mask(mask, shorter, side)
-    scale = 1 if shorter is None else shorter / 17
-    width, height = round(29 * scale), round(17 * scale)
+    height, width = (17, 29) if shorter is None else (shorter, int(shorter * 29 / 17))
     rows, columns = (
         [int((i + 0.5) * old / new) for i in range(new)] for old, new in ((17, height), (29, width))
     )
     expected = mask[np.ix_(rows, columns)]
     if side:
-        top, left = (height - side) // 2, (width - side) // 2
+        top, left = (int(round((edge - side) / 2.0)) for edge in (height, width))
         expected = expected[top : top + side, left : left + side]
     np.testing.assert_array_equal(found, expected)
 

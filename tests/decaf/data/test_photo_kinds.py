@@ -5,7 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from picture_files import BODIES, HEADERS, READ, png
+from PIL import Image
+from torchvision.transforms.functional import center_crop, resize
 
 from decaf.data.photo_files import central_crop, read_photo, upright_size
 from decaf.errors import DataError
@@ -51,6 +55,14 @@ def test_one_pixel_becomes_a_picture_of_its_colour(tmp_path):
     pixels = central_crop(read_photo(tmp_path / "photo"))
     assert pixels.shape == (224, 224, 3)
     assert set(map(tuple, pixels.reshape(-1, 3))) == {(10, 20, 30)}
+
+
+@given(sides=st.tuples(st.integers(3, 90), st.integers(3, 90)), side=st.integers(1, 30))
+def test_the_pixels_are_those_of_torchvision(sides, side):
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (*sides, 3), np.uint8))
+    shorter = side + 7
+    expected = center_crop(resize(image, shorter), [side, side])
+    np.testing.assert_array_equal(central_crop(image, shorter, side), np.asarray(expected))
 
 
 @pytest.fixture

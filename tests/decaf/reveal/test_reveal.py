@@ -1,5 +1,6 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from blocks import GRID, features, foregrounds, pixels, tie_keys, whole
 
 from decaf.data.cells import cell_map, feature_words, pack, unpack
 from decaf.errors import DataError, ResponseError
+from decaf.reveal.path import RevealPath, path_field
 from decaf.reveal.paths.blend import Blend, blend
 from decaf.reveal.paths.context import ContextChannel, context_mixture
+from decaf.reveal.paths.gaussian import GaussianReveal
 from decaf.reveal.paths.patches import Patches, patch_energy, reveal_patches
 from decaf.reveal.paths.removal import FadeWithout, Removal, without_features
 from decaf.reveal.start import BlurredMidpoint, Constant, gaussian_blur, gaussian_kernel
@@ -237,3 +240,25 @@ def test_data_without_regions_have_no_features_to_remove():
 def test_a_context_channel_alone_does_not_start_in_common():
     assert Blend().has_common_start
     assert not ContextChannel().has_common_start
+
+
+@pytest.mark.parametrize("path", [Blend, Patches, Removal, GaussianReveal, ContextChannel])
+def test_settings_of_a_path_are_given_by_name(path):
+    with pytest.raises(TypeError):
+        path(5)
+    with pytest.raises(ResponseError, match="kind"):
+        path(kind=5)
+
+
+def test_a_first_setting_without_a_name_is_not_the_kind_of_a_plug_in():
+    @dataclass(frozen=True)
+    class Dawn(RevealPath):
+        kind: Literal["dawn"] = "dawn"
+        level: float = path_field(0.0, "first grey level")
+        start = Blend.start
+        rule = Blend.rule
+        reveal = Blend.reveal
+
+    assert Dawn(level=0.5).level == 0.5
+    with pytest.raises(ResponseError):
+        Dawn(0.5)

@@ -175,7 +175,7 @@ def test_images_are_resized_and_cropped(photo_root):
     path = pairs.inputs[0].location
     image = Image.open(path).convert("RGB")
     resized = image.resize((307, 256), Image.Resampling.BILINEAR)
-    expected = np.asarray(resized)[16:240, 41:265]
+    expected = np.asarray(resized)[16:240, 42:266]
     np.testing.assert_array_equal(adapter(photo_root).read_input(pairs.inputs[0]), expected)
 
 
