@@ -107,7 +107,7 @@ class ArrayModel:
         model.remarks = (*self.remarks, *on_columns, *model._on_categories)
         text = {name: column for name, column in fitted.items() if column.is_text}
         model._text_columns = [column.name for column in text.values()]
-        named = named_columns(self.estimator).intersection(text)
+        named = named_columns(self.estimator, text)
         model._categories = {name: text[name].categories for name in named}
         return model
 

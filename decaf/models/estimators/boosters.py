@@ -7,7 +7,7 @@ kept as an attribute of the opened booster, for all that predicts with it.
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -136,46 +136,88 @@ def note_version(estimator: Any, path: Path) -> None:
 
 
 def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> tuple[str, ...]:
-    """Remark on columns, by name in the model, whose categories a booster stores only as positions.
+    """Remark on columns, by name in the model, whose categories a booster does not know by name.
 
-    Empty for models without such columns, and for estimators that are not of XGBoost.
+    XGBoost stores names from 3.1 on, but cuts those with letters beyond ASCII. Empty for models
+    without such columns, and for estimators that are not of XGBoost.
     """
     booster = _booster_of(estimator)
-    if booster is None or CATEGORICAL not in (booster.feature_types or ()):
-        return ()
-    if _has_names(booster):
-        return ()
+    named = named_columns(estimator, columns)
     names = [
         quote(columns[name].name)
-        for name, kind in zip(booster.feature_names or (), booster.feature_types, strict=False)
-        if kind == CATEGORICAL and name in columns and columns[name].categories
+        for name in _category_columns(booster)
+        if name not in named and name in columns and columns[name].categories
     ]
+    if not names:
+        return ()
     saved_by = booster.attr(SAVED_BY)
     writer = f", saved by XGBoost {saved_by}," if saved_by else ""
-    remark = (
-        f"the model{writer} has no names of categories, which XGBoost stores and reads from 3.1 "
-        f"on: declare the categories of {abridge(names)} in the order of the training; any other "
-        "order gives wrong scores without an error"
+    fault = (
+        "stores names of categories cut, as XGBoost does where a letter is beyond ASCII"
+        if _stored_names(booster)
+        else "has no names of categories, which XGBoost stores and reads from 3.1 on"
     )
-    return (remark,) if names else ()
+    remark = (
+        f"the model{writer} {fault}: declare the categories of {abridge(names)} in the order of "
+        "the training; any other order gives wrong scores without an error"
+    )
+    return (remark,)
 
 
-def named_columns(estimator: Any) -> frozenset[str]:
-    """Columns of categories that a booster of XGBoost knows by name; none of other estimators.
+def named_columns(estimator: Any, columns: Mapping[str, Column]) -> frozenset[str]:
+    """Columns, by name in the model, whose categories a booster of XGBoost knows by name.
 
-    Any order of such categories gives the same scores, and XGBoost refuses an unknown one.
+    Any order of such categories gives the same scores, and XGBoost refuses an unknown one. Empty
+    for other estimators.
     """
     booster = _booster_of(estimator)
-    if booster is None or CATEGORICAL not in (booster.feature_types or ()):
-        return frozenset()
+    stored_names = _stored_names(booster)
+    return frozenset(
+        name
+        for name in _category_columns(booster)
+        if name in columns
+        and name in stored_names
+        and _is_whole(stored_names[name], columns[name].categories)
+    )
+
+
+def _category_columns(booster: Any) -> list[str]:
+    """Names of a booster's columns of categories; empty for None."""
+    if booster is None or booster.feature_types is None:
+        return []
     columns = zip(booster.feature_names or (), booster.feature_types, strict=False)
-    names = frozenset(name for name, kind in columns if kind == CATEGORICAL)
-    return names if _has_names(booster) else frozenset()
+    return [name for name, kind in columns if kind == CATEGORICAL]
 
 
-def _has_names(booster: Any) -> bool:
-    # XGBoost knows no names of categories before 3.1.
-    return hasattr(booster, "get_categories") and not booster.get_categories().empty()
+def _stored_names(booster: Any) -> dict[str, list[Any]]:
+    """Names of categories that a booster stores, by column: bytes of text, or numbers.
+
+    XGBoost knows none before 3.1.
+    """
+    if not _category_columns(booster) or not hasattr(booster, "get_categories"):
+        return {}
+    if booster.get_categories().empty():
+        return {}
+    stored = booster.get_categories(export_to_arrow=True).to_arrow()
+    # Text that was cut may be no UTF-8.
+    return {
+        name: (array.cast("binary") if array.type == "string" else array).to_pylist()
+        for name, array in stored
+        if array is not None
+    }
+
+
+def _is_whole(stored_names: Sequence[Any], categories: Sequence[Any]) -> bool:
+    """False if names may be cut: XGBoost 3.2 counts letters where it should count bytes.
+
+    So all names from the first letter beyond ASCII on are wrong. They are right if every category
+    of the table is among them, one with such a letter, too.
+    """
+    texts = [name for name in stored_names if isinstance(name, bytes)]
+    if all(text.isascii() for text in texts):
+        return True
+    table_texts = {str(category).encode() for category in categories}
+    return table_texts <= set(texts) and not all(text.isascii() for text in table_texts)
 
 
 def _booster_of(estimator: Any) -> Any:

@@ -103,3 +103,25 @@ def test_text_stays_refused_where_the_model_knows_positions(tmp_path):
     text = ROWS.assign(area=ROWS["area"].astype(str))
     with pytest.raises(DecafError, match="categories: {area"):
         scores(old_file(tmp_path), text)
+
+
+@pytest.mark.skipif(not KNOWS_NAMES, reason="XGBoost knows no names of categories before 3.1")
+def test_names_beyond_ascii_are_positions_for_xgboost(tmp_path):
+    """XGBoost cuts such names, and then takes categories in another order for each other."""
+    words = ["Aachen", "Köln", "Ulm"]
+    rows = ROWS.assign(area=ROWS["area"].cat.rename_categories(words))
+    model = xgboost.XGBClassifier(n_estimators=9, min_child_weight=0, enable_categorical=True)
+    model.fit(rows, rows["area"] == "Ulm").save_model(tmp_path / "new.ubj")
+    expected = model.predict_proba(rows)
+    turned = rows.assign(area=rows["area"].cat.reorder_categories(words[::-1]))
+    cuts_names = not np.allclose(model.predict_proba(turned), expected)
+    for table in (rows, turned):
+        found = remarks(tmp_path / "new.ubj", table)
+        assert ["'area'" in remark for remark in found] == [True] * cuts_names
+    np.testing.assert_array_equal(scores(tmp_path / "new.ubj", rows), expected)
+    text = rows.assign(area=rows["area"].astype(str))
+    if cuts_names:
+        with pytest.raises(DecafError, match="categories: {area"):
+            scores(tmp_path / "new.ubj", text)
+    else:
+        np.testing.assert_array_equal(scores(tmp_path / "new.ubj", text), expected)
