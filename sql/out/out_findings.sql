@@ -11,7 +11,7 @@ WITH rules (severity, rule, begins, ends) AS (
         (4, 'contradicts', 'Contradicts itself on ', ': this change moves'),
         (5, 'unstable', 'Is unstable on ', ': this change moves'),
         (6, 'reacts_to', 'Reacts to ', ': this change moves'),
-        (7, 'no_response', 'Responds to no change: ', ' moves')
+        (7, 'no_response', 'Responds to no change by {} or more: ', ' moves')
 ),
 found AS (
     SELECT *,
@@ -43,7 +43,7 @@ SELECT
     right_on.accuracy, -- on factual inputs; NULL without labels
     right_on.image_count,
     CASE WHEN found.rule IS NULL THEN 'Nothing of it has been scored yet.' ELSE
-        begins || pair_type_name || ends || ' the score by ' || written_score(abs_response)
+        format(begins, written_limit(smallest)) || pair_type_name || ends || ' the score by ' || written_score(abs_response)
         || if(len(ways) > 0, ' on path ' || path_name, '')
         || written_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
@@ -51,7 +51,7 @@ SELECT
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
         || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')
-        || coalesce('. Beyond a limit: ' || array_to_string(kept.breaches, '; '), '') || '.'
+        || coalesce(kept.reasons, '') || '.'
     END AS sentence
 FROM out_models AS model
 LEFT JOIN worded AS found USING (study, model_id)

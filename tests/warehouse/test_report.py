@@ -115,7 +115,7 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
     ]
     places = [reader.text.index(words) for words in said]
     assert places == sorted(places)
-    assert reader.text.count("Responds to no change: ") == 7
+    assert reader.text.count("Responds to no change by 0.010 or more: ") == 7
     nothing = reader.text[reader.text.index("Responds to no change") :]
     assert "evidence" not in nothing[: nothing.index("; the final")], "no share of nothing"
 
