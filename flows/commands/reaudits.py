@@ -155,21 +155,23 @@ def reaudit(
             f"nothing changed: the registry has the {len(entries)} entries of re-audit "
             f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
         )
-    if lines := _list_findings({"standing": standing_verdicts, "entries": []}, _name_of(config)):
+    if lines := _list_findings({"standing": standing_verdicts, "entries": []}, config, only):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
-    _end_undecided(study, undecided_verdicts, _name_of(config))
+    _end_undecided(study, undecided_verdicts, config, only)
 
 
-def _end_undecided(study: Study, undecided: Sequence[verdicts.Verdict], config: str) -> None:
-    """Raise GatesUndecided if some verdict is neither passed nor failed.
+def _end_undecided(
+    study: Study, undecided: Sequence[verdicts.Verdict], config: Source, only: Collection[str]
+) -> None:
+    """Raise GatesUndecided if some verdict on the entries in ``only`` is neither passed nor failed.
 
     With ``undecided: pass`` in the study, print a remark instead.
     """
     lines = []
-    for verdict in undecided:
+    for verdict in _select_asked(undecided, only):
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(describe_undecided(verdict, config) + rows)
+        lines.append(describe_undecided(verdict, _name_of(config)) + rows)
     if not lines:
         return
     count = "1 verdict is undecided" if len(lines) == 1 else f"{len(lines)} verdicts are undecided"
@@ -177,6 +179,15 @@ def _end_undecided(study: Study, undecided: Sequence[verdicts.Verdict], config: 
     if study.undecided != "pass":
         raise GatesUndecided(text)
     announce(f"{text}\nThe exit code is 0, since the study has 'undecided: pass'.")
+
+
+def _select_asked(rows: Sequence[dict[str, Any]], only: Collection[str]) -> list[dict[str, Any]]:
+    """Select rows of the entries in ``only``, all where it is empty; announce the other rows."""
+    asked = [row for row in rows if not only or row["entry"] in only]
+    for row in rows:
+        if row not in asked:
+            announce(f"{row['entry']} did not pass, and --entry does not name it")
+    return asked
 
 
 def _name_of(config: Source) -> str:
@@ -214,12 +225,12 @@ def _audit(
             say(console, json.dumps(summary, indent=1))
         else:
             print_summary(console, store, study, summary)
-        if lines := _list_findings(summary, _name_of(config)):
+        if lines := _list_findings(summary, config, only):
             raise GatesFailed(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
                 + "\n  ".join(lines)
             )
-        _end_undecided(study, summary["undecided"], _name_of(config))
+        _end_undecided(study, summary["undecided"], config, only)
 
     with hold_warehouse(study) as store:
         from flows.reaudit import reaudit
@@ -314,14 +325,17 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
             )
 
 
-def _list_findings(summary: dict[str, Any], config: str) -> list[str]:
-    """List findings that need an answer: standing failures, and entries that failed."""
+def _list_findings(summary: dict[str, Any], config: Source, only: Collection[str]) -> list[str]:
+    """List findings that need an answer: standing failures, and entries that failed.
+
+    Where ``only`` names entries, it lists theirs.
+    """
     lines = []
-    for verdict in verdicts.select_unaccepted(summary["standing"]):
+    for verdict in _select_asked(verdicts.select_unaccepted(summary["standing"]), only):
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(describe_standing(verdict, config) + rows)
+        lines.append(describe_standing(verdict, _name_of(config)) + rows)
+    failed_entries = [entry for entry in summary["entries"] if entry["state"] == FAILED]
     return lines + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
-        for entry in summary["entries"]
-        if entry["state"] == FAILED
+        for entry in _select_asked(failed_entries, only)
     ]

@@ -19,14 +19,9 @@ accepted AS (
 ),
 entries AS (
     SELECT
-        entry.study,
-        entry.reaudit_id,
-        entry.resolved_at,
+        entry.study, entry.reaudit_id, entry.resolved_at,
         entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
-        entry.entry,
-        entry.version,
-        entry.is_followed,
-        entry.judged_reaudit_id,
+        entry.entry, entry.version, entry.is_followed, entry.judged_reaudit_id,
         judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
         judged.failed_gates,
         CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
@@ -35,11 +30,8 @@ entries AS (
         acceptance.accepted_at, -- NULL unless the verdict was accepted, as are the next two columns
         acceptance.accepted_by,
         acceptance.why,
-        -- Whether later versions are compared with it.
-        coalesce(judged.verdict IN ('pass', 'no gate applies'), true)
-            OR acceptance.accepted_at IS NOT NULL AS is_reference,
-        count(*) FILTER (is_reference)
-            OVER (PARTITION BY entry.study, entry.entry ORDER BY entry.resolved_at) AS reference_count
+        count(*) FILTER (judged.verdict <> 'no gate applies') OVER (PARTITION BY entry.study, entry.entry
+            ORDER BY entry.resolved_at RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS judged_before
     FROM stg_registry_entries AS entry
     LEFT JOIN judged USING (study, judged_reaudit_id, entry)
     LEFT JOIN accepted AS acceptance
@@ -47,12 +39,22 @@ entries AS (
         AND acceptance.reaudit_id = entry.judged_reaudit_id
         AND acceptance.entry = entry.entry
     QUALIFY entry.state = 'audited'
+),
+referred AS (
+    SELECT
+        * EXCLUDE judged_before,
+        -- Whether later versions are compared with it. The first is, where no gate applies to it.
+        coalesce(verdict = 'pass' OR verdict = 'no gate applies' AND judged_before = 0, true)
+            OR accepted_at IS NOT NULL AS is_reference,
+        count(*) FILTER (is_reference)
+            OVER (PARTITION BY study, entry ORDER BY resolved_at) AS reference_count
+    FROM entries
 )
 SELECT
-    entries.* EXCLUDE (resolved_at, reference_count),
+    referred.* EXCLUDE (resolved_at, reference_count),
     -- Start of the standing failure, over all versions since; NULL without one.
     CASE WHEN verdict = 'fail' AND NOT is_reference
         THEN min(resolved_at) FILTER (verdict = 'fail')
             OVER (PARTITION BY study, entry, reference_count)
     END AS failing_since
-FROM entries;
+FROM referred;

@@ -80,3 +80,26 @@ def test_states_of_prefect_tell_exit_codes_apart(error, name):
     state = final_state(error)
     assert (state.type.value, state.name) == ("FAILED", name)
     assert str(error.exit_code) in state.message
+
+
+@pytest.mark.parametrize("verdict", [FAILED, UNSURE])
+def test_the_exit_code_is_about_the_entries_that_were_asked_for(
+    opened, config, tmp_path, capsys, verdict
+):
+    for name in ("net", "other"):
+        put(tmp_path / "zoo" / name / "1", seed=1)
+    study, store = opened(gates=GATES)
+    recorded(study, store, verdict)
+
+    def code_of(*only):
+        try:
+            reaudit(Console(), config(gates=GATES), is_plan=False, is_json=False, only=only)
+        except DecafError as error:
+            return error.exit_code
+        return 0
+
+    assert (code_of("other"), code_of("net")) == (0, {FAILED: 1, UNSURE: 4}[verdict])
+    assert code_of("net", "other") == code_of() == code_of("net")
+    capsys.readouterr()
+    code_of("other")
+    assert "net" in capsys.readouterr().err

@@ -34,7 +34,12 @@ SAID = {
 """Words by rule of ``out_findings``: for one model, for several, and for several pair types."""
 DECISIONS = (
     ("not safe", "Not safe", "breaks a limit", "break a limit"),
-    ("undecided", "Undecided", "is neither safe nor unsafe by the limits", "are neither safe nor unsafe"),
+    (
+        "undecided",
+        "Undecided",
+        "is neither safe nor unsafe by the limits",
+        "are neither safe nor unsafe",
+    ),
     ("safe", "Safe by the limits of the study", "keeps them", "keep them"),
 )
 """Decisions by the limits of the study, the worst first, as a headline."""
