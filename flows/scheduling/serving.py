@@ -15,7 +15,7 @@ from decaf.foundation.proxies import LOOPBACK, bypass_proxies
 from flows.ports import refuse_taken
 from flows.scheduling import listening, processes, service
 from flows.scheduling.schedules import CREDENTIALS, POOL, Schedules
-from flows.scheduling.watching import LOOK_SECONDS, Watch
+from flows.scheduling.watching import CHECK_SECONDS, RegistryWatch
 from tasks.progress import announce
 
 POLL_SECONDS, PAUSE_SECONDS = 0.5, 10
@@ -68,7 +68,7 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
             listening.load_secret()  # raises before the server's start, not after it
         _settle_credentials(host, port)
         variables = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
-        watch = Watch()
+        watch = RegistryWatch()
         with (
             listening.listening_at(listen, watch.changed_models.put),
             Schedules(address) as schedules,
@@ -83,7 +83,7 @@ def _serve_once(
     command: list[str],
     variables: dict[str, str],
     schedules: Schedules,
-    watch: Watch,
+    watch: RegistryWatch,
     stopping: threading.Event,
 ) -> None:
     """Start the server and the worker; end both when a signal comes or one of them has ended."""
@@ -97,36 +97,36 @@ def _serve_once(
         worker = processes.python("prefect", *WORKER)
         running["worker"] = processes.start(worker, variables | WORKER_SETTINGS)
         announce(f"serving at {variables[service.ADDRESS].removesuffix('/api')}")
-        _look(running, schedules, watch, stopping)
+        _begin_runs(running, schedules, watch, stopping)
     except ServerUnreachable as error:  # as when its database is locked
         announce(f"{error}; starting again")
     finally:
         _stop(running, schedules, {processes.SERVE: variables[processes.SERVE]})
 
 
-def _look(
+def _begin_runs(
     running: dict[str, subprocess.Popen[bytes]],
     schedules: Schedules,
-    watch: Watch,
+    watch: RegistryWatch,
     stopping: threading.Event,
 ) -> None:
     """Begin runs for changes, until a signal comes or a process has ended."""
-    next_look = 0.0
+    next_check = 0.0
     while not stopping.wait(POLL_SECONDS):
         for name, process in running.items():
             if (status := process.poll()) is not None:
                 announce(f"the {name} ended with status {status}; starting again")
                 return
-        if time.monotonic() < next_look:
+        if time.monotonic() < next_check:
             continue
-        next_look = time.monotonic() + LOOK_SECONDS
+        next_check = time.monotonic() + CHECK_SECONDS
         try:
             begin_changed(schedules, watch, datetime.now(UTC))
         except ServerUnreachable as error:
-            announce(f"{error}; looking again in {LOOK_SECONDS:g} s")
+            announce(f"{error}; checking again in {CHECK_SECONDS:g} s")
 
 
-def begin_changed(schedules: Schedules, watch: Watch, now: datetime) -> None:
+def begin_changed(schedules: Schedules, watch: RegistryWatch, now: datetime) -> None:
     """Begin a run of each schedule whose registry has changed, unless one is due or under way.
 
     The limit of one run would cancel a second run, and its changed entries would be lost.

@@ -15,8 +15,8 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.yaml_source import load
 from flows.scheduling.schedules import Schedule
 
-LOOK_SECONDS = 5.0
-"""Between two looks at the folders."""
+CHECK_SECONDS = 5.0
+"""Time between two checks of the folders."""
 QUIET_SECONDS, LONGEST_SECONDS = 5.0, 30.0
 """A run begins after this time without a change, or this time after the first change."""
 FOLDER, MLFLOW = "folder", "mlflow"
@@ -35,7 +35,7 @@ class _Waiting:
     entries: set[str] = field(default_factory=set)
 
 
-class Watch:
+class RegistryWatch:
     """Collects changes of registries, by schedule, until a run may begin."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Watch:
     def due(
         self, schedules: Iterable[Schedule], now: datetime, busy: Collection[UUID | None]
     ) -> dict[UUID, list[str]]:
-        """Look at folders; return entries to re-audit now, by the id of their schedule, once each.
+        """Check the folders; return each entry to re-audit now once, by the id of its schedule.
 
         A busy schedule waits; all changes in the meantime make it due once.
         """
@@ -87,15 +87,15 @@ class Watch:
 
     def _list_changed_folders(self, schedule: Schedule, registry: dict[str, Any]) -> set[str]:
         try:
-            digests = look(schedule.folder / str(registry.get("root")))
-        except OSError:  # deleted, or changed while it was read; the next look reads it again
+            digests = digest_folders(schedule.folder / str(registry.get("root")))
+        except OSError:  # deleted, or changed while it was read; the next check reads it again
             return set()
         before = self._digests.get(schedule.id, digests)
         self._digests[schedule.id] = digests
         return {name for name in digests if before.get(name) != digests[name]}
 
 
-def look(root: Path) -> dict[str, str]:
+def digest_folders(root: Path) -> dict[str, str]:
     """Digests of names, sizes and times by the name of a model's folder; opens no file."""
     return {
         folder.name: json_sha256(

@@ -26,7 +26,7 @@ from flows.commands import schedule as schedule_commands
 from flows.scheduling import schedules, service
 from flows.scheduling.schedules import Schedule, Schedules
 from flows.scheduling.serving import WORKER, begin_changed
-from flows.scheduling.watching import Watch
+from flows.scheduling.watching import RegistryWatch
 
 MONDAY = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 WORKER_SECONDS = 600
@@ -151,7 +151,7 @@ def test_a_change_begins_a_run_when_none_is_due_or_under_way(server, tmp_path):
     server.schedules.remove(server.schedule.id)
     config = tmp_path / "a.yaml"
     server.schedules.add("nightly", "0 2 * * *", "UTC", config, tmp_path, is_watched=True)
-    watch = Watch()
+    watch = RegistryWatch()
 
     def look(seconds):
         begin_changed(server.schedules, watch, MONDAY + timedelta(seconds=seconds))

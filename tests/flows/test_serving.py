@@ -13,7 +13,7 @@ import pytest
 
 from decaf.errors import BadInput, DecafError, ServerUnreachable
 from flows.scheduling import processes, serving
-from flows.scheduling.watching import Watch
+from flows.scheduling.watching import RegistryWatch
 
 PATIENCE_SECONDS = 60
 MARK = "DECAF_TEST_MARK"
@@ -104,7 +104,7 @@ def served_once(server, command, tmp_path, monkeypatch):
     """Serve with a command in the server's place, and a sleeping worker, until one of them ends."""
     monkeypatch.setattr(serving.processes, "python", lambda *_: SLEEPER)
     variables = {serving.service.ADDRESS: "http://here/api", processes.SERVE: str(tmp_path)}
-    serving._serve_once(command, variables, server, Watch(), threading.Event())
+    serving._serve_once(command, variables, server, RegistryWatch(), threading.Event())
     assert processes.end({processes.SERVE: str(tmp_path)}) == 0
 
 

@@ -19,7 +19,7 @@ from decaf.errors import BadInput, ConfigError
 from flows.scheduling import listening as hearing
 from flows.scheduling.listening import judge, listening
 from flows.scheduling.schedules import Schedule
-from flows.scheduling.watching import Watch, look
+from flows.scheduling.watching import RegistryWatch, digest_folders
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -152,7 +152,7 @@ def at(seconds):
 
 
 def test_several_events_are_one_run(tmp_path):
-    watch, schedules = Watch(), [schedule(tmp_path)]
+    watch, schedules = RegistryWatch(), [schedule(tmp_path)]
     found = {}
     for second in range(60):
         if second in (1, 3, 4):
@@ -164,7 +164,7 @@ def test_several_events_are_one_run(tmp_path):
 
 
 def test_events_without_end_begin_a_run_all_the_same(tmp_path):
-    watch, schedules = Watch(), [schedule(tmp_path)]
+    watch, schedules = RegistryWatch(), [schedule(tmp_path)]
     begun = []
     for second in range(70):
         watch.changed_models.put("net")
@@ -173,7 +173,7 @@ def test_events_without_end_begin_a_run_all_the_same(tmp_path):
 
 
 def test_an_event_during_a_run_is_one_run_more_afterwards(tmp_path):
-    watch, schedules = Watch(), [schedule(tmp_path)]
+    watch, schedules = RegistryWatch(), [schedule(tmp_path)]
     begun = []
     for second in range(60):
         if second in (5, 12, 20):
@@ -184,7 +184,7 @@ def test_an_event_during_a_run_is_one_run_more_afterwards(tmp_path):
 
 
 def test_who_is_not_watched_or_paused_or_removed_is_not_due(tmp_path):
-    watch = Watch()
+    watch = RegistryWatch()
     asleep = [
         schedule(tmp_path, "a", is_watched=False),
         schedule(tmp_path, "b", is_paused=True),
@@ -202,7 +202,7 @@ def test_a_changed_folder_is_seen_by_its_entry(tmp_path):
     for name in ("one", "two", ".hidden"):
         (zoo / name / "1").mkdir(parents=True)
         (zoo / name / "1" / "decaf.yaml").write_text("a: 1")
-    watch, schedules = Watch(), [schedule(tmp_path, kind="folder")]
+    watch, schedules = RegistryWatch(), [schedule(tmp_path, kind="folder")]
     assert watch.due(schedules, at(0), busy=()) == {}
     (zoo / "two" / "2").mkdir()
     (zoo / "two" / "2" / "decaf.yaml").write_text("a: 2")
@@ -217,8 +217,8 @@ def test_a_look_opens_no_file_and_follows_no_link(tmp_path):
     (tmp_path / "zoo" / "net").mkdir(parents=True)
     os.mkfifo(tmp_path / "zoo" / "net" / "pipe")
     (tmp_path / "zoo" / "net" / "round").symlink_to(tmp_path / "zoo")
-    before = look(tmp_path / "zoo")
-    assert look(tmp_path / "zoo") == before
+    before = digest_folders(tmp_path / "zoo")
+    assert digest_folders(tmp_path / "zoo") == before
     (tmp_path / "zoo" / "net" / "more").write_text("")
-    assert look(tmp_path / "zoo").keys() == {"net"}
-    assert look(tmp_path / "zoo") != before
+    assert digest_folders(tmp_path / "zoo").keys() == {"net"}
+    assert digest_folders(tmp_path / "zoo") != before
