@@ -121,7 +121,7 @@ def test_a_study_of_images_has_a_page_too(tmp_path):
     with open_stub(audit) as connection:
         insert(connection, "paper_imagenet9_calls", [calls])
         page = page_of(connection, audit.study, tmp_path)
-    assert "View: `paper_imagenet9_calls`. Its published values hold of any data.\n" in page
+    assert "View: `paper_imagenet9_calls`. Its published values hold for any data.\n" in page
     assert "| --- | --- | --- | --: |\n| rise | no | no | 256 (256, +0) |" in page
     limits = "[1.700, 1.780] | [1.690, 1.790]"
     assert (

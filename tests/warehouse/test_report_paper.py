@@ -187,5 +187,5 @@ def test_a_view_without_estimates_is_no_table(stub):
 def test_models_that_are_left_out_are_left_out_of_the_tables(stub):
     shown = read_paper(stub(SIX), SIX.study).without_models(set(SIX.models[2:]))
     rows = shown.table("paper_imagenet9_accuracy")
-    assert [row.of["model_id"] for row in rows] == [None, *SIX.models[:2]]
+    assert [row.keys["model_id"] for row in rows] == [None, *SIX.models[:2]]
     assert len(shown.table("paper_imagenet9_protocol")) == 2 * 5

@@ -136,7 +136,7 @@ def test_values_of_the_paper_are_marked_and_other_data_are_named(filled, report,
     assert ["rise", "no", "no", "256 paper 256, +0", "–"] in reader.rows
     assert ["occlusion", "no", "no", "50 paper 49, +1; and the image", "–"] in reader.rows
     assert ["smooth_grad", "yes", "no", "–", "16 paper 16, +0"] in reader.rows
-    assert "View: paper_imagenet9_calls. Its published values hold of any data." in reader.text
+    assert "View: paper_imagenet9_calls. Its published values hold for any data." in reader.text
     assert HOLLOW in reader.text
 
 
@@ -158,8 +158,8 @@ def test_values_are_written_above_their_intervals(stub):
     """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
     audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
     rows = read_paper(stub(audit), audit.study).table("paper_imagenet9_protocol")
-    own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
-    rows = [row for row in own if row.of["metric"] in NAMES]
+    own = [row for row in rows if row.keys["pair_type"] == "mixed_rand"]
+    rows = [row for row in own if row.keys["metric"] in NAMES]
     svg = svg_element(protocol_figures.metric_bars(rows, "x", 1.0), "bars")
     written = re.findall(
         r'<text[^>]*translate\(([\d.]+),(-?[\d.]+)\)[^>]*order="stroke">1\.74<', svg
@@ -179,8 +179,8 @@ def test_a_picture_says_that_nothing_is_known_of_the_data(stub):
     paper = read_paper(stub(SIX), SIX.study)
     paper = paper._replace(data=None)
     picture = protocol_figures.protocol_pictures(paper)[0]
-    assert "figure 4a, on data of which nothing is known)" in picture.title
-    assert ">on data of which nothing is known<" in picture.svg
+    assert "figure 4a, on unknown data)" in picture.title
+    assert ">on unknown data<" in picture.svg
 
 
 @pytest.mark.slow

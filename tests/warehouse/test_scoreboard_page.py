@@ -13,7 +13,7 @@ ROWS = """
 attribution,funnybirds,decaf_5,,spearman,birds,2,200,False,200 images,0.39,0.3,0.45,
 attribution,funnybirds,decaf_9,,spearman,birds,2,200,False,200 images,-0.1,-0.2,-0.05,
 attribution,funnybirds,ig_32,,spearman,birds,2,200,False,200 images,,,,not scored
-imagenet9,,rise,,forward_per_image,<b>|photos,14,90,True,holds of any data,256,,,
+imagenet9,,rise,,forward_per_image,<b>|photos,14,90,True,holds for any data,256,,,
 """
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 

@@ -35,7 +35,7 @@ WITH numbers AS (
 SELECT 'imagenet9' AS paper, numbers.* EXCLUDE (is_of_any_data, subject_of),
     coalesce(is_of_any_data, is_official AND coalesce(subject_of, subject) = subject)
         AS is_official,
-    if(is_of_any_data, 'holds of any data', why) AS why, -- of the data
+    if(is_of_any_data, 'holds for any data', why) AS why, -- of the data
     foreground_count AS sample_size
 FROM numbers
 JOIN paper_imagenet9_data USING (study);

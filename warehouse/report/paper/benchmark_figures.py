@@ -44,8 +44,8 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
     rows = [row for row in table.rows if row.estimate is not None and figure.is_drawn(row)]
     values = drawn_values(
         rows,
-        panel=lambda row: figure.panels[str(row.of[figure.panel])],
-        method=lambda row: display_name(row.of[figure.method]),
+        panel=lambda row: figure.panels[str(row.keys[figure.panel])],
+        method=lambda row: display_name(row.keys[figure.method]),
     )
     if not values:
         return None
@@ -89,8 +89,8 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     """
     title = caption_of(figure.title, paper, table, figure.figure)
     values = drawn_values(
-        (row for row in table.rows if figure.is_drawn(row) and row.of["part"].startswith("bin ")),
-        bin=lambda row: int(row.of["part"].removeprefix("bin ")),
+        (row for row in table.rows if figure.is_drawn(row) and row.keys["part"].startswith("bin ")),
+        bin=lambda row: int(row.keys["part"].removeprefix("bin ")),
     )
     if not values:
         why = "no bin has all three behaviours, present and absent"

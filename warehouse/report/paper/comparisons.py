@@ -77,7 +77,7 @@ def _comparisons(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper
             listed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
             alone.execute(f"CREATE TABLE {name} ({listed})")
             if name in read:
-                rows = [{"study": study, **row.of, **row._asdict()} for row in read[name]]
+                rows = [{"study": study, **row.keys, **row._asdict()} for row in read[name]]
                 rows_of_view = pa.Table.from_pylist([{c: row[c] for c in columns} for row in rows])
             elif set(REQUIRED) <= columns.keys():
                 continue  # a table without rows of the study

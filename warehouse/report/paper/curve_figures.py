@@ -9,13 +9,13 @@ from decaf.library.palette import COLOURS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
+    assign_looks,
     caption_of,
     display_name,
     drawn_values,
     marks,
     paper_svg,
     shades_in_order,
-    told_apart,
     with_marks,
 )
 from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
@@ -42,10 +42,10 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
     rows = [row for row in table.rows if figure.is_drawn(row)]
     values = drawn_values(
         rows,
-        panel=lambda row: figure.panels.get(str(row.of[figure.panel])) if figure.panel else "",
-        method=lambda row: str(row.of[figure.method]),
-        x=lambda row: row.of[along],
-        line=lambda row: " ".join(str(of) for name, of in row.of.items() if name != along),
+        panel=lambda row: figure.panels.get(str(row.keys[figure.panel])) if figure.panel else "",
+        method=lambda row: str(row.keys[figure.method]),
+        x=lambda row: row.keys[along],
+        line=lambda row: " ".join(str(value) for name, value in row.keys.items() if name != along),
     )
     if not values:
         return None
@@ -100,7 +100,7 @@ def _look(
         labelFontSize=11,
         labelExpr=f"{json.dumps(named)}[datum.label]",
     )
-    looks = told_apart(methods, DASHES)
+    looks = assign_looks(methods, DASHES)
     if all(name.isdecimal() for name in methods):
         looks = shades_in_order(len(methods)), [DASHES[0]] * len(methods)
     shades, dashes = (alt.Scale(domain=methods, range=r) for r in looks)

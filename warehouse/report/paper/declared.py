@@ -60,12 +60,12 @@ class Figure(NamedTuple):
 
     def panel_of(self, row: PaperRow) -> str:
         """Name of the panel of a row; empty if the picture has a single panel."""
-        return self.panels[str(row.of[self.panel])] if self.panel else ""
+        return self.panels[str(row.keys[self.panel])] if self.panel else ""
 
     def is_drawn(self, row: PaperRow) -> bool:
         """True if a row has the values of ``rows`` and belongs to a panel, if there are panels."""
-        return (not self.panel or str(row.of[self.panel]) in self.panels) and all(
-            str(row.of[column]) in values.split(",") for column, values in self.rows.items()
+        return (not self.panel or str(row.keys[self.panel]) in self.panels) and all(
+            str(row.keys[column]) in values.split(",") for column, values in self.rows.items()
         )
 
 

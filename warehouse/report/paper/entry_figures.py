@@ -65,7 +65,7 @@ def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMi
     first, *bar_columns = figure.method.split(",")
 
     def part(row: PaperRow) -> str:
-        return str(row.of[along]).removesuffix(SHARE)
+        return str(row.keys[along]).removesuffix(SHARE)
 
     values = drawn_values(
         (row for row in table.rows if figure.is_drawn(row) and part(row) in (*COMPONENTS, WHOLE)),

@@ -24,7 +24,7 @@ def in_panels(
 
 def label(columns: Iterable[str], row: PaperRow) -> str:
     """Name of an entry: the values of columns, as the paper writes them."""
-    return " ".join(display_name(row.of[column]) for column in columns)
+    return " ".join(display_name(row.keys[column]) for column in columns)
 
 
 def distinct(values: Iterable[str]) -> list[str]:

@@ -28,9 +28,9 @@ def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
     values = drawn_values(
         filter(figure.is_drawn, table.rows),
         panel=figure.panel_of,
-        x=lambda row: display_name(row.of[along]),
+        x=lambda row: display_name(row.keys[along]),
         y=lambda row: label(figure.method.split(","), row),
-        below=lambda row: f"{figure.below} {row.of[figure.below]}" if figure.below else "",
+        below=lambda row: f"{figure.below} {row.keys[figure.below]}" if figure.below else "",
     )
     if not values:
         return None

@@ -24,11 +24,11 @@ MARK = f'fill="{PAPER}" stroke="{INK}"'
 """Look of such a mark in a rendered picture."""
 ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
 """Colours of an ordered series, between which others are mixed."""
-DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
+DATA = {True: "", False: ", on other data", None: ", on unknown data"}
 """Words for the data of a picture, by whether the paper's values hold for the same data."""
 
 
-def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
+def assign_looks(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
     """Give every name a colour and a mark, such as a dash or a shape, that no other name has.
 
     The four colours can be distinguished in light and dark mode and with any colour vision. From
@@ -37,9 +37,9 @@ def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], 
 
     Examples
     --------
-    >>> told_apart(["fragility", "evidence"], ["o"])
+    >>> assign_looks(["fragility", "evidence"], ["o"])
     (['var(--fragility, #dba021)', 'var(--evidence, #0f7b80)'], ['o', 'o'])
-    >>> shades, marks = told_apart("abcdefgh", ["o", "x"])
+    >>> shades, marks = assign_looks("abcdefgh", ["o", "x"])
     >>> shades[:4] == shades[4:], "".join(marks)
     (True, 'ooooxxxx')
     """
@@ -94,7 +94,7 @@ def drawn_values(
     """
     return [
         {
-            **row.of,
+            **row.keys,
             "value": row.estimate,
             "low": row.lower_95,
             "high": row.upper_95,

@@ -166,7 +166,7 @@ def _section(table: PaperTable, paper: Paper) -> Section:
         columns = [*groups(table, table.columns), *map(Column, heads)]
         lines = [
             [
-                *(name_of(row.of[name]) for name in table.columns),
+                *(name_of(row.keys[name]) for name in table.columns),
                 _with_note(number(row.estimate), row, notes),
                 *(_interval(getattr(row, low), getattr(row, high)) for _, low, high in levels),
                 _published_text(row),

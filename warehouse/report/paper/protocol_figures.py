@@ -36,9 +36,9 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
     """Pictures of the kind ``bars``: one per pair type, a panel per path."""
     pictures = []
     for figure, table in figures_of(paper, "bars"):
-        rows = [row for row in table.rows if row.of["metric"] in NAMES]
-        for pair_type in _distinct(row.of["pair_type"] for row in rows):
-            rows_of_type = [row for row in rows if row.of["pair_type"] == pair_type]
+        rows = [row for row in table.rows if row.keys["metric"] in NAMES]
+        for pair_type in _distinct(row.keys["pair_type"] for row in rows):
+            rows_of_type = [row for row in rows if row.keys["pair_type"] == pair_type]
             drawn = [row for row in rows_of_type if row.estimate is not None]
             if drawn:
                 chart = metric_bars(rows_of_type, figure.title, figure.reference)
@@ -56,7 +56,7 @@ def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
         (figure, table, *where)
         for figure, table in figures_of(paper, "orders")
         for where in _distinct(
-            (row.of["pair_type"], row.of["path_a"], row.of["path_b"]) for row in table.rows
+            (row.keys["pair_type"], row.keys["path_a"], row.keys["path_b"]) for row in table.rows
         )
     ]
     pictures = []
@@ -93,10 +93,10 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
     }
     figures = figures_of(paper, *makers)
     pictures = []
-    for pair_type in _distinct(row.of["pair_type"] for _, table in figures for row in table.rows):
+    for pair_type in _distinct(row.keys["pair_type"] for _, table in figures for row in table.rows):
         for figure, table in figures:
             draw, note = makers[figure.kind]
-            rows_of_type = [row for row in table.rows if row.of["pair_type"] == pair_type]
+            rows_of_type = [row for row in table.rows if row.keys["pair_type"] == pair_type]
             chart = draw(rows_of_type)
             if chart is not None:
                 name = f"{display_name(pair_type)}: {figure.title}"
@@ -111,9 +111,9 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> alt.F
     The rows are of one pair type; the title is that of the axis. A dashed line marks
     the reference, the value of no change.
     """
-    paths = _distinct(display_name(row.of["path_b"]) for row in rows)
+    paths = _distinct(display_name(row.keys["path_b"]) for row in rows)
     values = drawn_values(
-        rows, path=lambda row: display_name(row.of["path_b"]), metric=_name_of_metric
+        rows, path=lambda row: display_name(row.keys["path_b"]), metric=_name_of_metric
     )
     x = alt.X(
         "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
@@ -170,22 +170,22 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> alt.ConcatCha
 def threshold_bars(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
     active = {
-        (row.of["path"], row.of["epsilon"]): f"{100 * row.estimate:.0f}% active"
+        (row.keys["path"], row.keys["epsilon"]): f"{100 * row.estimate:.0f}% active"
         for row in rows
-        if (row.of["statistic"], row.of["metric"]) == ("mean", "active_frac")
+        if (row.keys["statistic"], row.keys["metric"]) == ("mean", "active_frac")
         and row.estimate is not None
     }
     values = [
         {
-            **row.of,
-            "path": display_name(row.of["path"]),
-            "part": row.of["metric"],
-            "place": COMPONENTS.index(row.of["metric"]),
+            **row.keys,
+            "path": display_name(row.keys["path"]),
+            "part": row.keys["metric"],
+            "place": COMPONENTS.index(row.keys["metric"]),
             "share": row.estimate or 0.0,
-            "active": active.get((row.of["path"], row.of["epsilon"]), ""),
+            "active": active.get((row.keys["path"], row.keys["epsilon"]), ""),
         }
         for row in rows
-        if row.of["statistic"] == SHARE
+        if row.keys["statistic"] == SHARE
     ]
     if not values:
         return None
@@ -216,8 +216,8 @@ def threshold_bars(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
 def threshold_ratios(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
     """Ratios to the blend with their intervals, by epsilon and component; a panel per path."""
     values = drawn_values(
-        (row for row in rows if row.of["statistic"] == RATIO and row.of["metric"] in NAMES),
-        path=lambda row: display_name(row.of["path"]),
+        (row for row in rows if row.keys["statistic"] == RATIO and row.keys["metric"] in NAMES),
+        path=lambda row: display_name(row.keys["path"]),
         metric=_name_of_metric,
     )
     if not values:
@@ -242,7 +242,7 @@ def _with_legend(shade: alt.Color) -> alt.Color:
 
 
 def _name_of_metric(row: PaperRow) -> str:
-    return NAMES[row.of["metric"]]
+    return NAMES[row.keys["metric"]]
 
 
 def _panel_width(paths: Sequence[str]) -> float:

@@ -34,7 +34,7 @@ COLUMNS_OF = (
 class PaperRow(NamedTuple):
     """One row: its identifying columns and its numbers."""
 
-    of: dict[str, Any]
+    keys: dict[str, Any]
     estimate: float | None
     published: float | None
     reason: str | None
@@ -48,8 +48,8 @@ class PaperRow(NamedTuple):
     """Estimate minus published value."""
 
 
-NUMBERS = frozenset(PaperRow._fields) - {"of"}
-"""Columns that do not say what a row is of."""
+NUMBERS = frozenset(PaperRow._fields) - {"keys"}
+"""Columns that do not identify a row."""
 
 
 class PaperTable(NamedTuple):
@@ -59,7 +59,7 @@ class PaperTable(NamedTuple):
     purpose: str
     paper: str
     columns: tuple[str, ...]
-    """Columns that say what a row is of, without the study."""
+    """Columns that identify a row, without the study."""
     has_intervals: bool
     rows: tuple[PaperRow, ...]
     published: str = ""
@@ -80,7 +80,7 @@ class PaperTable(NamedTuple):
     @property
     def statistics(self) -> tuple[str, ...]:
         """Names of the statistics of a wide table, in the order of its rows."""
-        return tuple(dict.fromkeys(row.of[STATISTIC] for row in self.rows))
+        return tuple(dict.fromkeys(row.keys[STATISTIC] for row in self.rows))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ class PaperTable(NamedTuple):
         """Rows of a wide table by the columns of its lines and by statistic, in their order."""
         lines: dict[tuple[Any, ...], dict[str, PaperRow]] = {}
         for row in self.rows:
-            line = lines.setdefault(tuple(row.of[name] for name in self.groups), {})
-            line[row.of[STATISTIC]] = row
+            line = lines.setdefault(tuple(row.keys[name] for name in self.groups), {})
+            line[row.keys[STATISTIC]] = row
         return lines
 
     @property
@@ -104,9 +104,9 @@ class PaperTable(NamedTuple):
         """
         rows = self.rows
         if self.curve and rows:
-            along = [row.of[self.curve] for row in rows]
+            along = [row.keys[self.curve] for row in rows]
             ends = min(along), max(along)
-            rows = tuple(row for row in rows if row.of[self.curve] in ends)
+            rows = tuple(row for row in rows if row.keys[self.curve] in ends)
         shown_table = self._replace(rows=rows)
         return list(shown_table.lines.items() if self.is_wide else rows)[:LONGEST]
 
@@ -178,10 +178,10 @@ class Paper(NamedTuple):
     def other_budgets(self) -> dict[str, float]:
         """Budgets that differ from the paper's, as shares of it, by method."""
         return {
-            row.of["method"]: row.estimate
+            row.keys["method"]: row.estimate
             for table in self.tables
             for row in table.rows
-            if row.of.get(STATISTIC) == BUDGET and abs(row.difference or 0) > SAME_BUDGET
+            if row.keys.get(STATISTIC) == BUDGET and abs(row.difference or 0) > SAME_BUDGET
         }
 
     def without_models(self, left_out: set[str]) -> "Paper":
@@ -189,7 +189,9 @@ class Paper(NamedTuple):
         return self._replace(
             tables=tuple(
                 table._replace(
-                    rows=tuple(row for row in table.rows if row.of.get("model_id") not in left_out)
+                    rows=tuple(
+                        row for row in table.rows if row.keys.get("model_id") not in left_out
+                    )
                 )
                 for table in self.tables
             )

@@ -11,7 +11,7 @@ from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct
-from warehouse.report.paper.marks import display_name, marks, told_apart
+from warehouse.report.paper.marks import assign_looks, display_name, marks
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER
 
@@ -76,7 +76,7 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
                 "x": x,
                 "y": row.estimate,
                 "published": row.published if x == published_x else None,
-                "is_hollow": bool(figure.hollow) and not row.of[figure.hollow],
+                "is_hollow": bool(figure.hollow) and not row.keys[figure.hollow],
                 **_kinds(figure, row),
             }
             for x, published_x, row in lines
@@ -98,7 +98,7 @@ def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
         for row in paper.table(view)
         if row.estimate is not None
         and all(
-            row.of[column] == value.replace("*", statistic)
+            row.keys[column] == value.replace("*", statistic)
             for column, value in values_by_column.items()
         )
     ]
@@ -115,7 +115,7 @@ def _limits(row: PaperRow) -> str:
 
 
 def _models(row: PaperRow) -> str:
-    return f", {row.of['models']}"
+    return f", {row.keys['models']}"
 
 
 def _paper(row: PaperRow) -> str:
@@ -253,7 +253,7 @@ def _overlaps(box: tuple[float, ...], boxes: Iterable[tuple[float, ...]]) -> boo
 def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     """Colour and shape of a point, if columns define them."""
     columns = zip(KINDS, figure.method.split(","), strict=False)
-    return {name: display_name(row.of[column]) for name, column in columns}
+    return {name: display_name(row.keys[column]) for name, column in columns}
 
 
 def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
@@ -264,12 +264,12 @@ def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
         for value in values:
             value["kind"] = " ".join(value[key] for key in names)
         kinds = distinct(value["kind"] for value in values)
-        shades, marks = told_apart(kinds, SHAPES)
+        shades, marks = assign_looks(kinds, SHAPES)
         return {
             "color": _look(alt.Color, "kind", kinds, shades),
             "shape": _look(alt.Shape, "kind", kinds, marks),
         }
-    looks = {"color": _look(alt.Color, "colour", colours, told_apart(colours, SHAPES)[0])}
+    looks = {"color": _look(alt.Color, "colour", colours, assign_looks(colours, SHAPES)[0])}
     return looks | ({"shape": _look(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
 
 

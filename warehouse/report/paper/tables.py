@@ -45,7 +45,7 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
 
 def said_of(table: PaperTable) -> str:
     """Note on a table: its published values hold for any data, or only some lines are listed."""
-    words = ["Its published values hold of any data."] if table.published == ANY_DATA else []
+    words = ["Its published values hold for any data."] if table.published == ANY_DATA else []
     if table.length > len(table.first_lines):
         ends = f"lines of the least and the largest {table.curve}" if table.curve else "first lines"
         words.append(f"The {ends}, {len(table.first_lines)} of {table.length:,}; its view has all.")
@@ -84,7 +84,7 @@ def is_count(value: Any) -> bool:
 
 def is_number(table: PaperTable, name: str) -> bool:
     """True if the filled cells of an identifying column are all numbers."""
-    values = [row.of[name] for row in table.rows if row.of[name] is not None]
+    values = [row.keys[name] for row in table.rows if row.keys[name] is not None]
     return bool(values) and all(type(value) in (int, float) for value in values)  # no truth values
 
 
@@ -163,7 +163,7 @@ def _wide(table: PaperTable, paper: Paper, label: str) -> Iterator[Field]:
 def _long(table: PaperTable, label: str) -> Iterator[Field]:
     """One row for each estimate, with its intervals and the paper's value."""
     for name, column in zip(table.columns, groups(table, table.columns), strict=True):
-        yield Field(column, lambda row, name=name: Cell(write_value(row.of[name])))
+        yield Field(column, lambda row, name=name: Cell(write_value(row.keys[name])))
     yield Field(Column("Estimate"), lambda row: Cell(write_value(row.estimate), row.reason or ""))
     for level, *limits in shown_levels(table):
         column = Column("Interval", f"{level} %", "Percentile bootstrap")
