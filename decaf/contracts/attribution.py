@@ -21,7 +21,7 @@ CELLS = 4
 
 
 def gives_numbers_of_the_expected_shape(trial: Trial) -> None:
-    """Maps are finite (n, channels or 1, height, width); scores of coalitions one a feature."""
+    """Maps are finite (n, channels or 1, height, width); one score a feature from coalitions."""
     if isinstance(trial.member, CoalitionMethod):
         _scores_each_feature(trial.member)
         return
@@ -36,14 +36,16 @@ def gives_numbers_of_the_expected_shape(trial: Trial) -> None:
         require(
             tuple(maps.shape) in shapes,
             f"maps of {COUNT} images of {height} x {width} px have shape {tuple(maps.shape)}; "
-            f"expected {shapes[0]}, or {shapes[1]} where pixels are hidden whole",
+            f"expected {shapes[0]}, or {shapes[1]} if whole pixels are hidden",
         )
         require(
             torch.isfinite(maps).all(),
             f"maps of images of {height} x {width} px are not finite; guard divisions by 0",
         )
     if len(refused) == len(SIZES):
-        raise Broken(f"every size is refused: {refused}; take images of 32 x 32 px at least")
+        raise Broken(
+            f"the method refuses every size: {refused}; accept images of at least 32 x 32 px"
+        )
 
 
 def _scores_each_feature(method: CoalitionMethod) -> None:
@@ -72,9 +74,9 @@ def attributes_the_same_twice(trial: Trial) -> None:
     images = _images(*SIZES[-1])
     require(
         torch.equal(_compute_maps(trial, images), _compute_maps(trial, images)),
-        "maps or scores of the same images differ when they are made again; derive a method of "
-        "maps from RandomMethod and draw with self.generators(source_ids), one of coalitions with "
-        "image_draws(name, source_id)",
+        "maps or scores of the same images differ when they are computed again; a map method "
+        "derives from RandomMethod and draws with self.generators(source_ids), a coalition method "
+        "draws with image_draws(name, source_id)",
     )
 
 
@@ -84,18 +86,18 @@ def attributes_an_image_by_itself(trial: Trial) -> None:
     together = _compute_maps(trial, images)
     one_by_one = _compute_maps(trial, images, batch_size=1)
     backwards = _compute_maps(trial, images.flip(0), COLUMNS[::-1], NAMES[::-1])
-    for maps, what in ((one_by_one, "one by one"), (backwards.flip(0), "in another order")):
+    for maps, manner in ((one_by_one, "one by one"), (backwards.flip(0), "in reverse order")):
         difference = float((maps - together).abs().max())
         scale = float(together.abs().max()) or 1.0
         require(
             difference <= 1e-3 * scale,
-            f"what is made {what} differs by {difference:.2g} of {scale:.2g}; draw by source ids, "
-            "and normalise each map by itself",
+            f"maps or scores computed {manner} differ by {difference:.2g} from those of the batch "
+            f"(largest value {scale:.2g}); draw by source ids, and normalise each map by itself",
         )
 
 
 def counts_its_calls(trial: Trial) -> None:
-    """forward_calls and backward_calls are the cost of a map, coalitions that of features."""
+    """A map costs forward_calls and backward_calls rows; features cost one row a coalition."""
     score = _score()
     outcome = _run_method(trial, score, _images(*SIZES[-1]))
     forward = outcome.asked_rows if isinstance(outcome, Played) else score.forward_rows
@@ -104,8 +106,8 @@ def counts_its_calls(trial: Trial) -> None:
     require(
         actual_calls == declared_calls,
         f"a map took {actual_calls[0]:g} forward and {actual_calls[1]:g} backward rows; "
-        f"forward_calls and backward_calls say {declared_calls[0]} and {declared_calls[1]}: plans "
-        "and costs are made from them",
+        f"calls() declares {declared_calls[0]} and {declared_calls[1]}: correct it, since plans "
+        "and costs depend on it",
     )
 
 

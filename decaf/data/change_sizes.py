@@ -63,5 +63,6 @@ def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -
             if large >= FACTOR * small and large > 0:
                 yield (
                     f"the control {control} changes inputs by {sizes[control]:.3g}, but {name} by "
-                    f"{size:.3g}; choose a control of like size, or read the comparison with care"
+                    f"{size:.3g}; choose a control of similar size: otherwise their "
+                    "responses are hard to compare"
                 )

@@ -141,7 +141,7 @@ def _in_order(named: Any) -> list[Any]:
     if are_whole and set(named.values()) == set(range(len(named))):
         by_value = sorted(named, key=lambda name: int(named[name]))
     if by_key and by_value and list(map(str, by_key)) != by_value:
-        raise ValueError("keys and values are both numbers of classes, in different orders")
+        raise ValueError("keys and values are both class numbers, and disagree; use names for one")
     if by_key is None and by_value is None:
         missing = min(numbers - set(named), key=int) if numbers - set(named) else ""
         raise ValueError(f"neither its keys nor its values are 0, 1, … (no {missing!r})")

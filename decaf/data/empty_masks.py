@@ -39,9 +39,9 @@ def rows_without_feature(pairs: PairSet, words: Words) -> Rows:
     features = pairs.pairs.features
     if not pairs.masks:
         return np.empty(0, np.int64)
-    of_mask = np.array([words[mask] for mask in dict.fromkeys(pairs.masks)], np.uint64)
-    of_pair = of_mask[pairs.mask_numbers[pairs.pairs.plus]]
-    return np.flatnonzero((features > 0) & ((of_pair & feature_words(features)) == 0))
+    mask_words = np.array([words[mask] for mask in dict.fromkeys(pairs.masks)], np.uint64)
+    pair_words = mask_words[pairs.mask_numbers[pairs.pairs.plus]]
+    return np.flatnonzero((features > 0) & ((pair_words & feature_words(features)) == 0))
 
 
 def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
@@ -49,16 +49,16 @@ def check_features_show(pairs: PairSet, words: Words) -> tuple[str, ...]:
 
     Raises DataError for a feature whose pairs are all such removals.
     """
-    of_feature = np.bincount(pairs.pairs.features)
+    pair_counts = np.bincount(pairs.pairs.features)
     rows = (pairs.pairs[row] for row in rows_without_feature(pairs, words))
     empty = [pair for pair in rows if pair.plus == pair.minus]
     without = Counter(pair.feature for pair in empty)
     names = {pair.feature: pair.pair_type for pair in empty}
     counts = {
-        name: f"{name} ({without[feature]:,} of {of_feature[feature]:,})"
+        name: f"{name} ({without[feature]:,} of {pair_counts[feature]:,})"
         for feature, name in names.items()
     }
-    absent = [name for feature, name in names.items() if without[feature] == of_feature[feature]]
+    absent = [name for feature, name in names.items() if without[feature] == pair_counts[feature]]
     if absent:
         raise DataError(
             f"features without a pixel in any image: {abridge([counts[n] for n in absent])}; "

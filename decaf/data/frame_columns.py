@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from decaf.data.frame_libraries import OF_PANDAS, Category, Kind, Marker
+from decaf.data.frame_libraries import CATEGORICAL_PREFIX, Category, Kind, Marker
 from decaf.foundation.arrays import EXACT
 
 WHOLE = {
@@ -39,7 +39,7 @@ class Column:
     @property
     def is_text(self) -> bool:
         """True for categories that the type of the column does not declare."""
-        return self.kind == "category" and not self.dtype.startswith((OF_PANDAS, "Enum"))
+        return self.kind == "category" and not self.dtype.startswith((CATEGORICAL_PREFIX, "Enum"))
 
     @property
     def limits(self) -> tuple[int, int]:

@@ -13,7 +13,7 @@ Category = str | int | float | bool
 Frame = Any
 """A ``pandas.DataFrame`` or a ``polars.DataFrame``."""
 Series = Any
-OF_PANDAS = "category["
+CATEGORICAL_PREFIX = "category["
 """Prefix of the dtype of a pandas Categorical; the dtype of its categories follows."""
 
 
@@ -99,7 +99,7 @@ class _Pandas(Library):
         categories = getattr(series.dtype, "categories", None)
         if categories is None:
             return str(series.dtype)
-        return f"{OF_PANDAS}{categories.dtype}]"
+        return f"{CATEGORICAL_PREFIX}{categories.dtype}]"
 
     @staticmethod
     def kind(series: Series) -> Kind | None:
@@ -162,8 +162,8 @@ class _Pandas(Library):
         import pandas
 
         series_type: Any = dtype
-        if dtype.startswith(OF_PANDAS):
-            index = pandas.Index(categories, dtype=dtype[len(OF_PANDAS) : -1])
+        if dtype.startswith(CATEGORICAL_PREFIX):
+            index = pandas.Index(categories, dtype=dtype[len(CATEGORICAL_PREFIX) : -1])
             series_type = pandas.CategoricalDtype(index, is_ordered)
         missing_value = None if marker == "null" else np.nan
         return pandas.Series([*categories, missing_value], dtype=series_type)

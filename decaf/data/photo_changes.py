@@ -34,7 +34,9 @@ class PhotoChange(Settings):
         """
         width = pixels.shape[1]
         if abs(self.shift) >= width:
-            raise DataError(f"'shift' is {self.shift} px, and the photo is {width} px wide")
+            raise DataError(
+                f"'shift' is {self.shift} px; expected less than the photo's width, {width} px"
+            )
         mirrored = pixels[:, ::-1] if self.mirror else pixels
         columns = np.clip(np.arange(width) - self.shift, 0, width - 1)
         return np.ascontiguousarray(mirrored[:, columns])

@@ -24,7 +24,7 @@ WINDOW_PER_WORKER = 4
 SHOWN = 5
 OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 """Errors that concern one file and do not prevent writing others."""
-MOST_ORDERS = 1 << 32
+MOST_TASKS = 1 << 32
 """More tasks than any call has, so that priorities of different ranks do not overlap."""
 
 Task = TypeVar("Task")
@@ -86,7 +86,7 @@ def attempt(
 
     def submit(count: int) -> None:
         for task, name in itertools.islice(waiting, count):
-            place = -(rank * MOST_ORDERS + len(called))
+            place = -(rank * MOST_TASKS + len(called))
             # The key has the client's id: two studies on one scheduler may have tasks of equal
             # names, and Dask runs a key once.
             key = _key(work, name, client)

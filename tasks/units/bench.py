@@ -54,7 +54,7 @@ SUMMED = (
     "cpu_seconds",
 )
 LARGEST = ("batch_size", "peak_memory_bytes")
-OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
+PART_COLUMNS = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
 """Tables that a task may read for a part of a block, and the column that selects it."""
 
 
@@ -246,7 +246,7 @@ class Bench:
             rows = self.results[table]
             unit_rows = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return unit_rows if unit_rows.num_rows else None
-        place, name = (unit.key, table), OF_BLOCK.get(table)
+        place, name = (unit.key, table), PART_COLUMNS.get(table)
         if place not in self._stored:
             warehouse, commit = self.task.destination, self.task.stored.commits[unit.key]
             self._stored[place] = read_unit(

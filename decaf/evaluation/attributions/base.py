@@ -142,7 +142,7 @@ class MapMethod(AttributionMethod):
 class RandomMethod(MapMethod):
     """A method with random draws, which a source keeps in every batch and for every model."""
 
-    seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="of the random draws")
+    seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="seed of the random draws")
 
     def generators(self, source_ids: Sequence[str], stream: int = 0) -> list[np.random.Generator]:
         """Random generator of each source, on the host, so that all devices get the same numbers.

@@ -52,9 +52,9 @@ class CoalitionMethod(Referred, AttributionMethod):
         """Raise DataError for more features of an image than the method supports."""
         if players > self.most_players:
             raise DataError(
-                f"an image has {players} features, and {self.kind} with these settings plays with "
-                f"{self.most_players} at most; leave it out, or take kernel_shap in its form "
-                "'layers', with more 'samples'"
+                f"an image has {players} features; {self.kind} with these settings supports at "
+                f"most {self.most_players}: leave the method out, or use kernel_shap with "
+                "'form: layers' and more 'samples'"
             )
 
     def calls(self, features: int) -> tuple[int, int]:

@@ -29,4 +29,6 @@ class GradientShap(Referred, BankMethod):
 
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         places = np.stack([draw.uniform(size=self.samples) for draw in self.draws(batch)])
-        return self.on_the_way(score, batch, places, np.full(self.samples, 1 / self.samples))
+        return self.integrate_gradients(
+            score, batch, places, np.full(self.samples, 1 / self.samples)
+        )

@@ -45,4 +45,4 @@ class IntegratedGradients(Referred, MapMethod):
 
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         nodes, weights = self.nodes()
-        return self.on_the_way(score, batch, nodes[None], weights)
+        return self.integrate_gradients(score, batch, nodes[None], weights)

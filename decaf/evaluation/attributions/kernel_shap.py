@@ -37,7 +37,7 @@ class KernelShap(CoalitionMethod):
     samples: int = Field(
         512, ge=4, le=100_000, multiple_of=2, description="coalitions of every image, at most"
     )
-    seed: int = Field(8214, ge=0, le=LARGEST_SEED, description="of the random draws")
+    seed: int = Field(8214, ge=0, le=LARGEST_SEED, description="seed of the random draws")
 
     @property
     def most_players(self) -> int:

@@ -23,7 +23,7 @@ class PartLime(CoalitionMethod):
 
     kind: Literal["part_lime"] = "part_lime"
     samples: int = Field(1000, ge=2, le=100_000, description="coalitions of every image")
-    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="of the random draws")
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="seed of the random draws")
 
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
         """``samples`` draws, some of which may be equal."""

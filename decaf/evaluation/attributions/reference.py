@@ -18,9 +18,9 @@ class Referred(Settings):
 
     baseline: Literal["constant", "mean", "blur", "uniform"] = Field(
         "constant",
-        description="start without information: `value`, the model's own mean (zero as the "
-        "network sees it), the blurred image, or noise that is uniform between -1 and 1 as the "
-        "network sees it, the same for all images of a shape",
+        description="start without information: `constant`: `value`; `mean`: the model's mean "
+        "(0 for the network); `blur`: the blurred image; `uniform`: uniform noise from -1 to 1 for "
+        "the network, the same for all images of a shape",
     )
     value: tuple[Level, ...] = Field(
         (0.0,), min_length=1, description="constant baseline: one number, or one a channel"
@@ -50,7 +50,7 @@ class Referred(Settings):
         drawn = torch.from_numpy(uniform_noise(tuple(images.shape[1:]), self.reference_seed))
         return (mean + std * drawn.to(images)).expand_as(images)
 
-    def on_the_way(
+    def integrate_gradients(
         self,
         score: CountedScore,
         batch: Batch,

@@ -26,7 +26,7 @@ class Rise(Referred, BankMethod):
     kind: Literal["rise"] = "rise"
     masks: int = Field(256, gt=0, le=100_000, description="masks of every image")
     grid: int = Field(7, gt=0, le=1000, description="cells of a mask along a side")
-    probability: float = Field(0.5, gt=0, le=1, description="of a cell to be kept")
+    probability: float = Field(0.5, gt=0, le=1, description="probability that a cell is kept")
     shift: bool = Field(
         False,
         description="whether masks are shifted at random, by less than a cell; a cell is the side "

@@ -29,7 +29,7 @@ class Lime(Baseline):
     kind: Literal["lime"] = Field(description="this method")
     rows: int = Field(256, gt=0, le=1_000_000, description="rows that are explained, at most")
     samples: int = Field(
-        1024, gt=1, le=1_000_000, description="neighbours of each, itself included"
+        1024, gt=1, le=1_000_000, description="neighbours of each explained row, including the row"
     )
 
     def _measure(self, subject: Subject) -> dict[str, Component]:

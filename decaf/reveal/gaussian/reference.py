@@ -147,7 +147,8 @@ def reference_of(
     if values[-1] < -NEGATIVITY * values[0]:
         raise DataError(
             f"the covariance has the eigenvalue {values[-1]:.3g} (the largest is {values[0]:.3g}); "
-            f"a covariance has none below {-NEGATIVITY:g} of the largest"
+            f"expected none below {-NEGATIVITY:g} times the largest: check how the covariance was "
+            "estimated"
         )
     smallest = values.size * np.finfo(np.float64).eps * values[0]
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)

@@ -47,13 +47,13 @@ class FunnyBirds(HeldOut):
         """Pair birds with themselves, with copies that operators changed, and with rendered copies.
 
         Raises DataError when a folder or file is missing, a part map cannot be decoded, or there
-        are fewer birds than are asked for.
+        are fewer birds than requested.
         """
         all_pairs = super().pair_set()
         removals = [pair for pair in all_pairs.pairs if pair.plus == pair.minus]
         hidden = len(COLOURS) * len({pair.plus for pair in removals}) - len(removals)
         if hidden:
-            remark = f"{hidden} parts show nowhere in their birds and are left out"
+            remark = f"{hidden} parts are not visible in their pictures and are left out"
             all_pairs = replace(all_pairs, remarks=(*all_pairs.remarks, remark))
         return with_endpoints(
             all_pairs, (self._find_rendered(all_pairs, pair) for pair in removals if self.native)

@@ -45,10 +45,10 @@ def class_parts(root: Path) -> NDArray[np.int64]:
 
     def select(listed: Any) -> NDArray[np.int64]:
         if [entry["class_idx"] for entry in listed] != [*range(len(listed))] or not listed:
-            raise ValueError("classes are not 0, 1, … in their order")
+            raise ValueError("classes are not numbered 0, 1, … in ascending order")
         instances = np.array([[entry["parts"][part] for part in PARTS] for entry in listed])
         if instances.dtype.kind != "i" or instances.min() < 0:
-            raise ValueError("instances of parts are no whole numbers from 0")
+            raise ValueError("instance numbers of parts are not whole numbers from 0")
         return instances
 
     return read_json(file, "list", EXPECTED, select)

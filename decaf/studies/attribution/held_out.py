@@ -62,8 +62,8 @@ class HeldOut(FeaturedImages, ABC):
 
     images: Annotated[int, Field(ge=1, le=1_000_000)] | PlacedPath | None = Field(
         None,
-        description="images to audit: so many, drawn by hash, or a file with their paths below the "
-        "folder of the split, `.txt`, one a line, or a table with the column `image`; all when "
+        description="images to audit: their number, drawn by hash, or a file with their paths in "
+        "the folder of the split, `.txt`, one a line, or a table with the column `image`; all when "
         "absent",
     )
     operators: tuple[Operator, ...] = Field(

@@ -45,8 +45,8 @@ class Part(NamedTuple):
         counts = np.bincount(self.label, minlength=2)
         if per_class > counts.min():
             raise DataError(
-                f"{per_class} rows of each class are asked for, the split has {counts[0]} of cover "
-                f"type 1 and {counts[1]} of type 2; ask for at most {counts.min()}"
+                f"{per_class} rows of each class are requested; the split has {counts[0]} of cover "
+                f"type 1 and {counts[1]} of type 2: request at most {counts.min()}"
             )
         lowest_rows = [
             places[np.argsort(self.row[places])[:per_class]]
@@ -76,7 +76,7 @@ class CovertypeTable(Settings):
         ge=FEWEST_PER_CLASS,
         le=1_000_000,
         description="rows drawn of cover type 1 and of type 2, before the split 60 : 20 : 20; "
-        "`null`: as many as there are of the rarer one, 120,000 at most",
+        "`null`: all rows of the rarer type, at most 120,000",
     )
 
     @field_validator("drawn_per_class", mode="before")
@@ -106,9 +106,9 @@ def _parts(path: Path, state: tuple[int, ...], per_class: int) -> dict[Split, Pa
     rarer = _rarer(path, table)
     if rarer < per_class:
         raise DataError(
-            f"{path}: {per_class} rows of each class are asked for, the table has {rarer} of the "
-            f"rarer one of cover types 1 and 2; set 'drawn_per_class: {rarer}', or null for as "
-            "many as there are, or get the full table"
+            f"{path}: {per_class} rows of each class are requested; the table has {rarer} of the "
+            f"rarer of cover types 1 and 2: set 'drawn_per_class: {rarer}', or null for all rows "
+            "of this type, or get the full table"
         )
     drawn = balanced_rows(table.cover, per_class)
     label = (table.cover[drawn] == 2).astype(np.int64)
@@ -121,12 +121,12 @@ def _parts(path: Path, state: tuple[int, ...], per_class: int) -> dict[Split, Pa
 
 
 def _rarer(path: Path, table: Table) -> int:
-    """Rows of the rarer one of cover types 1 and 2."""
+    """Number of rows of the rarer of cover types 1 and 2."""
     counts = [int(np.count_nonzero(table.cover == kind)) for kind in (1, 2)]
     if min(counts) < FEWEST_PER_CLASS:
         raise DataError(
-            f"{path} has {counts[0]} rows of cover type 1 and {counts[1]} of type 2, a split "
-            f"needs {FEWEST_PER_CLASS} of each: the table cannot be used; get the full table"
+            f"{path} has {counts[0]} rows of cover type 1 and {counts[1]} of type 2; a split "
+            f"needs at least {FEWEST_PER_CLASS} of each: get the full table"
         )
     return min(counts)
 

@@ -77,12 +77,12 @@ def test_columns_and_folders_of_images(tmp_path):
     columns = {"factual": "original", "counterfactual": "cf"}
     for named, count in ((columns, 0), (dict(zip(columns, ["cf", "original"], strict=True)), 1)):
         data = ImagePairs(adapter="image_pairs", pairs=tmp_path / "pairs.csv", columns=named)
-        assert len([text for text in data.pair_set().remarks if "other's place" in text]) == count
+        assert len([text for text in data.pair_set().remarks if "swapped" in text]) == count
     for name in ("original", "counterfactual"):
         save(tmp_path / "two" / name / "1.png", square(0, len(name)))
     folders = [tmp_path / "two" / "counterfactual", tmp_path / "two" / "original"]
     data = ImagePairs(adapter="image_pairs", factual=folders[0], counterfactual=folders[1])
-    assert "other's place" in data.pair_set().remarks[0]
+    assert "'counterfactual'" in data.pair_set().remarks[0]
 
 
 def test_files_in_columns_of_images(tmp_path):
@@ -94,7 +94,7 @@ def test_files_in_columns_of_images(tmp_path):
         ("factual", "counterfactual"),
     )
     remarks = ImagePairs(adapter="image_pairs", pairs=tmp_path / "pairs.csv").pair_set().remarks
-    assert any("other's place" in remark for remark in remarks)
+    assert any("'counterfactual/1.png'" in remark for remark in remarks)
 
 
 def test_files_of_arrays_and_tables(tmp_path):
@@ -107,6 +107,6 @@ def test_files_of_arrays_and_tables(tmp_path):
     tables = {"table": tmp_path / "cf.csv", "counterfactuals": tmp_path / "rows.csv", "id": "who"}
     table = TablePairs(adapter="table_pairs", **tables)
     for data in (arrays, table):
-        (remark,) = (text for text in data.pair_set().remarks if "other's place" in text)
+        (remark,) = (text for text in data.pair_set().remarks if "swapped" in text)
         assert "'cf." in remark
         assert "'rows." in remark
