@@ -24,7 +24,7 @@ class Current(NamedTuple):
     covered: dict[str, Receipt]
     """The compaction that is read instead, by study and name of the commit."""
     idle: list[Receipt]
-    """Compactions that a larger one replaces, or one of whose commits has changed since."""
+    """Compactions that a larger one replaces, or of which a merged commit has changed since."""
 
 
 def has_commit(compaction: Receipt, receipt: Receipt) -> bool:

@@ -18,7 +18,7 @@ from warehouse.storage import Storage
 def read_unit(
     store: Storage, study: str, commit: str, unit_key: str, table: str
 ) -> pa.Table | None:
-    """Read the rows of one unit in a table, from the commit of a key; None if there are no rows.
+    """Read the rows of one unit in a table; None if there are none. ``commit`` is a key.
 
     Raises WarehouseError when there is no such commit, or its rows are neither in its own file nor
     in a compaction.

@@ -1,4 +1,4 @@
-"""Schema version of a warehouse; a decaf reads and writes one version."""
+"""Schema version of a warehouse; a release of decaf reads and writes one version."""
 
 import json
 
@@ -32,7 +32,7 @@ def store_version(store: Storage, version: int) -> None:
 
 
 def check_version(store: Storage) -> None:
-    """Raise WarehouseError for a warehouse of another schema version than SCHEMA_VERSION.
+    """Raise WarehouseError if the schema version of a warehouse is not SCHEMA_VERSION.
 
     Also raises WarehouseError when there is no warehouse, or its version file is damaged.
     """

@@ -1,4 +1,4 @@
-"""Commit tables under a key, so that readers see all of them once, or none.
+"""Commit tables under a key, so that readers see all of them at once, or none.
 
 Every file is published whole (``warehouse.storage``), and the receipt last. Equal keys have equal
 sets of files, so that a unit that is computed twice leaves one copy.
@@ -78,7 +78,7 @@ def commit(
     inputs
         Recorded, compacted or withdrawn items, by name.
     at
-        Moment of the commit, if its rows state it, too; by default now.
+        Moment of the commit, by default now; needed if the rows state this moment.
     """
     fitted_tables = {name: _fit_all(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}

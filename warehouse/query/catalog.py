@@ -31,7 +31,7 @@ from warehouse.storage import Root, Storage
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """Mark of COPY, INSERT and other writing statements inside WITH, in DuckDB's syntax tree."""
 PREFIX = re.compile(r"^(out|core|stg)_")
-"""Begins the name of a view: for users, for other views, of a table."""
+"""Prefix of the name of a view: for users, for other views, of a table."""
 UNKNOWN_VIEW = re.compile(r'.*Table with name "?(?P<name>[\w.]+)"? does not exist\b!?')
 
 BATCH_ROWS = 10_000
@@ -109,7 +109,7 @@ def connect(
 
 
 def _default_memory_limit() -> str:
-    """Read ``DECAF_MEMORY``; raises BadInput unless it is a whole number of GB from 1 on."""
+    """Read ``DECAF_MEMORY``; raises BadInput unless it is a whole number of GB, at least 1."""
     text = os.environ.get("DECAF_MEMORY") or str(DEFAULT_GIGABYTES)
     if not (text.isascii() and text.isdigit() and int(text)):
         raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a whole number of GB from 1 on")
@@ -210,7 +210,7 @@ def _stream(relation: duckdb.DuckDBPyRelation) -> Rows:
 def _raise_query_errors(connection: duckdb.DuckDBPyConnection | None = None) -> Iterator[None]:
     """Raise every failure of a query inside the block as a QueryError or WarehouseError.
 
-    With the connection, an unknown view is compared with its views.
+    With a connection, the error for an unknown view suggests views of the connection.
     """
     try:
         yield
@@ -230,7 +230,7 @@ def _raise_query_errors(connection: duckdb.DuckDBPyConnection | None = None) -> 
 def _views_of_word(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     """Views with the name of an unknown view but another prefix, ``out_x`` for ``core_x``.
 
-    Users' views come first; empty if there are none, so that DuckDB compares letters.
+    Users' views come first. Empty if there are none: DuckDB then suggests similar names.
     """
     word = PREFIX.sub("", name.rpartition(".")[2])
     rows = connection.sql("SELECT DISTINCT name FROM (SHOW ALL TABLES)").fetchall()
@@ -250,7 +250,7 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 def _lock(connection: duckdb.DuckDBPyConnection, folders: tuple[str, ...]) -> None:
     most = shutil.disk_usage(tempfile.gettempdir())[2] // SPILLED_SHARE
-    # DuckDB 2.0 shows this setting of connect() with the others, but does not obey it.
+    # DuckDB 2.0 ignores this setting in connect().
     connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
     # With `python -c`, DuckDB would print a progress bar into the output.

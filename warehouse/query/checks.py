@@ -43,7 +43,7 @@ def run_checks(
     """Run every check of ``sql/checks`` on a connection of :func:`warehouse.query.catalog.connect`.
 
     With ``study``, offending rows of other studies are left out. Raises WarehouseError when a check
-    cannot be computed, as on a file whose content is damaged.
+    cannot be computed, for example on a damaged file.
     """
     checks = [view for view in views() if view.folder == CHECKS]
     return [_run(connection, view.name, view.sql, study) for view in checks]

@@ -106,7 +106,7 @@ def report_damage(store: Storage) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, QueryError, WarehouseError) as error:
-        if _is_of_a_file(error) and (damage := find_damage(store)):
+        if _may_concern_file(error) and (damage := find_damage(store)):
             raise WarehouseError(describe_damage(store, damage)) from error
         if store_error := find_store_error(error):
             raise store_error from error
@@ -136,7 +136,7 @@ def query_readable_files(
         with connect(store) as connection:
             answer, damage = ask(connection), list_unreadable_files(connection)
     except duckdb.Error as error:
-        damage = find_damage(store) if _is_of_a_file(error) else []
+        damage = find_damage(store) if _may_concern_file(error) else []
         if not damage and (store_error := find_store_error(error)):
             raise store_error from error
         if not damage:
@@ -148,8 +148,8 @@ def query_readable_files(
     return answer
 
 
-def _is_of_a_file(error: BaseException | None) -> bool:
-    """True if a file may have caused DuckDB's error: it names a file, or cannot come from a query.
+def _may_concern_file(error: BaseException | None) -> bool:
+    """True if a file may have caused DuckDB's error: it names a file, or no query can cause it.
 
     To find the file, decaf must read all files.
     """

@@ -169,4 +169,4 @@ def _meanings() -> dict[str, str]:
 
 
 MEANINGS = _meanings()
-"""Meanings of columns of views by name: those that most tables with such a column state."""
+"""Meaning of a column of views, by its name: the one that most tables with this column state."""

@@ -42,7 +42,7 @@ def draw_sources(
 
     In a stratum of more than ``MOST_DRAWN`` sources, each source is assigned to one of ``BUNCHES``
     bunches at random, and bunches are drawn. A bunch of independent sources is an independent
-    source, too: intervals keep their meaning, and take the memory and time of ``BUNCHES`` sources.
+    source, too: intervals keep their meaning, but need the memory and time of ``BUNCHES`` sources.
     DuckDB calls from several threads; the first one draws, and the others wait for its draws.
 
     Parameters
@@ -75,7 +75,7 @@ def _bunch_sources(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the unit of every source and the stratum of every unit.
 
-    The sources of a stratum of at most ``MOST_DRAWN`` sources are its units.
+    In a stratum of at most ``MOST_DRAWN`` sources, each source is a unit.
     """
     unit_counts = np.where(sizes > MOST_DRAWN, BUNCHES, sizes)
     first_units = np.cumsum(unit_counts) - unit_counts

@@ -26,7 +26,7 @@ SPREADSHEET = "spreadsheet"
 """CSV with an apostrophe before every text that a spreadsheet would compute."""
 LATEX = "latex"
 EXTENSIONS = {SPREADSHEET: "csv", LATEX: "tex"}
-"""File extensions of formats that have another name."""
+"""File extensions of formats whose name is not the extension."""
 FORMULA = re.compile(r"\A([=+\-@\t\r\n＝＋－＠])")  # noqa: RUF001
 
 

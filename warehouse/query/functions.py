@@ -1,7 +1,7 @@
 """SQL functions written with numpy: the products and rankings of the bootstrap.
 
 Discrimination, means and sums (``warehouse.query.resampling``) are matrix products over all
-replicates. Ranks are sorted in many lists at once. Both are many times faster than the same in SQL.
+replicates. Ranks are sorted in many lists at once. Both are many times faster than in SQL.
 All functions are pure: equal arguments give equal results.
 """
 

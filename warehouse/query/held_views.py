@@ -45,8 +45,8 @@ def hold_views(
 ) -> Iterator[None]:
     """Compute some of the views in ``HELD`` once, each from those that are held already.
 
-    Inside the block the connection's queries read these rows, so they know of no other study. Use
-    it where most of the views are read; a single one is computed faster by itself.
+    Inside the block the connection's queries read these rows, so they see only this study. Use it
+    to read most of the views; a single view is faster without it.
     """
     views = connection.execute(
         "SELECT view_name, sql FROM duckdb_views() "

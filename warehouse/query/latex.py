@@ -36,7 +36,7 @@ COMMANDS = {
     MINUS: "$-$",
     MISSING: "--",
 }
-"""LaTeX of characters that it would read as commands, or not at all."""
+"""LaTeX for characters that it would read as commands or could not read."""
 LIGATURE = re.compile(r"([-',])(?=\1)")
 """First of two characters that LaTeX would join into another one."""
 

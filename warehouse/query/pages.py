@@ -86,7 +86,7 @@ def count_rows_by(question: Question, column: str) -> Question:
 
 
 class Choice(NamedTuple):
-    """A page of filtered rows, from 1, sorted by a column, and then by all columns."""
+    """A page of rows, numbered from 1, sorted by a column and then by all columns."""
 
     filters: Sequence[Filter]
     number: int

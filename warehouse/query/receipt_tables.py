@@ -16,7 +16,7 @@ TABLES = {
         "model_id": "VARCHAR",
         "committed_at": "TIMESTAMPTZ",
     },
-    # Units of work whose rows are committed, and by which commit.
+    # Units of work whose rows are committed, each with its commit.
     "committed_units": {"study": "VARCHAR", "unit_key": "VARCHAR", "commit_key": "VARCHAR"},
 }
 

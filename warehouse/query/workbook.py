@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from xlsxwriter import Workbook
 
 MOST_ROWS = 1_048_576
-"""Rows of a sheet, with the row of names."""
+"""Most rows of a sheet, including the row of names."""
 MOST_CHARACTERS = 32_767
-"""Characters of a cell."""
+"""Most characters of a cell."""
 NAME_CHARACTERS = 31
-"""Characters of the name of a sheet; names of views differ in their first 31."""
+"""Most characters of the name of a sheet; names of views differ in their first 31."""
 EXACT = 2**53
 """Excel's numbers are floats: larger integers are written as text, with all digits."""
 CREATED = datetime(2026, 1, 1)  # noqa: DTZ001 - the format has no time zone
@@ -47,7 +47,7 @@ def export_workbook(
 ) -> list[ExportedSheet]:
     """Write views, or tables by their plain names, as sheets of one workbook.
 
-    Text stays text, also if it begins with ``=``, ``+``, ``-`` or ``@``. NULL is an empty cell;
+    Text stays text, even if it begins with ``=``, ``+``, ``-`` or ``@``. NULL is an empty cell;
     lists are JSON text, dates ISO text. Rows are copied while they are read; the file is replaced
     whole or not at all. ``study`` keeps the rows of one study.
 
@@ -66,7 +66,7 @@ def export_workbook(
         # XlsxWriter leaves its archive open if the disk is full, so it writes to scratch first.
         with tempfile.TemporaryFile() as archive:
             try:
-                # The book closes its temporary files also if a value is refused.
+                # The book closes its temporary files even if a value is refused.
                 with Workbook(archive, {"constant_memory": True}) as book:
                     book.set_properties({"created": CREATED})
                     written = [

@@ -23,7 +23,7 @@ class Entry(NamedTuple):
     modified_at: datetime
     """Time of the last change by the storage's clock, UTC."""
     version: str | None = None
-    """Text that changes with the content; None if the storage lists none."""
+    """Text that changes with the content; None if listings have no such text."""
 
 
 class Content(NamedTuple):
@@ -37,7 +37,7 @@ class Readable(NamedTuple):
     """Objects as DuckDB reads them."""
 
     places: dict[str, str]
-    """Path, or address of the file system, that DuckDB opens, by key. Each ends with its key."""
+    """Path or file-system address that DuckDB opens, by key; it ends with the key."""
     folders: tuple[str, ...]
     """Folders of these places and of :meth:`Storage.bring`, without files of other warehouses."""
     filesystem: "AbstractFileSystem | None"

@@ -68,7 +68,7 @@ def _take(store: Objects, folder: str, holder: dict[str, str | int]) -> str:
     is_taken = store.put_new(key, content_of_new_lease) or store.read(key) == content_of_new_lease
     numbers = _numbers(store, folder)
     if not is_taken or numbers[-1] > number + 1:
-        if is_taken:  # another process has had a later lease since the first listing
+        if is_taken:  # another process took a later lease after the listing
             store.delete(key)
         raise Held(describe_holder(_last(store, folder)[1]))
     for past in numbers[:-1]:

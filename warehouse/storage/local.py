@@ -85,7 +85,7 @@ class LocalStorage(Storage):
 
     def read(self, key: str) -> bytes:
         """Read a file."""
-        # A Path takes as long as reading the file, and a large audit has 100,000s of receipts.
+        # Making a Path takes as long as reading the file; a large audit has 100,000s of receipts.
         place = f"{self.address}/{key}"
         with self._raise_out_of_reach(key), open(place, "rb", buffering=0) as file:  # noqa: PTH123
             return file.readall()

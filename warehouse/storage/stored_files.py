@@ -56,7 +56,7 @@ class StoredFiles(fsspec.AbstractFileSystem):
         return f"{PROTOCOL}://{key}"
 
     def glob(self, path: str) -> list[str]:
-        """Return the address itself if there is such a file."""
+        """Return the address itself if there is a file at it."""
         return [path] if _key(path) in self._contents else []
 
     def size(self, path: str) -> int:
@@ -116,7 +116,7 @@ class OpenedFile:
     Parameters
     ----------
     read
-        Function of a position and a number of bytes, which returns at most so many bytes.
+        Function of a position and a number of bytes, which returns at most that number.
     """
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 SCHEMA_VERSION = 1
-"""Version of the layout and of every table; a warehouse of a newer version is refused."""
+"""Version of the layout and of every table; a warehouse of another version is refused."""
 
 TEXT = pa.string()
 REAL = pa.float64()

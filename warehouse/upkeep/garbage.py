@@ -95,7 +95,7 @@ def visit_idle_studies(
 def is_whole(store: Storage, receipt: Receipt) -> bool:
     """True if the digests of all files of a commit equal those of its receipt.
 
-    Sizes are not enough: the caller is about to delete files that these replace or do not name.
+    Sizes are not enough: the caller then deletes files that this commit replaces or does not name.
     """
     digests = {file.path: file.sha256 for file in receipt.files}
     stored = store.read_many(digests)
@@ -108,7 +108,7 @@ def _list_garbage(store: Storage, study: str, before: datetime) -> Iterator[Garb
     withdrawals = [receipt for receipt in committed if receipt.kind == WITHDRAWALS]
     expired = [withdrawal for withdrawal in withdrawals if _moment(withdrawal) < before]
     replaced, compacted = _find_superseded(store, committed, before)
-    # A receipt goes before its files: a compaction without files would hide those of its commits.
+    # A receipt goes before its files: a compaction without files would hide rows of its commits.
     for old_receipts, reason in (
         (receipts.read_withdrawn(store, study), "its run was withdrawn"),
         (expired, "the commits that it withdrew are deleted"),

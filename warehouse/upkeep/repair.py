@@ -29,7 +29,7 @@ class Repair(NamedTuple):
 def repair(store: Storage, study: str | None = None) -> list[Repair]:
     """Withdraw every commit with a damaged file, and move aside receipts that cannot be read.
 
-    If a compaction is damaged, readers use the commits' own files again, as far as these are still
+    If a compaction is damaged, readers use the commits' own files again, if they are still
     whole. The next run computes the units of withdrawn commits again. A call after a stopped one
     continues it.
 

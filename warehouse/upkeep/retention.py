@@ -1,13 +1,12 @@
 """Withdraw old runs of a study, with all commits that no other run needs.
 
-These runs stay: the newest ones, by number or age; the current run; the newest finished run; and
-runs to which the re-audits of these refer: those that they were compared with, and those that
-judged the versions that they found. A commit that one of these runs names stays, even if another
-run made it.
+These runs stay: the newest runs, by number or age; the current run; the newest finished run; and
+runs to which re-audits of these runs refer, for a comparison or for the verdict on a version. A
+commit that one of these runs names stays, even if another run made it.
 
 A withdrawal is one commit, a receipt of the kind ``withdrawals`` that names the withdrawn commits.
 A reader sees the runs before it, not after it, and no state in between. Commits of kept runs in a
-compaction are compacted again before; that compaction counts as soon as the withdrawal is written.
+compaction are compacted again first; this compaction counts once the withdrawal is written.
 Files stay for open readers; ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
@@ -38,7 +37,7 @@ class Keep(NamedTuple):
     run_count: int | None = None
     """Number of newest runs to keep."""
     age: timedelta | None = None
-    """Most time since a kept run was started or finished."""
+    """Longest time since a kept run was started or finished."""
 
 
 class OldRun(NamedTuple):
@@ -49,7 +48,7 @@ class OldRun(NamedTuple):
     unit_count: int
     """Units of work that no kept run names."""
     byte_count: int
-    """Bytes of the files that it names and no kept run does, as committed."""
+    """Bytes, as committed, of files that this run names and no kept run does."""
 
 
 class Withdrawal(NamedTuple):
