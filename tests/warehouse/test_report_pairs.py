@@ -107,9 +107,9 @@ def test_a_card_says_what_its_pair_does(audited, report):
 
 
 def test_coloured_areas_are_the_components(audited):
-    (look,) = pairs.pair_looks(read_facts(audited(), "demo")).looks
-    assert len(look.cards) == len(SHOWN)
-    for card in look.cards:
+    (of_type,) = pairs.pair_cards(read_facts(audited(), "demo")).types
+    assert len(of_type.cards) == len(SHOWN)
+    for card in of_type.cards:
         expected = parts(np.array(card.row.q_plus) - card.row.q_minus)
         found = dict.fromkeys(COMPONENTS, 0.0)
         for component, points in card.curve.areas:
@@ -174,14 +174,14 @@ def test_pairs_of_a_failed_limit_then_of_a_finding_are_shown_first(stub):
 
 def test_pictures_are_left_out_before_the_page_grows(audited):
     facts = read_facts(audited([replace(one, side=40) for one in SHOWN]), "demo")
-    assert pairs.pair_looks(facts).note == ""
+    assert pairs.pair_cards(facts).note == ""
     one_row = sum(4 * len(webp(*size)) // 3 for size in ((40, 40), (40, 40), (160, 80)))
-    looks = pairs.pair_looks(facts, 2 * one_row)
-    (look,) = looks.looks
-    assert (look.models, look.ranks) == (("one",), (1,))
-    assert "3 cards of lower ranks or other models are left out" in looks.note
-    (look,) = pairs.pair_looks(facts, one_row).looks
-    assert [card.frames.picture for card in look.cards] == [None, None]
+    strongest = pairs.pair_cards(facts, 2 * one_row)
+    (of_type,) = strongest.types
+    assert (of_type.models, of_type.ranks) == (("one",), (1,))
+    assert "3 cards of lower ranks or other models are left out" in strongest.note
+    (of_type,) = pairs.pair_cards(facts, one_row).types
+    assert [card.frames.picture for card in of_type.cards] == [None, None]
 
 
 def test_without_pairs_there_is_no_section(stub, report):

@@ -33,9 +33,9 @@ class BothRuns(NamedTuple):
     scale: float
     """Score units at the end of the bars."""
     model_count: int
-    """Models that are drawn."""
+    """Number of models that are drawn."""
     has_paths: bool
-    """True where a bar has marks of other paths."""
+    """True if a bar has marks of other paths."""
 
 
 def draw_both_runs(

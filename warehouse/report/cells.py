@@ -75,7 +75,7 @@ def number(value: float | None, decimals: int = 1) -> str:
 
 
 def digest(sha256: str) -> Cell:
-    """Show the prefix of a digest; the whole of it is on hover."""
+    """Show the prefix of a digest; the whole digest shows on hover."""
     short = len(sha256) > HASH_CHARACTERS
     return Cell(sha256[:HASH_CHARACTERS] + ("…" if short else ""), hover=sha256)
 

@@ -29,7 +29,7 @@ SVG = "http://www.w3.org/2000/svg"
 LEGEND_MARGIN, LEGEND_STEP, LEGEND_HEIGHT = 12, 110, 26
 """Sizes of a legend, CSS pixels."""
 LETTER_WIDTH = 6
-"""Room for a letter of a legend, CSS pixels."""
+"""Width of a letter of a legend, CSS pixels."""
 MARKS = "diamond: M; line: 95 % interval of Abs; dashes: limit of the study"
 """Legend of the marks on the verdict's bars."""
 PNG_SCALE = 2
@@ -49,7 +49,7 @@ def read_charts(
     has_paper: bool = False,
     stage_path: str | None = None,
 ) -> dict[str, Picture]:
-    """Draw all charts of a study's report, by names that its contents decide.
+    """Draw all charts of a study's report, by name; the names depend on its contents.
 
     ``has_paper`` adds pictures of the paper's tables. ``stage_path`` is the reveal path of the
     charts of stages, by default the first. Raises UnknownName when the warehouse has no run of the
@@ -160,7 +160,7 @@ def write_chart(charts: dict[str, Picture], name: str, target: Path) -> Picture:
 
 
 def _slug(text: str) -> str:
-    """Text as a part of a name.
+    """Write a text as a part of a name.
 
     >>> _slug("Wall colour, fading in"), _slug("figure 2b")
     ('wall-colour-fading-in', 'figure-2b')
@@ -169,7 +169,7 @@ def _slug(text: str) -> str:
 
 
 def _with_distinct_names(named: Iterable[tuple[str, Picture]]) -> dict[str, Picture]:
-    """Pictures by name; of equal names, the second ends in ``-2``."""
+    """Pictures by name; if two names are equal, the second ends in ``-2``."""
     counts: Counter[str] = Counter()
     charts = {}
     for name, picture in named:

@@ -27,7 +27,7 @@ METRICS = ("evidence", "contradiction", "fragility", RESPONSE)
 
 
 class Side(NamedTuple):
-    """One run: where it lies, its row of ``out_runs``, names, findings and means with intervals."""
+    """One run: its warehouse, its row of ``out_runs``, names, findings and means with intervals."""
 
     place: str
     run: Row
@@ -43,7 +43,7 @@ class Side(NamedTuple):
 class Change(NamedTuple):
     """A mean before and now, score units; ``limits`` bound its change, None if runs are not paired.
 
-    ``is_clear``: the interval of the change leaves out 0, or the two intervals do not meet.
+    ``is_clear``: the interval of the change excludes 0, or the two intervals do not overlap.
     """
 
     before: float | None
@@ -107,7 +107,7 @@ def read_side(
 def write_comparison(
     target: Path, study: str, before: Side, now: Side, paired: duckdb.DuckDBPyConnection | None
 ) -> Path:
-    """Write the page; ``paired`` is the warehouse of both runs, None where each has its own.
+    """Write the page; ``paired`` is the warehouse of both runs, None if each has its own.
 
     Raises WriteFailed when the disk refuses.
     """
@@ -146,7 +146,7 @@ def write_comparison(
 def _changed_pairs(
     paired: duckdb.DuckDBPyConnection | None, runs: dict[str, str], before: Side, now: Side
 ) -> Changed:
-    """Cards of the pairs that changed most; none where the runs are not paired."""
+    """Cards of the pairs that changed most; none if the runs are not paired."""
 
     def words_of(row: Row) -> Words:
         return Words(now.names.get(row.entry, row.entry), ("before", "now"), row.entry)
@@ -162,7 +162,7 @@ def _changed_pairs(
 
 
 def headline(lines: list[Line], names: dict[str, str]) -> str:
-    """State the largest move in a sentence."""
+    """State the largest change in a sentence."""
     clear = [
         (abs(change.now - change.before), line, metric)
         for line in lines
@@ -210,7 +210,7 @@ def _lines_of_means(before: Side, now: Side) -> list[Line]:
 
 
 def _sort_lines(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]:
-    """Lines of the changes, the largest move first."""
+    """Lines of the changes, the largest change first."""
 
     def size(line: Line) -> float:
         return max(abs((c.now or 0) - (c.before or 0)) for c in line.changes.values())
@@ -254,9 +254,9 @@ def _change_table(lines: list[Line], side: Side, runs: dict[str, str] | None) ->
 
 
 def control_lines(lines: list[Line], expect: Mapping[str, str]) -> dict[tuple[str, str], Line]:
-    """Line of the control pair type by model and path; of several the one whose Abs moved most.
+    """Line of the control by model and path; of several controls, the one whose Abs moved most.
 
-    ``expect`` says by pair type whether it should matter, or is a control.
+    ``expect`` states for each pair type whether it should matter or is a control.
     """
     controls: dict[tuple[str, str], Line] = {}
     for line in lines:
@@ -272,7 +272,7 @@ def _response_move(line: Line) -> float:
 
 
 def judge_change(by: float, expect: str) -> str:
-    """Say if a change in the response to a pair type is better or worse; empty if unknown.
+    """State if a change in the response to a pair type is better or worse; empty if unknown.
 
     >>> judge_change(-0.2, "should_not_matter"), judge_change(-0.2, "should_matter")
     ('better: ', 'worse: ')

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 400, 80
 """Size of the curve of one channel, px."""
 MOST_CHANNELS, MOST_COLUMNS = 8, 64
 VEIL = 107
-"""Two thirds of a middle grey."""
+"""Added to a third of a pixel's value: two thirds of a middle grey."""
 MOST_POINTS = 800
 """Largest number of points of a curve."""
 
@@ -74,7 +74,7 @@ def _card(shown: ShownPair) -> Card:
 
 
 def _lay_veil(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
-    """Lay a grey veil over the removed feature; without one the pixels stay as they are."""
+    """Lay a grey veil over the removed feature, if there is one."""
     if removed is None:
         return pixels
     veiled = (pixels // 3 + VEIL).astype(np.uint8)

@@ -15,10 +15,10 @@ from decaf.library.palette import COLOURS, INK
 from warehouse.report.templates import write
 
 TILE, GAP, CAPTION = 160, 6, 34
-"""Side of a tile, room between two, and height of the two lines above each, px."""
+"""Side of a tile, gap between tiles, and height of the two lines above a tile, px."""
 FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 STRONGEST = 0.8
-"""Share of the colour in a tile's largest score."""
+"""Share of colour in the feature with a tile's largest score."""
 LEGEND = "teal: the feature raises the score; red: it lowers it; full colour: the tile's largest"
 
 
@@ -27,7 +27,7 @@ class Tile(NamedTuple):
 
     lines: tuple[str, str]
     scores: Mapping[int, float]
-    """By number of the feature, from 1; those without a score stay grey."""
+    """Scores by number of the feature, from 1; features without a score stay grey."""
 
 
 class MapRow(NamedTuple):
@@ -72,7 +72,7 @@ def colour_features(
 ) -> NDArray[np.uint8]:
     """(height, width, channels) image → a grey one with features in the colours of their scores.
 
-    Where features overlap their scores add up. Without any score but 0 the image is grey.
+    Scores of overlapping features add up. If all scores are 0, the image is grey.
     """
     total = np.zeros(words.shape)
     for feature, score in scores.items():
@@ -88,7 +88,7 @@ def colour_features(
 
 
 def _tile(pixels: NDArray[np.uint8]) -> Image.Image:
-    """A square of white with the image as large as fits."""
+    """White square with the image, as large as it fits."""
     image = picture_of(pixels)
     scale = TILE / max(image.size)
     image = image.resize((round(image.width * scale) or 1, round(image.height * scale) or 1))
@@ -100,7 +100,7 @@ def _tile(pixels: NDArray[np.uint8]) -> Image.Image:
 def _write_lines(
     pen: ImageDraw.ImageDraw, place: tuple[int, int], lines: tuple[str, str], room: int
 ) -> None:
-    """Two lines of text, cut where they would be wider than the room."""
+    """Write two lines of text, cut at ``room`` px."""
     font = ImageFont.load_default(13)
     for number, line in enumerate(lines):
         while pen.textlength(line, font) > room:

@@ -1,8 +1,8 @@
-"""Sections of the report below its verdict: which, in what order, and which are unfolded.
+"""Sections of the report below its verdict: selection, order, and which are unfolded.
 
-Their names are those that a configuration may list, in their usual order; each is a template of
-that name in ``sections/``, which begins with the words of its link, its heading, and whether it is
-folded unless a study chooses its sections.
+A configuration may list their names. Each section is a template of its name in ``sections/``, which
+begins with the words of its link, its heading, and whether it is folded if the study does not list
+its sections.
 """
 
 import re
@@ -24,13 +24,13 @@ class Section(NamedTuple):
     title: str
     is_open: bool
     begins_details: bool
-    """Whether it is the first of those that are folded at the end."""
+    """True for the first folded section."""
 
 
 def sections_of(
     chosen: Sequence[str] | None, empty: Collection[str], titles: Mapping[str, str]
 ) -> list[Section]:
-    """Sections in the order that a study chose, or all of them; not those that are empty.
+    """Sections that a study chose, in its order, or all sections; without empty ones.
 
     ``titles`` are headings that state a finding, in place of those of the templates.
     """

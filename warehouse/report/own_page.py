@@ -23,7 +23,7 @@ class OwnTable(NamedTuple):
     title: str
     about: str
     columns: list[tuple[str, bool]]
-    """Names, and whether they hold numbers."""
+    """Names, each with True if the column holds numbers."""
     lines: list[list[str]]
 
 

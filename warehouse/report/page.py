@@ -20,7 +20,7 @@ from warehouse.report.audit.looks import (
     stops_lead,
     stops_title,
 )
-from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks, single_pairs
+from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_cards, single_pairs
 from warehouse.report.audit.reaudit import (
     count_gates,
     others_of,
@@ -36,10 +36,10 @@ from warehouse.report.paper.reading import NO_PAPER, Paper, read_paper
 from warehouse.report.registry import history_pictures, registry_tables
 
 MAX_BYTES = 2_000_000
-"""Size of the largest report that is written; models are left out until it fits."""
+"""Largest size of a report; models are left out until it fits."""
 
 MAX_SETTING = 60
-"""Characters of the longest setting of a score that is shown (a class map is longer)."""
+"""Most characters of a setting of a score that is shown (a class map has more)."""
 
 
 def write_report(
@@ -53,11 +53,11 @@ def write_report(
 ) -> Facts:
     """Write the report of a study's newest run, finished or not; returns the numbers that it read.
 
-    Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
-    them. A page that would exceed ``MAX_BYTES`` has fewer pictures of pairs, then its first models
-    only, and says so. ``sections`` are those below the verdict, all that have something when None.
-    Commands on the page name the study's file ``config``. The file appears whole or not at all,
-    and replaces an existing one.
+    Reads aggregates, the strongest pairs, and the tables of the paper if ``has_paper``. If a page
+    would exceed ``MAX_BYTES``, pictures of pairs are left out first, then models; the page states
+    it. ``sections`` are the sections below the verdict, by default all that are not empty. Commands
+    on the page name the study's file ``config``. The file appears whole or not at all, and replaces
+    an existing one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
@@ -109,8 +109,8 @@ def render(
     }
     # Changed pairs get pictures first; the strongest pairs get the remaining characters.
     changed = changed_pairs(facts, picture_characters // 2)
-    looks = pair_looks(shown, picture_characters // (2 if changed.entries else 1))
-    empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]
+    strongest = pair_cards(shown, picture_characters // (2 if changed.entries else 1))
+    empty = [name for name, content in (*parts.items(), ("pairs", strongest.types)) if not content]
     verdict = verdict_of(facts, config)
     strip = strip_of(facts)
     titles = {"breakdowns": tables.breakdown_title(shown), "stops": stops_title(facts)}
@@ -139,8 +139,8 @@ def render(
         bars=list(figures.bar_pictures(shown)),
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
-        looks=looks,
-        single=single_pairs(shown) if looks.looks else (),
+        strongest=strongest,
+        single=single_pairs(shown) if strongest.types else (),
         dots=dots_picture(facts),
         gauges=gauges_of(facts),
         strip=strip,

@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """Frames above a curve: the stages in words, and their places of a hundred."""
+    """Frames above a curve: the stages in words, and their places in percent of the width."""
 
     picture: Shown | None
     stages: tuple[str, ...]
@@ -48,7 +48,7 @@ class Card(NamedTuple):
 
     row: Row
     shown_at: str
-    """Classes of the choices that show it."""
+    """CSS classes of the choices that show it."""
     address: str
     """Fragment of its permalink: model, pair and path."""
     value: str
@@ -94,7 +94,7 @@ def card_of_pair(columns: Mapping[str, Any], scale: float) -> Card:
 
 
 def scale_of_pair(columns: Mapping[str, Any]) -> float:
-    """Response at the top of a pair's curve: 1 of a probability, otherwise its own largest."""
+    """Response at the top of a pair's curve: 1 for a probability, else its largest response."""
     largest = float(np.abs(response_of(columns["q_plus"], columns["q_minus"])).max())
     return 1.0 if is_of_probability(columns["score"]) or largest == 0 else largest
 
@@ -120,7 +120,7 @@ def smallest_response(score: str, epsilon: float) -> float:
 
 
 def is_of_probability(definition: str) -> bool:
-    """Tell by the JSON of a score definition if the score is a probability.
+    """True if the score is a probability; ``definition`` is its JSON.
 
     >>> is_of_probability('{"kind": "class_probability"}'), is_of_probability("[1]")
     (True, False)
@@ -132,7 +132,7 @@ def is_of_probability(definition: str) -> bool:
 
 
 def picture(content: bytes | None) -> Shown | None:
-    """A stored picture, as the page has it."""
+    """Prepare a stored picture for the page."""
     if content is None:
         return None
     width, height = Image.open(io.BytesIO(content)).size

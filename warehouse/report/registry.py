@@ -10,7 +10,7 @@ from warehouse.report.cells import Cell, Table, with_interval
 from warehouse.report.svg import Picture, colour_scale, header, svg_element
 
 MAX_PANELS = 12
-"""Models whose history is drawn; those with the most versions."""
+"""Most models whose history is drawn: those with the most versions."""
 
 LIMITS = ("lowest_allowed", "highest_allowed")
 HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
@@ -23,7 +23,7 @@ DRIFT = (
 
 
 def registry_tables(facts: Facts) -> list[Table]:
-    """Tables of the newest re-audit that have rows, what stands first."""
+    """Tables of the newest re-audit that have rows; standing failures come first."""
 
     def verdict(row: Row) -> Cell:
         return Cell(verdict_text(row.verdict, row.state) or MISSING)
@@ -67,7 +67,7 @@ def registry_tables(facts: Facts) -> list[Table]:
 def history_pictures(facts: Facts) -> list[Picture]:
     """E, C and F over dates, one panel per model that had several versions, by pair type.
 
-    Ticks are the limits of the gates for each version.
+    Ticks mark the limits of the gates for each version.
     """
     history = [row for row in facts.history if row.metric in COMPONENTS]
     versions: dict[str, set[str]] = {}

@@ -1,6 +1,6 @@
 """Several runs of a study side by side on one page: means with intervals, and findings.
 
-The runs may lie in different warehouses and have other pairs, so nothing is paired.
+The runs may lie in different warehouses and have different pairs, so intervals are not paired.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ Line = dict[str, Row]
 
 
 def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) -> Path:
-    """Write the page: the newest run next to the others, in their order.
+    """Write the page: the newest run, then the requested runs in the given order.
 
     Raises WriteFailed when the disk refuses.
     """
@@ -63,13 +63,13 @@ def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str]) -> str:
 
 
 def spread(line: Line) -> float:
-    """Range of the means of a line, score units; 0 where there is only one."""
+    """Range of the means of a line, score units; 0 for a single mean."""
     means = [row.estimate for row in line.values()]
     return max(means) - min(means)
 
 
 def _lines(metric: str, sides: Mapping[str, Side]) -> list[Line]:
-    """Lines of a metric, those first whose means lie furthest apart."""
+    """Lines of a metric; lines whose means lie furthest apart come first."""
     lines: dict[tuple[str, ...], Line] = {}
     for name, side in sides.items():
         for row in side.means:
@@ -102,6 +102,6 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side]) -> Table:
 
 
 def _is_apart(row: Row, now: Row) -> bool:
-    """True if the intervals of two means do not meet; False where one has none."""
+    """True if the intervals of two means do not overlap; False if one has none."""
     limits = (row.lower_95, row.upper_95, now.lower_95, now.upper_95)
     return None not in limits and (row.lower_95 > now.upper_95 or row.upper_95 < now.lower_95)

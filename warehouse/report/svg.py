@@ -1,4 +1,4 @@
-"""From a chart to an SVG element of the page: colours, text, and only what can be seen.
+"""Turn a chart into an SVG element of the page: colours, text, and only visible elements.
 
 Colours are CSS variables of the page with a fallback, so that a picture follows light and dark
 mode and can still be copied out of the report.
@@ -21,7 +21,7 @@ INK = "var(--ink, #1c2430)"
 MUTED = "var(--muted, #5b6472)"
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-"""Fonts of equal widths, so that text takes the room it was laid out for."""
+"""Fonts with equal widths of letters, so that text has the width that the layout expects."""
 
 ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 UNSEEN = frozenset({"class", "role", "pointer-events", "font-family", "stroke-miterlimit"})
@@ -30,7 +30,7 @@ DEFAULTS = frozenset(
     | {("transform", "translate(0,0)")}
 )
 VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
-"""A colour of the report's page, with the one that a picture has elsewhere."""
+"""A colour variable of the report's page, with the colour of a picture elsewhere."""
 OPENED = re.compile(r"<svg ([^>]*)>")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
@@ -106,7 +106,7 @@ def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
     specification["config"] = config | STYLE | {"view": {**config.get("view", {}), "stroke": None}}
     root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))
     _trim(root)
-    # Drawn no larger than it is; small ones shrink a little on a telephone, where others scroll.
+    # On a narrow screen, a picture shrinks to 720 px or 90 % of its width, then it scrolls.
     root.set("style", f"min-width:min(720px,{0.9 * float(root.get('width', '0')):.0f}px)")
     root.set("role", "img")
     root.set("aria-label", label)
@@ -114,14 +114,14 @@ def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
 
 
 def standalone(svg: str) -> str:
-    """Text of an SVG file: with the font and the colours of the report, on a white ground."""
+    """Text of an SVG file, with the font and colours of the report on a white ground."""
     ground = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
     opened = rf'<svg font-family="{FONT}" \1>{ground}'
     return VARIABLE.sub(r"\1", OPENED.sub(opened, svg, count=1))
 
 
 def _trim(element: ElementTree.Element) -> None:
-    """Drop what an HTML page does not need: a third of the bytes are invisible."""
+    """Drop invisible elements and attributes, a third of the bytes."""
     for child in list(element):
         if child.get("class") in ("background", "foreground") or child.get("opacity") == "0":
             element.remove(child)

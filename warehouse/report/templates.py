@@ -34,7 +34,7 @@ def policy_of(script: str) -> str:
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Fill a template, UTF-8; a name that it asks for and does not get is an error."""
+    """Fill a template, UTF-8; a missing value is an error."""
     return _environment().get_template(template).render(values).encode()
 
 
@@ -59,7 +59,7 @@ def _environment() -> jinja2.Environment:
 
 
 def write(target: Path, kind: str, page: bytes) -> Path:
-    """Write a page; raises WriteFailed, with what kind of page it is, when the disk refuses."""
+    """Write a page; raises WriteFailed, which names the kind of page, when the disk refuses."""
     with refusals_as(WriteFailed, f"{kind} {target} cannot be written", "choose another folder"):
         replace_file(target, lambda path: path.write_bytes(page))
     return target

@@ -26,11 +26,11 @@ class Words(NamedTuple):
     """Names for the two sides of a row."""
 
     title: str
-    """Heading of the cards that have it."""
+    """Heading of the cards of the entry or model."""
     labels: tuple[str, str]
-    """Before and now."""
+    """Labels of the earlier and the newer side."""
     address: str
-    """First name of the permalink."""
+    """First part of the permalink."""
 
 
 class Side(NamedTuple):
@@ -49,7 +49,7 @@ class Change(NamedTuple):
 
     row: Row
     ends: tuple[str, str]
-    """Scores of the clean inputs, before and now: factual, changed."""
+    """Scores of the clean inputs before and now: of the factual one, of the changed one."""
     factual: Shown | None
     counterfactual: Shown | None
     frames: Frames
@@ -75,7 +75,7 @@ class Changed(NamedTuple):
 
 
 def changed_pairs(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Changed:
-    """Cards of the pairs whose role a version changed most, as :func:`draw_changes` has them."""
+    """Cards of the pairs whose role a version changed most, made by :func:`draw_changes`."""
     run = facts.run
     return draw_changes(facts.changed_pairs, (run, run), _words_of_version, characters)
 
@@ -94,10 +94,10 @@ def draw_changes(
     words_of: Callable[[Row], Words],
     characters: int = PICTURE_CHARACTERS,
 ) -> Changed:
-    """Cards of ranked pairs, with pictures of so many characters at most.
+    """Cards of ranked pairs, whose pictures together have at most ``characters`` characters.
 
-    Lower ranks, then entries, are left out until they fit; then pictures. ``runs`` are the run
-    before and the one of now; ``words_of`` names the two sides of a row.
+    If they have more, lower ranks are left out first, then entries, then all pictures. ``runs`` are
+    the earlier and the newer run; ``words_of`` names the two sides of a row.
     """
     kept_rows = tuple(rows)
     places_of_entries = sorted({row.entry_place for row in rows}, reverse=True)
@@ -159,7 +159,7 @@ def _card(row: Row, runs: tuple[Row, Row], words: Words, scale: float) -> Change
 
 
 def _side(row: Row, when: str, label: str, run: Row, scale: float) -> Side:
-    """The pair before, where ``when`` is ``_before``, else the pair now."""
+    """The earlier side of a pair if ``when`` is ``_before``, else the newer side."""
     role = row.role_before if when else row.role_now
     delta = getattr(row, f"endpoint_delta{when}")
     value = 0.0 if role == "none" else getattr(row, f"{role}{when}")
@@ -175,5 +175,5 @@ def _side(row: Row, when: str, label: str, run: Row, scale: float) -> Side:
 
 
 def _response(row: Row, when: str) -> np.ndarray:
-    """(n_stages,) factual less counterfactual score, before or now."""
+    """(n_stages,) factual minus counterfactual score of one side, as :func:`_side` selects it."""
     return response_of(getattr(row, f"q_plus{when}"), getattr(row, f"q_minus{when}"))

@@ -1,4 +1,4 @@
-"""Models as dots: what should matter to the right, what should not matter upwards."""
+"""Models as dots, by their responses to a change that should matter and one that should not."""
 
 import altair as alt
 
@@ -8,17 +8,17 @@ from warehouse.report.pair_card import is_of_probability
 from warehouse.report.svg import INK, MUTED, PAPER, WASH, Picture, svg_element
 
 SIZE = 420
-"""Of the square, CSS pixels."""
+"""Side of the square, CSS pixels."""
 FILLED, OPEN = "first", "other"
 NOTHING = Picture("", "")
 
 
 def dots_picture(facts: Facts) -> Picture:
-    """Draw every model once for each path, at its response to two changes, score units.
+    """Draw every model once for each path, at its responses to two changes, score units.
 
-    Of several changes that should matter, the one with the smallest response is drawn, and of those
-    that should not, the one with the largest, each next to its limit. Without one of each, the
-    picture is empty.
+    The x axis has the change that should matter whose smallest response exceeds its limit least;
+    the y axis, the change that should not matter whose largest response exceeds its limit most.
+    Without a change of each kind, the picture is empty.
     """
     wanted_rows = [row for row in facts.responses if row.expect == "should_matter"]
     unwanted_rows = [row for row in facts.responses if row.expect == "should_not_matter"]

@@ -21,12 +21,12 @@ from warehouse.report.cells import Cell, Field, Table, fields_of, runnable, tabl
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
 MEASURED = ("accuracy", "endpoint_delta", "active_frac", *METRICS)
-"""Metrics that rows of a query may name: each is a column of a table for people."""
+"""Metrics that rows of a query may name; in a table of the report, each has a column."""
 COMPONENTS = ("evidence", "contradiction", "fragility")
 REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history", "versions")
 """Parts that only a study with a registry has."""
 
-OF_TWO_PATHS = ("path_ratios", "rank_transfer")
+PATH_COMPARISONS = ("path_ratios", "rank_transfer")
 """Parts that only a study with several paths has."""
 PRINTED = {"progress", "profiles", "findings", "warnings", "stops"}
 """Parts that commands print."""
@@ -123,9 +123,8 @@ class Facts(NamedTuple):
     def for_people(self) -> "Facts":
         """Facts with display names in every part.
 
-        Models have their names in the registry instead of ids, but for the parts that list both;
-        pair types and paths have their display names, followed by their own where several share
-        one.
+        Models have their names in the registry instead of ids, except in parts that list both.
+        Pair types and paths have display names; if several share one, their own name follows it.
         """
         names, entries = _shown_names(self.names), ("entries", "history")
         self = self._replace(names=tuple(_with_shown_name(row, names) for row in self.names))
@@ -168,7 +167,7 @@ class Facts(NamedTuple):
         note: str = "",
         **cells: Callable[[Row], Cell],
     ) -> Table:
-        """Table of a part with rows for each metric: a line for all that share the keys.
+        """Table of a part with one row for each metric; rows with equal ``keys`` become one line.
 
         Other fields of a line are read from its last row. A metric that no row has gets no column.
         ``cells`` are as in :meth:`table`.
@@ -238,7 +237,7 @@ def read_facts(
             has_rows = part not in without
             if part in REGISTRY:
                 has_rows &= bool(facts["entries"])
-            elif part in OF_TWO_PATHS:
+            elif part in PATH_COMPARISONS:
                 has_rows &= sum(row.kind == "path" for row in facts["names"]) > 1
             facts[part] = rows_of(connection, part, study) if has_rows else ()
     if "benchmark_warnings" not in without:
@@ -247,7 +246,7 @@ def read_facts(
 
 
 def read_printed(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
-    """Read the parts in ``PRINTED`` alone; the others get no rows."""
+    """Read only the parts in ``PRINTED``; the other parts get no rows."""
     return read_facts(connection, study, set(Facts._fields) - PRINTED)
 
 

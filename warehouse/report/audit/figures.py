@@ -29,7 +29,7 @@ PAGE_WIDTH = 1000
 """Width of a full picture, CSS pixels."""
 
 LABEL_WIDTH = 290
-"""Most room for model names left of the bars; longer names are cut with an ellipsis."""
+"""Most width of model names left of the bars, px; longer names are cut with an ellipsis."""
 
 BARS_PER_ROW = 3
 """Paths side by side in one picture of bars."""
@@ -91,9 +91,9 @@ def stage_pictures(facts: Facts, path: str | None = None) -> Iterator[Picture]:
 def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float) -> str:
     """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
 
-    The rows are profiles of one pair type, in the order the models are drawn; the paths, at most
-    ``BARS_PER_ROW``, the panels from left to right. The axis ends at ``largest``, score units, the
-    same for pictures that are compared.
+    ``rows`` are profiles of one pair type, in the order of the models; ``paths``, at most
+    ``BARS_PER_ROW``, are the panels from left to right. The axis ends at ``largest``, score units,
+    which is the same for pictures to be compared.
     """
     models = list(dict.fromkeys(row.model_id for row in rows))
     step = 24 if len(models) <= 24 else 15
@@ -205,7 +205,7 @@ def _stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[floa
             title="stage t" if place + PANELS_PER_ROW >= len(models) else None,
             axis=alt.Axis(values=[0, 0.5, 1]),
         )
-        is_first = place % PANELS_PER_ROW == 0  # of its row, where the numbers stand
+        is_first = place % PANELS_PER_ROW == 0  # of its row: the panel with the numbers
         axis = {
             "scale": alt.Scale(domain=list(limits), nice=False),
             "title": "score units" if is_first else None,

@@ -34,7 +34,7 @@ class Reach(NamedTuple):
 
 
 def reaches_of(facts: Facts) -> list[Reach]:
-    """Reaches of the rules that took the most sources, undecided ones first."""
+    """Reaches of the rules that needed the most sources, undecided rules first."""
     last = [row for row in facts.looks if row.is_last]
     slowest = sorted(last, key=lambda row: (row.verdict != UNDECIDED, -row.source_count))
     return [_reach(row) for row in slowest[:MOST_PANELS]]
@@ -68,7 +68,7 @@ def stops_title(facts: Facts) -> str:
 def stops_lead(facts: Facts) -> str:
     """State how many rules are decided, and how many of them by half of the sources.
 
-    Empty where no look was recorded.
+    Empty if no look was recorded.
     """
     last = [row for row in facts.looks if row.is_last]
     known_rows = [row for row in last if row.verdict != UNDECIDED]

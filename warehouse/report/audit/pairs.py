@@ -1,4 +1,4 @@
-"""The strongest pairs of some models, as cards of which a few are shown at a time."""
+"""The strongest pairs of some models, as cards; a page shows a few of them at a time."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -17,7 +17,7 @@ from warehouse.report.pair_card import (
 )
 
 PICTURE_CHARACTERS = 1_200_000
-"""Of all pictures of a page at most, in base64."""
+"""Most base64 characters of all pictures of a page."""
 MOST_RANKS = 3
 
 
@@ -29,8 +29,8 @@ class Blank(NamedTuple):
     shown_at: str
 
 
-class Look(NamedTuple):
-    """All cards of a pair type; of each component one is shown at a time."""
+class TypeCards(NamedTuple):
+    """All cards of a pair type; the page shows one of each component at a time."""
 
     title: str
     models: tuple[str, ...]
@@ -39,21 +39,21 @@ class Look(NamedTuple):
     blanks: tuple[Blank, ...]
 
 
-class Looks(NamedTuple):
+class PairCards(NamedTuple):
     """The section: pair types, the scale of all curves, and a note on cards that are left out."""
 
-    looks: tuple[Look, ...]
+    types: tuple[TypeCards, ...]
     scale: str
     bound: str
-    """Below which a component has no card, in words."""
+    """Smallest component that has a card, in words."""
     note: str
 
 
 def single_pairs(facts: Facts) -> tuple[Card, ...]:
     """Cards of the strongest pair of each component, of the first pair type that has any.
 
-    Pair types that break a limit come first, the largest response before the others; then those
-    of the findings, the worst first.
+    Pair types that break a limit come first, the largest response before the others; then the pair
+    types of the findings, the worst first.
     """
     failed = [row for row in facts.limits if row.verdict == "failed"]
     failed.sort(key=lambda row: row.response, reverse=True)
@@ -73,17 +73,17 @@ def single_pairs(facts: Facts) -> tuple[Card, ...]:
 
 
 def scale_of(score: str, rows: Sequence[Row]) -> float:
-    """Response at the top of all curves: 1 of a probability, otherwise the largest."""
+    """Response at the top of all curves: 1 for probabilities, otherwise the largest."""
     if is_of_probability(score):
         return 1.0
     responses = (response_of(row.q_plus, row.q_minus) for row in rows)
     return max((float(np.abs(response).max()) for response in responses), default=1.0)
 
 
-def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
-    """Cards of the strongest pairs, with pictures of at most so many characters in base64.
+def pair_cards(facts: Facts, characters: int = PICTURE_CHARACTERS) -> PairCards:
+    """Cards of the strongest pairs, whose pictures have at most ``characters`` base64 characters.
 
-    Lower ranks, then models, are left out until they fit; then pictures.
+    If they have more, lower ranks are left out first, then models, then all pictures.
     """
     rows = facts.shown_pairs
     counts = sorted({row.model_place for row in rows}, reverse=True)
@@ -100,9 +100,11 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
     scale = scale_of(facts.run.score, kept_rows)
     shown_types = {row.pair_type for row in kept_rows}
     types = [pair_type for pair_type in facts.profiled_types if pair_type in shown_types]
-    return Looks(
+    return PairCards(
         tuple(
-            _look([row for row in kept_rows if row.pair_type == pair_type], facts.run, scale)
+            _type_cards(
+                [row for row in kept_rows if row.pair_type == pair_type], facts.run, scale
+            )
             for pair_type in types
         ),
         tick_text(scale),
@@ -114,7 +116,7 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
     )
 
 
-def _look(rows: Sequence[Row], run: Row, scale: float) -> Look:
+def _type_cards(rows: Sequence[Row], run: Row, scale: float) -> TypeCards:
     models = tuple(dict.fromkeys(row.model_id for row in rows))
     ranks = tuple(sorted({row.rank for row in rows}))
     firsts = sorted((row for row in rows if row.rank == 1), key=lambda row: -row.value)
@@ -133,7 +135,7 @@ def _look(rows: Sequence[Row], run: Row, scale: float) -> Look:
         if (component, _at(number, rank)) not in at
     )
     cards = (card_of(row, run.score, run.epsilon, scale, " ".join(shown_at(row))) for row in rows)
-    return Look(rows[0].type_name, models, ranks, tuple(cards), tuple(blanks))
+    return TypeCards(rows[0].type_name, models, ranks, tuple(cards), tuple(blanks))
 
 
 def _at(place: int, rank: int) -> str:

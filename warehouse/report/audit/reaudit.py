@@ -12,7 +12,7 @@ from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.verdict_rows import Finding, Heading, Response, bar_of, scale_of
 
 MOST = 8
-"""Rules, other models and versions that are listed."""
+"""Most rules, other models and versions that are listed."""
 VERBS = {"increase": "rose by", "decrease": "fell by", "at_most": "is", "at_least": "is"}
 ALLOWED = {"increase": "{} is", "decrease": "{} is", "at_most": "at most {} is"}
 BADGES = {
@@ -38,7 +38,7 @@ class Action(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A version whose failed gates stand; a line for each rule that failed."""
+    """A version with a standing failure; a line for each failed rule."""
 
     standing: Row
     headline: str
@@ -56,7 +56,7 @@ class Versions(NamedTuple):
     findings: tuple[Finding, ...]
     scale: float
     has_paths: bool
-    """True where a bar has marks of other paths."""
+    """True if a bar has marks of other paths."""
 
 
 class Span(NamedTuple):
@@ -86,7 +86,7 @@ class Strip(NamedTuple):
 
 
 class Other(NamedTuple):
-    """A model without a failed verdict that stands."""
+    """A model without a standing failure."""
 
     entry: str
     version: str
@@ -96,12 +96,12 @@ class Other(NamedTuple):
 
 
 def badge_of(verdict: str | None) -> tuple[str, str]:
-    """Shape and words of a verdict that tables store."""
+    """Shape and words for a stored verdict."""
     return BADGES.get(verdict or "", NOT_APPLICABLE)
 
 
 def failures_of(facts: Facts, config: str) -> tuple[Failure, ...]:
-    """Versions whose failed gates stand, with the commands that follow on the study's file."""
+    """Versions with standing failures, with the next commands on the study's file."""
     stands = [row for row in facts.standing if row.accepted_at is None]
     return tuple(
         Failure(
@@ -130,7 +130,7 @@ def headline_of(facts: Facts, row: Row) -> str:
 
 
 def _passed_elsewhere(facts: Facts, row: Row) -> Row | None:
-    """Entry of the same model, such as its champion, whose other version passed; None without."""
+    """Entry of the same model, such as its champion, with another version that passed; or None."""
     name = row.entry.partition("@")[0]
     same_model = (each for each in facts.entries if each.entry.partition("@")[0] == name)
     passed = (each for each in same_model if each.verdict == "pass")
@@ -291,7 +291,7 @@ def _bars(rows: Sequence[Row]) -> list[Bar]:
 
 
 def _limits_of(response: Row | None) -> tuple[float | None, float | None]:
-    """Limits of the interval of Abs; (None, None) without a response."""
+    """Ends of the interval of Abs; (None, None) without a response."""
     return (None, None) if response is None else (response.lower_limit, response.upper_limit)
 
 
@@ -337,7 +337,7 @@ def strip_of(facts: Facts) -> Strip | None:
 
 
 def _first_bad(rows: Sequence[Row]) -> Row | None:
-    """First of the failed versions since the last that did not fail."""
+    """First failed version after the last one that did not fail."""
     bad = None
     for row in reversed(rows):
         if row.verdict != "fail":
@@ -347,7 +347,7 @@ def _first_bad(rows: Sequence[Row]) -> Row | None:
 
 
 def others_of(facts: Facts, config: str) -> list[Other]:
-    """Models of the registry whose verdict does not stand as failed."""
+    """Models of the registry without a standing failure."""
     stands = {row.entry for row in facts.standing if row.accepted_at is None}
     accepted = {row.entry: row for row in facts.standing if row.accepted_at is not None}
     listed_models = []

@@ -1,4 +1,4 @@
-"""The report's tables of one audit that say more than the rows of one query."""
+"""The report's tables of one audit that need more than the rows of one query."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,7 +41,7 @@ WRITERS = {
     "active_frac": percent_text,
     "endpoint_delta": signed_text,
 }
-"""How values of metrics other than scores are written."""
+"""Functions that write values of metrics that are not in score units."""
 SUMMED = (
     "block_count",
     "pair_count",
@@ -50,7 +50,7 @@ SUMMED = (
     "forward_seconds",
     "wall_seconds",
 )
-"""Costs of all models together are the sums of these."""
+"""Costs that are summed over all models."""
 
 
 def glance_table(facts: Facts) -> Table:
@@ -63,7 +63,7 @@ def glance_table(facts: Facts) -> Table:
 
 
 def pair_table(facts: Facts) -> Table:
-    """The pairs of every type; below a name for people is the one that queries know."""
+    """The pairs of every type; below a display name is the name for queries."""
     ids = {row.display_name: row.name for row in facts.names if row.kind == "pair_type"}
 
     def pair_type(row: Row) -> Cell:

@@ -9,9 +9,9 @@ from decaf.registry.messages import NO_VERSION
 from warehouse.report.audit.facts import Facts, Row
 
 MOST = 8
-"""Models, entries and warnings that are listed; sections below have all of them."""
+"""Most models, entries and warnings that are listed; sections below have all of them."""
 MOST_NAMES = 3
-"""Models that one sentence names."""
+"""Most models that one sentence names."""
 NEAR_SHARE = 0.1
 """Share of pairs near the threshold from which a sentence warns, as in ``out_doubts``."""
 Mark = tuple[str, str]
@@ -20,7 +20,7 @@ Mark = tuple[str, str]
 def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield sentences on how far the findings hold, each with its mark.
 
-    The mark is ``well``, ``mind`` for what could change a finding, or ``note``.
+    The mark is ``well``, ``mind`` for a fact that could change a finding, or ``note``.
     """
     first = [row for row in facts.warnings if _doubts_classes(row)]
     for row in first[:MOST]:
@@ -156,7 +156,7 @@ def _on_refinements(rows: Sequence[Row]) -> Iterator[Mark]:
 
 
 def _on_repeated_effects(rows: Sequence[Row]) -> Iterator[Mark]:
-    """Yield a sentence on responses whose path says no more than M, if there are any."""
+    """Yield a sentence on responses whose path adds nothing to M, if there are any."""
     repeated = [row for row in rows if row.repeats_effect]
     if repeated:
         yield (

@@ -20,7 +20,7 @@ from warehouse.report.audit.verdict_rows import (
 )
 
 MOST = 8
-"""Models, entries and warnings that are listed; sections below have all of them."""
+"""Most models, entries and warnings that are listed; sections below have all of them."""
 SAID = {
     "decides_by": ("decides by {}", "decide by {}", "what should not matter"),
     "leans_on": ("leans on {}", "lean on {}", "what should not matter"),
@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
     headline: str
     question: str
-    """What was asked of the models, in one or two sentences."""
+    """Question that the audit answers, in one or two sentences."""
     limit_example: str
     """Key that sets a limit, for a study with neither limits nor gates; empty for others."""
     failures: tuple[Failure, ...]
@@ -61,15 +61,15 @@ class Verdict(NamedTuple):
     scale: float
     """Score units at the end of the bars."""
     changes: tuple[str, ...]
-    """What the registry has that it had not, a line an entry."""
+    """Changes of the registry since the re-audit before, a line for each entry."""
     trust: tuple[tuple[str, str], ...]
-    """What is ``well``, what to ``mind``, and a ``note`` on the data, each with its words."""
+    """Marks (``well``, ``mind`` or ``note``), each with its sentence."""
 
 
 def verdict_of(facts: Facts, config: str) -> Verdict:
-    """Say what the findings, gates and warnings of an audit come to.
+    """Summarise the findings, gates and warnings of an audit.
 
-    Commands for what failed name the study's file ``config``.
+    Commands for failed versions name the study's file ``config``.
     """
     stands = [row for row in facts.standing if row.accepted_at is None]
     headings = headings_of(facts.names, facts.responses, facts.findings)
@@ -188,7 +188,7 @@ def _changes(facts: Facts) -> Iterator[str]:
 
 
 def _decision(facts: Facts) -> str:
-    """Say whether the models keep the limits of the study."""
+    """State whether the models keep the limits of the study."""
     count, decided = len(facts.findings), Counter(row.decision for row in facts.findings)
     decision, headline, singular, plural = next(each for each in DECISIONS if decided[each[0]])
     part = decided[decision]

@@ -27,7 +27,7 @@ class Response(NamedTuple):
     name: str
     row: Row
     path: str
-    """Name of the path; empty where the study has one."""
+    """Name of the path; empty if the study has one path."""
     other_paths: tuple[tuple[str, float], ...]
     """Other paths with their Abs, as marks on the bar."""
     limit: float | None
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     """Verdict row of one model; ``lead`` and ``details`` make its sentence."""
 
     model: str
-    """Its display name, or what a registry calls it."""
+    """Its display name, or its name in a registry."""
     model_id: str
     """Id of the model if ``model`` is another name; otherwise empty."""
     decision: str | None
@@ -57,10 +57,10 @@ class Finding(NamedTuple):
 
 
 def headings_of(names: Rows, responses: Rows, findings: Iterable[Row]) -> tuple[Heading, ...]:
-    """Pair types that have a bar: those with results, but for controls.
+    """Pair types that have a bar: at most ``MOST_BARS`` of those with results, without controls.
 
-    Of more than ``MOST_BARS``, those that ``findings`` are about, then those that should not
-    matter. All arguments are those of :class:`Facts` for people.
+    Pair types that ``findings`` are about come first, then pair types that should not matter. All
+    arguments are fields of :attr:`Facts.for_people`.
     """
     expect = {row.display_name: row.expect for row in names if row.kind == "pair_type"}
     limits = {row.pair_type: _limit(row) for row in responses}
@@ -126,7 +126,7 @@ def verdict_row(
 
 
 def bar_of(on_paths: Sequence[Row]) -> Response:
-    """Make the bar of one pair type: the path with the larger Abs, the others as marks."""
+    """Make the bar of one pair type: the path with the largest Abs, other paths as marks."""
     row = max(on_paths, key=lambda each: each.abs_response)
     other_paths = tuple((each.path, each.abs_response) for each in on_paths if each is not row)
     return Response(row.pair_type, row, row.path if other_paths else "", other_paths, _limit(row))

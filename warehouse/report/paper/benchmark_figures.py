@@ -25,7 +25,7 @@ from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels
 
 DECAF = "DECAF"
 WRITTEN, MARK = 36, 6
-"""Width of a written value with its distance, and half of the width of a mark, px."""
+"""Width of a written value and the space before it, and half of the width of a mark, px."""
 
 
 def benchmark_pictures(paper: Paper) -> list[Picture]:
@@ -85,7 +85,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
 def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     """Compare DECAF and another method in each quantile bin (``part`` of a row is ``bin NN``).
 
-    The paper gives no value of a single bin. Where no bin is defined a line says so.
+    The paper gives no value of a single bin. If no bin is defined, a line states it.
     """
     title = caption_of(figure.title, paper, table, figure.figure)
     values = drawn_values(
@@ -132,7 +132,7 @@ def _place_written(values: Sequence[dict[str, Any]], width: float) -> None:
 
 
 def _numbers_of(value: dict[str, Any]) -> list[float]:
-    """Place of a point, ends of its interval and place of the paper's mark, as far as known."""
+    """Places of a point, the ends of its interval and the paper's mark, without missing ones."""
     places = (value[name] for name in ("value", "low", "high", "published"))
     return [place for place in places if place is not None]
 

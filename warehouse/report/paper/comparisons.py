@@ -1,6 +1,6 @@
 """Numbers of a study for which the paper has a value: a CSV file next to its page.
 
-With these files, a scoreboard can be made from pages even if their warehouses are gone.
+A scoreboard needs these files, not the warehouses.
 """
 
 import csv

@@ -34,7 +34,7 @@ def curve_pictures(paper: Paper) -> list[Picture]:
 
 
 def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
-    """One line for all rows that differ in ``x`` alone; those of one ``method`` look the same.
+    """One line for all rows that differ only in ``x``; lines of one ``method`` look the same.
 
     A thin dashed line goes from the origin with the slope ``reference``.
     """
@@ -80,7 +80,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
 def _look(
     paper: Paper, figure: Figure, values: list[dict[str, Any]]
 ) -> tuple[alt.Color, alt.StrokeDash]:
-    """Colours and dashes of the methods, with one legend that calls them as the tables do."""
+    """Colours and dashes of the methods, with one legend that names them as the tables do."""
     methods = list(dict.fromkeys(value["method"] for value in values))
     if set(methods) <= COLOURS.keys():
         methods.sort(key=list(COLOURS).index)

@@ -16,7 +16,7 @@ from warehouse.report.paper.tables import heading
 
 
 class Figure(NamedTuple):
-    """One picture of a table; what its kind does not need is empty."""
+    """One picture of a table; fields that its kind does not need are empty."""
 
     view: str
     kind: str
@@ -26,15 +26,15 @@ class Figure(NamedTuple):
     panel: str
     """Column whose value determines a row's panel."""
     panels: dict[str, str]
-    """Names of the panels by the values of that column, in their order; other rows are left out."""
+    """Names of the panels by values of that column, in order; rows of other values are left out."""
     rows: dict[str, str]
-    """Values of further columns that a row must have to be drawn: one, or several with commas."""
+    """Columns with their values, separated by commas: only rows with these values are drawn."""
     method: str
-    """Column that identifies a point or a line; for entries, one or more columns, with commas."""
+    """Column that identifies a point or a line; for entries, columns separated by commas."""
     reference: float | None
     """Value with a dashed line: the value for no change, or for an uninformative score.
 
-    Of ``lines`` it is the slope of a dashed line from the origin.
+    For ``lines`` it is the slope of a dashed line from the origin.
     """
     digits: str
     """Format of the values that are written."""
@@ -50,7 +50,7 @@ class Figure(NamedTuple):
     hollow: str = ""
     """Column of a scatter that is false for entries with hollow marks."""
     below: str = ""
-    """Column of a heat map that is written below the value of a cell."""
+    """Column of a heat map whose value is written below that of a cell."""
 
     @property
     def along(self) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def _note(figure: Figure, table: PaperTable, svg: str) -> str:
 
 
 def _stacked_bars(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
-    """E, C and F of every entry as one bar; ``x`` is the column that says which a row is of.
+    """E, C and F of every entry as one bar; the column ``x`` names the component of a row.
 
     The first column of ``method``, or several that ``+`` joins, names the rows of the picture; the
     other columns name the bars of a row. The paper's value of Abs is marked.

@@ -15,7 +15,7 @@ from warehouse.report.svg import panels
 def in_panels(
     chart: alt.LayerChart, figure: Figure, values: list[dict[str, Any]], height: float | alt.Step
 ) -> alt.FacetChart:
-    """Panels of a chart side by side, those that have anything to draw."""
+    """Panels of a chart side by side, without empty panels."""
     drawn = {value["panel"] for value in values}
     names = [name for name in figure.panels.values() if name in drawn] or [""]
     width = (PAGE_WIDTH - 260) / len(names) - 24

@@ -12,9 +12,9 @@ from warehouse.report.paper.reading import Paper, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER, colour
 
 LETTERS = 100
-"""Most letters of all column names together; longer names are turned."""
+"""Most letters of all column names together; if there are more, names are rotated."""
 CELL, CELL_WITH_NOTE = 26, 36
-"""Heights of a cell, alone and with a second line."""
+"""Heights of a cell with one line and with two."""
 STEPS = 9
 """Cells of the colour bar."""
 

@@ -17,11 +17,11 @@ from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
 Mark = TypeVar("Mark")
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
 END = "max(datum.value, datum.high || datum.value)"
-"""Expression for where a row's point and interval end: its value is written beyond."""
+"""Expression for the right end of a row's point and interval, beyond which its value stands."""
 INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
 MARK = f'fill="{PAPER}" stroke="{INK}"'
-"""Look of such a mark in a rendered picture."""
+"""Attributes of a hollow diamond in a rendered picture."""
 ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
 """Colours of an ordered series, between which others are mixed."""
 DATA = {True: "", False: ", on other data", None: ", on unknown data"}
@@ -29,10 +29,10 @@ DATA = {True: "", False: ", on other data", None: ", on unknown data"}
 
 
 def assign_looks(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
-    """Give every name a colour and a mark, such as a dash or a shape, that no other name has.
+    """Give every name its own combination of colour and mark, such as a dash or a shape.
 
     The four colours can be distinguished in light and dark mode and with any colour vision. From
-    the fifth name on, they repeat with the next mark; after the last mark, marks repeat, too. If
+    the fifth name on, they repeat with the next mark; after the last mark, combinations repeat. If
     all names are metrics, each has the colour of its metric.
 
     Examples
@@ -109,7 +109,7 @@ def drawn_values(
 def caption_of(title: str, paper: Paper, table: PaperTable, place: str = "") -> str:
     """Add to a picture's title the paper's figure, and a note if the data are not the paper's.
 
-    Without ``place``, the figure is the first that the table names.
+    Without ``place``, it is the first figure that the table names.
     """
     figure = FIGURE.search(place or table.paper)
     data_note = DATA[paper.is_comparable(table)]
@@ -117,7 +117,7 @@ def caption_of(title: str, paper: Paper, table: PaperTable, place: str = "") -> 
 
 
 def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
-    """Add to a picture's note what its marks mean, if a row has a published value."""
+    """Explain the paper's marks in a picture's note, if a row has a published value."""
     is_marked = any(row.published is not None for row in rows)
     return " ".join(filter(None, (note, MARKS if is_marked else "")))
 
@@ -127,7 +127,7 @@ def marks(base: alt.Chart, *, beside: int = 0, **position: str) -> alt.Chart:
 
     ``beside`` moves them to the right, px.
 
-    Hollow marks have the colour of the paper inside, so that they can be seen on a bar.
+    Hollow marks are filled with the page's colour, so that they can be seen on a bar.
     """
     return (
         base.transform_filter("isValid(datum.published)")
@@ -156,7 +156,7 @@ def interval_lines(base: alt.Chart, axis: str = "y", **mark: str) -> alt.Chart:
 def side_by_side(
     x: alt.X, offset: alt.XOffset, shade: alt.Color, y: alt.Y, reference: float | None
 ) -> tuple[alt.Chart, ...]:
-    """Make the layers of points with their intervals, those of one ``x`` beside each other."""
+    """Make the layers of points with their intervals; points of one ``x`` stand side by side."""
     base = alt.Chart().encode(x=x, xOffset=offset, color=shade)
     points = base.mark_point(filled=True, size=46, opacity=1).encode(y=y)
     return reference_line(reference), interval_lines(base), points

@@ -1,6 +1,6 @@
 """Write the paper's tables with a study's numbers as a page of Markdown.
 
-The page says nothing of the day or the machine: the same warehouse gives the same page.
+The page names neither date nor machine: the same warehouse gives the same page.
 """
 
 import re
@@ -29,8 +29,8 @@ from warehouse.report.paper.tables import (
     fingerprints,
     groups,
     is_count,
-    said_of,
     shown_levels,
+    table_note,
     title,
     whole_difference,
     write_value,
@@ -42,7 +42,7 @@ MARKUP = re.compile(r"([\\`<>&\[\]*])")
 
 
 class Section(NamedTuple):
-    """A table of the page: its columns, its lines of text, and its reasons by their numbers."""
+    """A table of the page: its columns, its lines of text, and its numbered reasons."""
 
     title: str
     about: str
@@ -174,7 +174,7 @@ def _section(table: PaperTable, paper: Paper) -> Section:
             ]
             for row in first_lines
         ]
-    about = f"Paper: {table.paper}. View: `{table.name}`. {said_of(table)}".rstrip()
+    about = f"Paper: {table.paper}. View: `{table.name}`. {table_note(table)}".rstrip()
     return Section(table.title, about, columns, lines, notes)
 
 
@@ -186,7 +186,7 @@ def _compare(row: PaperRow | None, notes: dict[str, int]) -> str:
         return _with_note(ours, row, notes)
     if row.difference is None:
         return _with_note(f"{ours} ({theirs})", row, notes)
-    if whole_difference(row):  # 0 and 1 are counts, too, beside a larger one
+    if whole_difference(row):  # next to a larger count, 0 and 1 are counts, too
         ours, theirs = count_text(int(row.estimate)), count_text(int(row.published))
     return _with_note(f"{ours} ({theirs}, {difference(row)})", row, notes)
 

@@ -22,14 +22,14 @@ from warehouse.report.svg import Picture, standalone
 
 
 class PaperPictures(NamedTuple):
-    """Pictures with a legend of their own, and those of E, C, F and Abs in their colours alone."""
+    """Pictures with their own legends, and pictures in the colours of E, C, F and Abs only."""
 
     explained: list[Picture]
     coloured: list[Picture]
 
 
 def paper_pictures(paper: Paper, profiles: Sequence[Row]) -> PaperPictures:
-    """Draw what the studies declare; profiles are means of models by pair type and path."""
+    """Draw the pictures that studies declare; profiles are model means by pair type and path."""
     return PaperPictures(
         [*benchmark_pictures(paper), *curve_pictures(paper), *entry_pictures(paper)],
         [
@@ -41,10 +41,10 @@ def paper_pictures(paper: Paper, profiles: Sequence[Row]) -> PaperPictures:
 
 
 def write_pictures(pictures: Sequence[Picture], page: Path) -> list[str]:
-    """Write SVG files into a folder next to a page; the places for its links, empty if not drawn.
+    """Write SVG files into a folder next to a page; return their links, "" for empty pictures.
 
-    A file is named after the figure of the paper, as ``figure-2b.svg``, and the same pictures have
-    the same bytes. Raises WriteFailed when the disk refuses.
+    A file is named after the figure of the paper, as ``figure-2b.svg``; equal pictures have equal
+    bytes. Raises WriteFailed when the disk refuses.
     """
     folder = page.with_name(f"{page.stem}_pictures")
     places, named = [], Counter()

@@ -1,4 +1,4 @@
-"""The report's pictures of paths, patch orders and thresholds beside the paper."""
+"""The report's pictures of paths, patch orders and thresholds, with the paper's values."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ SCATTER_SIDE = 176
 BESIDE = 22
 """Distance of the paper's value from the middle of a bar, px."""
 LEAST_WIDTH = 250
-"""Least width of a panel, px: a narrower panel has no room for the numbers of its bars."""
+"""Smallest width of a panel, px, that has room for the numbers of its bars."""
 
 
 def protocol_pictures(paper: Paper) -> list[Picture]:
@@ -108,8 +108,8 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
 def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> alt.FacetChart:
     """One bar with its interval per component, a panel per patch order.
 
-    The rows are of one pair type; the title is that of the axis. A dashed line marks
-    the reference, the value of no change.
+    The rows are of one pair type; ``title`` is the title of the axis. A dashed line marks
+    ``reference``, the value of no change.
     """
     paths = _distinct(display_name(row.keys["path_b"]) for row in rows)
     values = drawn_values(
@@ -153,7 +153,7 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> alt.ConcatCha
             .encode(
                 x=alt.X("x:Q", title=[path_a, RESPONSE], scale=scale, axis=axis),
                 y=alt.Y("y:Q", title=[path_b, RESPONSE], scale=scale, axis=axis),
-                color=NAMES_SHADE,  # whole: panels side by side share one scale of colours
+                color=NAMES_SHADE,  # the whole scale, which panels side by side share
             )
         )
         line = (
@@ -228,7 +228,7 @@ def threshold_ratios(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
         alt.XOffset("metric:N", sort=list(NAMES.values())),
         _with_legend(NAMES_SHADE),
         alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5)),
-        1.0,  # what the path does not change
+        1.0,  # the ratio if the path changes nothing
     )
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
     return panels(chart, "path", paths, width=_panel_width(paths), height=160)

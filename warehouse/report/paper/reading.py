@@ -1,7 +1,7 @@
 """Read the paper's tables with the numbers of a study: views of ``sql/studies/`` with rows of it.
 
 Such a view has the column ``study``, columns that identify a row, the columns :data:`REQUIRED` and
-any of :data:`NUMBERS`; the report knows nothing else about it. A view with the columns of
+any of :data:`NUMBERS`; the report needs no other. A view with the columns of
 :data:`DataNote` states whether each study of its data set has the paper's data.
 """
 
@@ -18,17 +18,17 @@ BUDGET = "share_of_papers_budget"
 SAME_BUDGET = 1e-6
 """Shares that differ from 1 by at most this count as the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
-"""Columns that every table has: NULL where something is undefined, or the paper gives no value."""
+"""Columns of every table: NULL if a number is undefined, or the paper gives no value."""
 ANY_DATA = "any data"
 """Mark of a table whose published values hold for any audited data."""
 LONGEST = 300
-"""Most lines of a table in the report; its pictures and its query have all lines."""
+"""Most lines of a table in the report; its pictures and its query use all lines."""
 
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
     "WHERE starts_with(table_name, ?) GROUP BY table_name ORDER BY table_name"
 )
-"""Columns of views, without binding what they read."""
+"""Query for the columns of views, which does not bind their inputs."""
 
 
 class PaperRow(NamedTuple):
@@ -65,7 +65,7 @@ class PaperTable(NamedTuple):
     published: str = ""
     """``any data``, or the subject of :class:`DataNote` whose data have the published values."""
     curve: str = ""
-    """Column along which the rows form a curve: a picture shows it; only its ends are listed."""
+    """Column along which rows form a curve: a picture shows it, the table lists only its ends."""
 
     @property
     def title(self) -> str:
@@ -100,7 +100,7 @@ class PaperTable(NamedTuple):
     def first_lines(self) -> list[Any]:
         """First lines of the table: the items of ``lines``, or rows of a long table.
 
-        Of curves these are the lines at either end.
+        Of a curve, these are the lines at both ends.
         """
         rows = self.rows
         if self.curve and rows:
@@ -117,12 +117,12 @@ class PaperTable(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The query that fills it; ``?`` is the study."""
+        """The query for its rows; ``?`` is the study."""
         return f"SELECT *\nFROM {self.name}\nWHERE study = ?"
 
 
 class Statistic(NamedTuple):
-    """Title of a statistic, its unit, which way is better, and its definition."""
+    """Title of a statistic, its unit, the better direction if there is one, and its definition."""
 
     title: str
     unit: str
@@ -139,9 +139,9 @@ class Statistic(NamedTuple):
 
 
 class DataNote(NamedTuple):
-    """Note on the data of a study: whether the published values are about them, and why.
+    """Note on the data of a study: whether the published values hold for them, and why.
 
-    A view must have the fields without a default; it may have the others.
+    A view must have the fields without a default, and may have the fields with one.
     """
 
     is_official: bool
@@ -162,7 +162,7 @@ class Paper(NamedTuple):
     statistics: dict[str, Statistic]
 
     def table(self, name: str) -> tuple[PaperRow, ...]:
-        """Rows of one view; none where the study has none."""
+        """Rows of one view; empty if the study has none."""
         return next((table.rows for table in self.tables if table.name == name), ())
 
     def is_comparable(self, table: PaperTable) -> bool | None:

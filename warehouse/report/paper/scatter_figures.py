@@ -20,7 +20,7 @@ SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down"
 KINDS = ("colour", "shape")
 """Channels that show the kind of a point."""
 WIDE = 50
-"""Ratio of the largest to the smallest x value from which the x axis is logarithmic."""
+"""From this ratio of the largest to the smallest x value, the x axis is logarithmic."""
 LETTER, LINE = 5.6, 12.0
 """Width of a letter of a name and height of its line, px."""
 POINT = 4
@@ -28,7 +28,7 @@ POINT = 4
 ALIGNED = {"right": "left", "left": "right", "above": "center", "below": "center"}
 """Alignments of names by their side of a point."""
 ROWS = 12
-"""Lines above and below a point where its name may stand."""
+"""Most lines between a point and its name."""
 
 
 class Place(NamedTuple):
@@ -90,7 +90,7 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
 
 
 def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
-    """Rank correlations of a panel, with intervals, as the view ``rho`` of the figure has them."""
+    """Rank correlations of a panel, with intervals, from the view ``rho`` of the figure."""
     view, *conditions = figure.rho.split("|")
     values_by_column = dict(condition.split("=") for condition in conditions)
     rows = [
@@ -123,7 +123,7 @@ def _paper(row: PaperRow) -> str:
 
 
 def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
-    """Rank correlation of the points, where neither side is constant."""
+    """Rank correlation of the points, unless one side is constant."""
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
     return [] if np.isnan(rho) else [f"ρ = {rho:.3f}, {len(values):,} points"]
 
@@ -131,7 +131,7 @@ def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
 def _points(
     values: list[dict[str, Any]], x_title: str, y_title: list[str], correlations: list[str]
 ) -> alt.LayerChart:
-    """Draw points with a title, and their names where they cover nothing."""
+    """Draw points with a title; a point has a name where the name covers nothing."""
     x_scale, x_axis = _scale([value["x"] for value in values])
     heights = [value[name] for name in ("y", "published") for value in values]
     known_heights = [height for height in heights if height is not None]
@@ -170,7 +170,7 @@ def _paper_layers(base: alt.Chart, values: Sequence[dict[str, Any]]) -> list[alt
 def _name_layers(
     base: alt.Chart, values: list[dict[str, Any]], x_place: Any, y_place: Any
 ) -> list[alt.Chart]:
-    """Make the layers of names, and of lines to names that stand further away, by place."""
+    """Make the layers of names, one for each place, and of lines to names further away."""
     places = place_names(values, x_place, y_place)
     for value, place in zip(values, places, strict=True):
         value["place"] = "{} {} {}".format(*place)
@@ -211,7 +211,7 @@ def place_names(values: Sequence[dict[str, Any]], x_place: Any, y_place: Any) ->
 
     ``x_place`` and ``y_place`` turn numbers into px from the start of their axis. A name covers no
     point, no mark of the paper and no other name, and stays inside the axes on the left, above and
-    below. Names of crowded points stand further away. Where every place covers something, the name
+    below. Names of crowded points stand further away. If every place covers something, the name
     stands on the right.
     """
     points = [(x_place(value["x"]), SCATTER_SIDE - y_place(value["y"])) for value in values]

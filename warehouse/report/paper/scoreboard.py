@@ -1,4 +1,4 @@
-"""Compare every number and figure of the paper with ours, from folders of result pages."""
+"""Compare every number and figure of the paper with decaf's, from folders of result pages."""
 
 import base64
 import os
@@ -40,7 +40,7 @@ KINDS = {
 
 
 class Tally(NamedTuple):
-    """Counts of the numbers with one verdict, by kind, and of those on the paper's data."""
+    """Counts of numbers with one verdict: by kind, and of numbers on the paper's data."""
 
     effect: int
     measurement: int
@@ -54,13 +54,13 @@ class Tally(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A panel of a figure of the paper, with the picture of ours that shows the same."""
+    """A panel of a figure of the paper, with decaf's picture of the same numbers."""
 
     figure: str
     shows: str
     picture: Path | None
     note: str
-    """What the picture shows of the paper's figure, or why there is no picture."""
+    """Part of the paper's figure that the picture shows, or the reason for no picture."""
 
 
 class Scoreboard(NamedTuple):
@@ -82,13 +82,13 @@ class Scoreboard(NamedTuple):
 
     @property
     def studies(self) -> list[Row]:
-        """One row of each study that has a number."""
+        """One row for each study that has a number."""
         rows_by_study = {row.study: row for row in self.rows if row.estimate is not None}
         return [rows_by_study[study] for study in sorted(rows_by_study)]
 
 
 def read_scoreboard(folders: Sequence[Path]) -> Scoreboard:
-    """Read what ``decaf results`` wrote into folders: rows, and pictures beside their pages.
+    """Read rows and pictures that ``decaf results`` wrote into folders.
 
     Raises BadInput if a folder has no such file, or a file has other columns.
     """
@@ -121,7 +121,7 @@ def _panel(row: Row, pictures: dict[str, Path]) -> Panel:
 def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Path:
     """Write a page, of Markdown unless its name ends in ``.html``; raises WriteFailed.
 
-    Without pages that stay, nothing is linked, and Markdown shows no picture.
+    Unless ``has_pages``, the page has no links, and in Markdown no pictures.
     """
     kind = "html" if target.suffix == ".html" else "md"
 
@@ -137,7 +137,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         pages={study: link(page) for study, page in board.pages.items()} if has_pages else {},
         link=link if has_pages else None,
         embedded=_embed,
-        what=what_it_is_of,
+        what=describe_subject,
         published=_published_text,
         ours=_ours,
         difference=_difference,
@@ -146,7 +146,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
     return templates.write(target, "scoreboard", page)
 
 
-def what_it_is_of(row: Row) -> str:
+def describe_subject(row: Row) -> str:
     """Write the unit, method and part of a number of the paper; a dash without any."""
     return ", ".join(filter(None, (row.unit, row.method, row.part))) or MISSING
 

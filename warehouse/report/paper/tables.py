@@ -1,4 +1,4 @@
-"""The report's tables of the paper, any of them, with intervals and published values."""
+"""The report's tables of the paper, with intervals and published values."""
 
 from collections.abc import Iterator
 from operator import attrgetter
@@ -10,7 +10,7 @@ from warehouse.report.cells import table as of_fields
 from warehouse.report.paper.reading import ANY_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
-"""Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
+"""Whole estimates of at least this are counts; 0 and 1 are the ends of most scales."""
 
 LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
 """Label next to a published value, by whether it can be compared with ours."""
@@ -22,7 +22,7 @@ def paper_tables(paper: Paper, study: str) -> list[Table]:
     for table in paper.tables:
         label = LABELS[paper.is_comparable(table)]
         fields = _wide(table, paper, label) if table.is_wide else _long(table, label)
-        note = f"Paper: {table.paper}. View: {table.name}. {said_of(table)}".rstrip()
+        note = f"Paper: {table.paper}. View: {table.name}. {table_note(table)}".rstrip()
         query = runnable(table.query, study)
         tables.append(of_fields(table.title, fields, table.first_lines, query, note))
     return tables
@@ -43,7 +43,7 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
     return {name: value for name, value in digests.items() if value}
 
 
-def said_of(table: PaperTable) -> str:
+def table_note(table: PaperTable) -> str:
     """Note on a table: its published values hold for any data, or only some lines are listed."""
     words = ["Its published values hold for any data."] if table.published == ANY_DATA else []
     if table.length > len(table.first_lines):
@@ -53,7 +53,7 @@ def said_of(table: PaperTable) -> str:
 
 
 def budget_note(paper: Paper) -> str:
-    """Methods whose numbers come from another budget than the paper's; empty without any."""
+    """Names of methods whose budget differs from the paper's; empty without any."""
     shares = [f"{name} {write_value(share)}" for name, share in paper.other_budgets.items()]
     return (
         f"Other budgets than the paper's, as shares of it: {', '.join(shares)}." if shares else ""
@@ -78,18 +78,18 @@ def write_value(value: Any) -> str:
 
 
 def is_count(value: Any) -> bool:
-    """True if an estimate looks like a count: a whole number from 2 on."""
+    """True if an estimate looks like a count: a whole number, at least 2."""
     return isinstance(value, float) and value.is_integer() and abs(value) >= WHOLE
 
 
 def is_number(table: PaperTable, name: str) -> bool:
     """True if the filled cells of an identifying column are all numbers."""
     values = [row.keys[name] for row in table.rows if row.keys[name] is not None]
-    return bool(values) and all(type(value) in (int, float) for value in values)  # no truth values
+    return bool(values) and all(type(value) in (int, float) for value in values)  # not bool
 
 
 def whole_difference(row: PaperRow) -> str | None:
-    """Write the difference of a count from the paper's; None where neither is a count."""
+    """Write the difference of a count from the paper's; None if neither is a count."""
     has_count = is_count(row.estimate) or is_count(row.published)
     return (
         f"{row.difference:+,.0f}".replace("-", MINUS)
@@ -140,7 +140,7 @@ def heading(name: str) -> str:
 
 
 def title(paper: Paper, name: str) -> str:
-    """Write the title of a statistic; one without a description, by its name."""
+    """Write the title of a statistic, or its name if it has no description."""
     described = paper.statistics.get(name)
     return described.title if described else heading(name)
 
@@ -187,7 +187,7 @@ def _compare(row: PaperRow | None, label: str) -> Cell:
     if row.estimate is None:
         return Cell(MISSING, *notes, hover=row.reason or "")
     if row.reason:
-        notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
+        notes.append(row.reason)  # on the page, since few readers look for a remark on hover
     return Cell(write_value(row.estimate), "; ".join(notes))
 
 
