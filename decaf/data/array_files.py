@@ -1,4 +1,4 @@
-"""Arrays of other people in files, mapped into memory and never unpickled."""
+"""Arrays in untrusted files, mapped into memory and never unpickled."""
 
 import struct
 import zipfile
@@ -50,7 +50,7 @@ def opened_again(path: Path, name: str) -> Rows:
 
 
 def modified_at(path: Path) -> int:
-    """When a file, or any file of a store, was last changed, ns; errors are those of both."""
+    """Time of the last change of a file, or of any file of a store, ns; raises DataError."""
     with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
         return newest_file(path) if path.is_dir() else path.stat().st_mtime_ns
 

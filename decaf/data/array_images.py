@@ -36,7 +36,7 @@ def channel_axis(shape: tuple[int, ...]) -> int | None:
 def as_image(row: NDArray[Any], channels: int | None) -> NDArray[Any]:
     """(height, width) or (…) with channels last or first → (height, width, channels).
 
-    ``channels`` is the number of channels of the result; None keeps that of the row. Three channels
+    ``channels`` is the number of channels of the result; None leaves it unchanged. Three channels
     become one by :data:`GREY_WEIGHTS`; one channel becomes three equal ones. :func:`channel_axis`
     finds the channels of the row.
     """
@@ -72,7 +72,7 @@ def remark_on_pixels(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueR
 
 
 def remark_on_images(channels: int) -> str:
-    """Remark on 8-bit images, which no key calls images."""
+    """Remark that 8-bit arrays are read as images, which no key states."""
     return (
         "8-bit images reach models as float32 from 0 to 1, channels first, before a network's "
         f"'mean' and 'std'; if that is right, say 'channels: {channels}', else 'scale: 1', which "

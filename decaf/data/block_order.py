@@ -19,9 +19,9 @@ def drawn_blocks(
     """Rows of the pairs, ``source_count`` sources at a time, in an order drawn by hashing.
 
     The order depends only on the seed and the names of the sources, so all models and versions get
-    the same blocks. ``by_class`` deals the sources of every class (that of a source's first pair)
-    out to all blocks and draws the order of the blocks. Blocks are then alike, and the unit of the
-    draw is a block, not a source. The sizes of blocks differ by one source at most.
+    the same blocks. ``by_class`` deals the sources of every class (the class of a source's first
+    pair) out to all blocks and draws the order of the blocks. Blocks are then alike, and the unit
+    of the draw is a block, not a source. The sizes of blocks differ by one source at most.
     """
     sources = pairs.pairs.sources
     drawn = _drawn_order(seed, sources.values)

@@ -23,7 +23,7 @@ def cell_map(shape: Sequence[int], side: int) -> NDArray[np.int64]:
 
 def feature_words(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Feature numbers from 1, 0 for none → words of the same shape: bit k - 1 for feature k."""
-    bit = (numbers.astype(np.uint64) - np.uint64(1)) % WORD_BITS  # of 0 it wraps round
+    bit = (numbers.astype(np.uint64) - np.uint64(1)) % WORD_BITS  # 0 wraps around
     return np.where(numbers > 0, np.uint64(1) << bit, np.uint64(0))
 
 

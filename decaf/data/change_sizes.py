@@ -1,4 +1,4 @@
-"""Mean sizes of changes by pair type: a control should change inputs by as much as the others."""
+"""Mean sizes of changes by pair type: a control should change inputs as much as other changes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from decaf.data.pairs import Input, PairSet
 SAMPLE = 20
 """Most pairs of a type that are read, evenly spread."""
 FACTOR = 2.0
-"""Least ratio of two sizes that a remark names."""
+"""Smallest ratio of two sizes that leads to a remark."""
 CONTROL = "control"
 NOT_COMPARED = (CONTROL, "should_matter")
 
@@ -20,11 +20,11 @@ NOT_COMPARED = (CONTROL, "should_matter")
 def change_sizes(pairs: PairSet, read: Callable[[Input], NDArray[Any]]) -> dict[str, float]:
     """Mean of |x⁺ - x⁻| over the values and pairs of each type, from up to ``SAMPLE`` pairs.
 
-    Of images it is a share of 255, of other inputs in their units. Rows whose columns have names
-    have no size, because their columns have different units; neither has a removed feature, which
-    has no second input.
+    For images it is a share of 255; for other inputs it has their units. Rows whose columns have
+    names have no size, because their columns have different units; neither has a removed feature,
+    which has no second input.
 
-    Raises DataError when an input cannot be read, or those of a pair differ in shape or type.
+    Raises DataError when an input cannot be read, or inputs of a pair differ in shape or type.
     """
     if pairs.columns is not None:
         return {}
@@ -48,9 +48,9 @@ def _size_of(plus: NDArray[Any], minus: NDArray[Any]) -> float:
 
 
 def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -> Iterator[str]:
-    """Yield a remark for each control that changes inputs by another size than a pair type.
+    """Yield a remark for each control and pair type that change inputs by very different sizes.
 
-    Pair types that should matter are left out: a control questions reactions to the others.
+    Pair types that should matter are not compared with controls.
 
     >>> list(remarks_on_controls({"wall": 0.3, "floor": 0.1}, {"floor": "control"}))[0][:51]
     'the control floor changes inputs by 0.1, but wall b'

@@ -25,7 +25,7 @@ NO_LABELS = "there are no labels: all count as class 0, unless the score has a '
 CLASS_NAMES = "class names: "
 """Start of the remark that lists the names of classes."""
 GUESSED = "guessed from alphabetical order"
-"""Words of such a remark if the output of a name is not stated."""
+"""Part of this remark if nothing states which output a name belongs to."""
 ClassNames = PlacedPath | tuple[bool | int | str, ...]
 """Names of classes 0, 1, … in a configuration, or a JSON file of them."""
 CLASSES = (
@@ -49,9 +49,9 @@ class Classes(NamedTuple):
     """Remarks: the names of classes, if names were sorted, or the lack of labels."""
     has_labels: bool = True
     names: tuple[str, ...] = ()
-    """Names of classes 0, 1, …; empty where labels are numbers without names."""
+    """Names of classes 0, 1, …; empty if labels are numbers without names."""
     are_sorted: bool = False
-    """True if the names are those of the labels, sorted."""
+    """True if the names are the sorted labels."""
 
 
 def class_ids(
@@ -109,10 +109,10 @@ def class_ids(
 
 
 def names_of(classes: ClassNames | Sequence[str]) -> list[str]:
-    """Names of classes 0, 1, …: as they are listed, or in a JSON file of :data:`FILE_FORMS`.
+    """Names of classes 0, 1, …, from a list or from a JSON file of :data:`FILE_FORMS`.
 
-    Where a file has several names of a class, these are the first ones. Raises DataError when a
-    file cannot be read, is of another form, or leaves a number out.
+    If a file has several names of a class, the first one counts. Raises DataError when a file
+    cannot be read, has another form, or lacks a number.
     """
     if not isinstance(classes, Path):
         return [str(name) for name in classes]
@@ -131,7 +131,7 @@ def _names_in(content: Any) -> list[str]:
 
 
 def _in_order(named: Any) -> list[Any]:
-    """Values by the numbers that are their keys, or keys by the numbers that are their values."""
+    """Values, sorted by their keys if these are class numbers; else keys, sorted by values."""
     if not isinstance(named, dict):
         raise ValueError("it names no classes")
     numbers = {str(number) for number in range(len(named))}

@@ -25,7 +25,7 @@ class ShippedMap(NamedTuple):
     photos: str
     """Folder of the unpacked photos; the official file may lie next to it."""
     classes: dict[str, str]
-    """Outputs of every superclass, in the order of their numbers, as :func:`outputs_of` reads."""
+    """Outputs of every superclass, sorted by number, in the form of :func:`outputs_of`."""
 
     @property
     def mapping(self) -> tuple[int, ...]:
@@ -57,7 +57,7 @@ def outputs_of(ranges: str) -> list[int]:
 def official_file(name: str, root: Path) -> Path | None:
     """File of a shipped map in the folder of a data set; None when there is none.
 
-    The file takes precedence over the shipped map, which is a copy of it. If the folder is that of
+    The file takes precedence over the shipped map, which is a copy of it. If the folder holds
     the photos, the file may also lie next to it.
     """
     if name not in load_shipped_maps():
@@ -113,10 +113,10 @@ def _read(path: Path) -> tuple[int, ...]:
 
 
 def _entries(given: Any, path: Path) -> Iterator[tuple[int, int]]:
-    """Outputs and superclasses of a JSON object, which is a list of its pairs here."""
+    """Outputs and superclasses of a JSON object, which is parsed as a list of pairs."""
     for entry in given if isinstance(given, list) else [given]:
         output, superclass = entry if isinstance(entry, tuple) else (None, entry)
-        # A number that has to be rounded, or true for 1, is another map than was meant.
+        # Rounding a number, or reading true as 1, would change the map.
         is_number = output and output.isdecimal()
         if not (is_number and type(superclass) is int):
             raise DataError(

@@ -71,7 +71,7 @@ class CocoMasks(AnnotatedFeatures):
         return category if self.by == "category" else supercategory
 
     def select_polygons(self, segmentation: Any) -> Any:
-        """Segmentation with the polygons that are decoded: all of them."""
+        """Segmentation with the polygons to decode, by default all polygons."""
         return segmentation
 
     def of(self, images: Sequence[Image]) -> Named:
@@ -122,7 +122,7 @@ class CocoMasks(AnnotatedFeatures):
         return turned_upright(words, turn)
 
     def headers(self, given: Any) -> dict[str, Header]:
-        """Size that the file gives."""
+        """Size of the image in the file of annotations."""
         return {given[0]: Header((given[2], given[3]))}
 
     def _segmentations(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 EXPECTED = "a list of polygons [x, y, x, y, …], or a mapping of 'size' and 'counts'"
 LARGEST = 1e6
-"""Px, of a polygon's point: no picture is as wide."""
+"""Largest coordinate of a polygon's point, px; no picture is as wide."""
 FIRST_LETTER, LETTERS = ord("0"), 64
 BOX_NUMBERS = 4
 
@@ -108,7 +108,7 @@ def _points(polygon: Any) -> NDArray[np.float64]:
 def _inside(points: NDArray[np.float64], height: int, width: int) -> NDArray[np.bool_]:
     """Pixels inside a polygon: a ray from the centre crosses the edges an odd number of times."""
     (x, y), (x_next, y_next) = points.T, np.roll(points, -1, axis=0).T
-    # Columns whose centres each edge passes, the left end included; then every crossing by itself.
+    # Columns whose centres each edge crosses, its left end included; then one entry a crossing.
     first, last = np.clip(np.ceil(np.sort([x, x_next], axis=0) - 0.5), 0, width).astype(int)
     edges = np.repeat(np.arange(len(points)), last - first)
     columns = np.arange(len(edges)) + (last - np.cumsum(last - first))[edges]

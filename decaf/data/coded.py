@@ -16,11 +16,11 @@ Values = TypeVar("Values", bound=Sequence[Any])
 class Coded(Generic[Values]):
     """A column of values that occur again and again.
 
-    Each value is held once, in the order in which rows first have it, and has a row at least.
+    Each value is held once, in the order in which rows first have it; at least one row has it.
     """
 
     codes: NDArray[np.int32]
-    """(n,) place of the value of each row."""
+    """(n,) position of each row's value among the values."""
     values: Values
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Remarks on columns of rows that are seldom meant: many categories, and marks of missing values.
+"""Remarks on columns that are rarely intended: many categories, and marks of missing values.
 
 A mark is a number far from all others of its column that many rows hold, such as -999. A path moves
 between a mark and real values, and XGBoost's own files do not store which number is a mark.
@@ -15,16 +15,16 @@ from decaf.errors import MOST_KNOWN, abridge
 from decaf.foundation.names import quote
 
 MOST_EXPECTED = 50
-"""Categories of a column that need no remark."""
+"""Most categories of a column that need no remark."""
 FEWEST_ROWS, SMALLEST_SHARE = 5, 0.01
-"""Rows that hold a mark."""
+"""Fewest rows, and smallest share of rows, that hold a mark."""
 FEWEST_VALUES = 5
-"""Most different values of a column to look for marks in."""
+"""Fewest different values, without marks, of a column that is searched for marks."""
 USUAL_MARKS = [-1, -7, -8, -9]
 USUAL_MARKS += [int(f"{sign}{digit * n}") for sign in "-+" for digit in "789" for n in range(2, 8)]
 """Numbers that data sets use as marks: -1, -9, 99, -999 …"""
 USUAL_GAP, OTHER_GAP = 0.25, 3.0
-"""Smallest distance of a usual mark, and of any other mark, from the values: in ranges of these."""
+"""Smallest distance of a usual and of any other mark from the values, as a share of their range."""
 MARKS = "numbers that seem to mark missing values: "
 """Beginning of the remark on marks."""
 
@@ -35,12 +35,12 @@ class Mark(NamedTuple):
     number: float
     rows: int
     lowest: float
-    """Smallest value of the column, marks apart."""
+    """Smallest value of the column without its marks."""
     highest: float
 
 
 def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
-    """Remark on each column that has too many categories to be one."""
+    """Remark on each column with more than ``MOST_EXPECTED`` categories."""
     for column in columns.columns:
         if len(column.categories) > MOST_EXPECTED:
             yield (
@@ -82,9 +82,9 @@ def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str
 def find_marks(values: NDArray[np.number]) -> list[Mark]:
     """Numbers of a column, ascending, that seem to mark missing values.
 
-    Many rows hold a mark, and all other values lie on one side of it. A usual mark is
-    below 0 where no value is, or lies outside of the values by a quarter of their range; any other
-    mark but 0 lies outside by three times their range.
+    Many rows hold a mark, and all other values lie on one side of it. A usual mark is negative
+    while no value is, or its distance from the values is at least a quarter of their range. The
+    distance of any other mark is at least three times their range; 0 is never a mark.
     """
     numbers, counts = np.unique(values, return_counts=True)
     is_frequent = counts >= max(FEWEST_ROWS, SMALLEST_SHARE * len(values))

@@ -1,4 +1,4 @@
-"""Rows of a table as they were drawn: each with the context and the factor that it has itself."""
+"""Rows of a table as they were drawn, each with its own context and factor."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ class FactualRows(NamedTuple):
     inputs: NDArray[np.float32]
     """(n, p) rows as the model takes them, the two channels among the columns."""
     label: NDArray[np.int64]
-    """(n,) 0 and 1."""
+    """(n,) 0 or 1."""
     context: int
     """Column of the context."""
     factor: int
@@ -27,13 +27,13 @@ class FactualRows(NamedTuple):
         return changed
 
     def in_context(self, context: int) -> NDArray[np.bool_]:
-        """(n,) which rows were drawn under a context."""
+        """(n,) True for rows that were drawn under a context."""
         return self.inputs[:, self.context] == context
 
     def spread(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Places of ``count`` random rows, balanced over contexts and labels.
 
-        All places, ascending, where there are no more rows than that.
+        All places, ascending, if there are at most ``count`` rows.
         """
         total = len(self.label)
         if count >= total:

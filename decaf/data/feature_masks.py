@@ -30,7 +30,7 @@ from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 IMAGE, FEATURE = "{image}", "{feature}"
-"""Places in a pattern: of an image's path below its folder, without suffix, and of a feature."""
+"""Placeholders in a pattern: an image's path below its folder, without suffix; and a feature."""
 VOID = 255
 """Number that label maps use for pixels without a label."""
 
@@ -119,7 +119,7 @@ class Masks(AnnotatedFeatures):
         return Masked(numbers, mask_input(image.name, parts, digests))
 
     def words(self, given: Any, turn: int = 1) -> Words:
-        """The masks of an image together."""
+        """Join the masks of an image."""
         levels = ((place, read_levels(Path(file), turn)) for place, file in given)
         return reduce(np.bitwise_or, ((mask > 0) * np.uint64(1 << p - 1) for p, mask in levels))
 

@@ -1,7 +1,7 @@
 """Features of images: their names, their masks, and the base of all kinds.
 
 A mask has a word for every pixel, whose bit k - 1 is set where feature k lies. Features are
-numbered from 1 over all images of a data set; they may overlap, and lie nowhere.
+numbered from 1 over all images of a data set; they may overlap, or lie nowhere.
 """
 
 import json
@@ -47,7 +47,7 @@ class Named(NamedTuple):
 
     names: list[str]
     of_image: list[Masked | None]
-    """None for an image that has none."""
+    """In the order of the images; None for an image without features."""
     remarks: tuple[str, ...] = ()
 
 
@@ -68,13 +68,13 @@ class Features(Settings, ABC):
     def words(self, given: Any, turn: int = 1) -> Words:
         """(height, width) uint64 mask of an image, from its location.
 
-        ``turn`` is the EXIF orientation that the mask is turned by, unless its file has its own.
+        ``turn`` is the EXIF orientation by which the mask is turned, unless its file has one.
         Raises DataError when it cannot be read.
         """
 
 
 class AnnotatedFeatures(Features, ABC):
-    """Features whose masks have the size of an image's file, and are cropped as that is."""
+    """Features whose masks have the size of an image's file, and are cropped like the image."""
 
     annotations: Lie | None = Field(
         None,

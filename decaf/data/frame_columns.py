@@ -24,16 +24,16 @@ class Column:
 
     name: str
     dtype: str
-    """As its library calls it."""
+    """Name of its type in its library."""
     kind: Kind
     categories: tuple[Category, ...] = ()
     is_ordered: bool = False
     missing: Marker | None = None
-    """Marker of a missing value; None for a column of numbers that never lacks one."""
+    """Marker of a missing value; None for a column of numbers without missing values."""
 
     @property
     def width(self) -> int:
-        """Values of a row that stand for it."""
+        """Number of values of a row that stand for it."""
         return len(self.categories) or (1 if self.missing is None else 2)
 
     @property

@@ -17,7 +17,7 @@ class DistinctRows(NamedTuple):
     """Distinct rows of a batch."""
 
     frame: Frame
-    """In the order of the batch."""
+    """Distinct rows, in the order of the batch."""
     places: Distinct
     """Positions of the frame's rows in the batch, and of the batch's rows in the frame."""
 
@@ -28,7 +28,7 @@ class _Plain(NamedTuple):
     values: NDArray[Any]
     """(n,) numbers, truth values, or places of categories; the place after the last is missing."""
     is_missing: NDArray[np.bool_] | None
-    """(n,) None where no value can be missing, and for categories."""
+    """(n,) None if no value can be missing, and for categories."""
 
     def rows(self, places: NDArray[np.int64]) -> "_Plain":
         """The content of some rows."""
@@ -37,7 +37,7 @@ class _Plain(NamedTuple):
 
 
 class FrameDecoder:
-    """Decodes (n, width) values, as :mod:`decaf.data.frames` says, to frames of one library."""
+    """Decodes (n, width) values to frames of one library, as in :mod:`decaf.data.frames`."""
 
     def __init__(self, library: type[Library], columns: Sequence[Column]) -> None:
         self._library, self._columns = library, columns
@@ -98,8 +98,8 @@ class FrameDecoder:
     def _category_places(self, values: NDArray[np.floating]) -> list[NDArray[np.int64]]:
         """(n,) place of the category of each row, for each column of categories.
 
-        A value above one half that is the only one of its block is the largest. Where there are
-        no values below zero, their sum is above one half, too.
+        If a single value of a block is above one half, it is the largest. If no value is below
+        zero either, the sum of the block is also above one half.
         """
         if not self._block_count:
             return []

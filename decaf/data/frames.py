@@ -58,9 +58,9 @@ class FrameSchema:
 
     @classmethod
     def of(cls, *frames: Frame) -> "FrameSchema":
-        """Describe frames of the same rows' kind: a factual one and its counterfactuals.
+        """Describe frames with the same columns: the factual frame and its counterfactuals.
 
-        Columns come in the order of the first frame; text has the categories of all of them,
+        Columns come in the order of the first frame; text has the categories of all frames,
         sorted. Raises DataError, naming the column, when frames differ in library, columns, types
         or declared categories, or a column is neither of numbers, truth values, text nor
         categories, has no value at all, has more than 1,000 categories, or marks missing values in
@@ -85,12 +85,12 @@ class FrameSchema:
 
     @property
     def width(self) -> int:
-        """Values of a row."""
+        """Number of values of a row."""
         return sum(column.width for column in self.columns)
 
     @property
     def value_type(self) -> type[np.floating]:
-        """float32 where all columns are, else float64."""
+        """float32 if all columns are float32, else float64."""
         is_single = all(column.dtype.lower() == "float32" for column in self.columns)
         return np.float32 if is_single and not self.non_number_names else np.float64
 
@@ -125,8 +125,8 @@ class FrameSchema:
 
         A part is (n,) int16 category numbers, -1 where missing, or (n, 1 or 2) values of numbers.
         Columns are found by name. Raises DataError, naming the column, when the frame is of another
-        library, has other columns or types, categories that the schema does not know, missing
-        values where it knows of none, infinite numbers, or whole numbers from 2^53 on.
+        library, has other columns or types, categories that the schema does not list, missing
+        values in a column without any, infinite numbers, or whole numbers from 2^53 on.
         """
         if library_of(frame) != self.library:
             raise DataError(f"the rows are {type(frame)}; expected a frame of {self.library}")
@@ -161,8 +161,8 @@ class FrameSchema:
     ) -> DistinctRows:
         """Decode as :meth:`decode` does, each distinct row once.
 
-        Values that differ come to the same row where numbers are rounded, and where categories
-        stay the same. Rows of different ``groups`` (n,) stay apart. Raises DataError when the
+        Different values give the same row if rounding makes numbers equal and categories stay the
+        same. Rows of different ``groups`` (n,) stay apart. Raises DataError when the
         values have another shape.
         """
         return self._decoder.distinct(self._check_values(values), groups)

@@ -21,9 +21,9 @@ from decaf.foundation.files import refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
 ROWS_AT_ONCE = 8192
-"""Inputs that are read by one call, where a data set can."""
+"""Most inputs that one call reads, if the data set can read several."""
 READERS = min(32, (os.cpu_count() or 1) + 4)
-"""Threads that read inputs, each a share of them: a task for each would cost more than a row."""
+"""Threads that read inputs, each a share: a task for each input would take longer than a row."""
 REPORTED_FAULTS = 10
 Room = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 """Function that makes an array of a shape and type, with unset values."""
@@ -52,7 +52,7 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 
-    (n, height, width, 3 or 1) uint8 images, or (n, …) float32 or float64 of any shape. Where inputs
+    (n, height, width, 3 or 1) uint8 images, or (n, …) float32 or float64 of any shape. If inputs
     differ in shape, all their values one after the other, (values,).
     """
     return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -64,9 +64,9 @@ def inputs_at(
     shape: tuple[int, ...] | None = None,
     room: Room = np.empty,
 ) -> NDArray[Any]:
-    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape, given if inputs differ.
+    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape.
 
-    They are put into ``room(shape, dtype)``.
+    Give ``shape`` if inputs differ in shape. The result is ``room(shape, dtype)``.
     """
     stored = open_inputs(path)
     if shape is None and room is np.empty:
@@ -82,8 +82,8 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     """Stored inputs in the order of axes that paths and models take; no copy is made.
 
     8-bit images (n, height, width, channels) become (n, channels, height, width); floats stay,
-    in any shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`,
-    made where the inputs are used.
+    in any shape. :func:`decaf.foundation.arrays.as_taken` scales them to [0, 1] where they are
+    used.
     """
     return stored.transpose(0, 3, 1, 2) if stored.dtype == np.uint8 else stored
 
@@ -97,10 +97,10 @@ def store_inputs(
 ) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
-    ``read_many`` reads many inputs at once, (n, …), or gives None to have them read one by one.
-    Raises DataError when inputs cannot be read (the first few are named), differ in type or, where
-    nothing says so, in shape, or fail the check (by default :func:`check_kind`), and WriteFailed
-    when the workspace takes no more data. Nothing is left behind in either case.
+    ``read_many`` reads many inputs at once, (n, …), or returns None to have them read one by one.
+    Raises DataError when inputs cannot be read (the first few are named), differ in type or, unless
+    they state it, in shape, or fail the check (by default :func:`check_kind`), and WriteFailed
+    when the workspace takes no more data. After an error, no file is left.
     """
     target = input_file(workspace, inputs)
     if target.exists():
@@ -142,7 +142,7 @@ def _write_many(
 
 
 def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:
-    """Error that counts faults and names the first of them, in their order."""
+    """Error that counts faults and names the first few."""
     named = [*faults][:REPORTED_FAULTS]
     if len(faults) > len(named):
         named.append(f"and {len(faults) - len(named)} more")
@@ -217,7 +217,7 @@ def check_kind(image: Input, found: NDArray[Any]) -> None:
 def check_mask(mask: Input, found: NDArray[Any]) -> None:
     """Check that a mask has a word for every pixel or column.
 
-    Raises DataError, with its type and shape, when it has not.
+    Raises DataError, with its type and shape, when it does not.
     """
     if found.dtype.kind != "u" or found.ndim not in (1, 2):
         raise DataError(

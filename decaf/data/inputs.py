@@ -32,13 +32,13 @@ class InputColumns(Sequence[Input]):
     digests: Texts
     locations: Sequence[str]
     files: Sequence[str | None] | None = None
-    """None where no input has a file."""
+    """None if no input has a file."""
     shapes: Coded[tuple[Shape | None, ...]] | None = None
-    """None where no input has a shape."""
+    """None if no input has a shape."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "InputColumns":
-        """Columns of inputs; they are returned as they are if they are columns already.
+        """Columns of inputs; columns are returned unchanged.
 
         Raises DataError for a name or digest that is not Unicode.
         """
@@ -102,7 +102,7 @@ def _take(column: Sequence[Any], numbers: NDArray[np.int64]) -> Sequence[Any]:
 
 @dataclass(frozen=True, init=False)
 class InputSet:
-    """Clean inputs and how they are made: equal digests and equal geometry are equal inputs."""
+    """Clean inputs and how they are made: equal digests and equal geometry mean equal inputs."""
 
     inputs: InputColumns
     geometry: str
@@ -126,7 +126,7 @@ class InputSet:
 
     @cached_property
     def shapes(self) -> dict[Shape, int]:
-        """Shapes in which inputs differ, smallest first, and an input of each; else empty."""
+        """Shapes, smallest first, each with an input; empty if all inputs have one shape."""
         column = self.inputs.shapes
         if column is None or len(column.values) < 2:
             return {}
@@ -147,13 +147,13 @@ class InputSet:
 
     @cached_property
     def extremes(self) -> tuple[int, ...]:
-        """Numbers of a smallest and a largest input; the first where all have one shape."""
+        """Numbers of a smallest and a largest input; only the first if all have one shape."""
         numbers = [*self.shapes.values()] or [0]
         return tuple(dict.fromkeys((numbers[0], numbers[-1])))
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """(n_inputs,) where each lies in their file: its number, or its first value by shape."""
+        """(n_inputs,) places in the file: numbers of inputs or, with several shapes, of values."""
         column = self.inputs.shapes
         if not self.shapes or column is None:
             return np.arange(len(self.inputs))
@@ -161,5 +161,5 @@ class InputSet:
         return np.concatenate([[0], np.cumsum(sizes[:-1])])
 
     def shape_of(self, number: int) -> Shape | None:
-        """Shape of an input where inputs differ in it, else None."""
+        """Shape of an input if inputs differ in shape, else None."""
         return self.inputs[number].shape if self.shapes else None

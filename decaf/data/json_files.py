@@ -1,4 +1,4 @@
-"""Read JSON files of users, and refuse files of another form by name."""
+"""Read JSON files of users; errors name the file and the expected form."""
 
 import json
 from collections.abc import Callable

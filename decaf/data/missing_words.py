@@ -1,8 +1,8 @@
 """Words of a CSV that pandas reads as missing values, such as NA and None: some of them are values.
 
-An empty cell is always missing. A word is a value where a configuration declares it for its column,
-or where its column holds names (ids, labels, groups) that are text. A column of numbers keeps its
-type: there a word stays missing, unless the configuration declares it.
+An empty cell is always missing. A word is a value if a configuration declares it for its column,
+or if its column holds names (ids, labels, groups) that are text. A column of numbers keeps its
+type: in it, a word stays missing, unless the configuration declares it.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from decaf.foundation.names import quote
 Values = Mapping[str, Collection[Any]]
 """Values by column."""
 Words = Mapping[str, Counter[str]]
-"""Words and how often each occurs, by column."""
+"""Words with their counts, by column."""
 
 
 class Declarations(NamedTuple):

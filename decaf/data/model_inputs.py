@@ -1,4 +1,4 @@
-"""Type, shape and range of the numbers that models get, to be seen before anything is scored."""
+"""Type, shape and range of the numbers that models get, shown before anything is scored."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -17,7 +17,7 @@ from decaf.errors import DataError
 from decaf.foundation.number_text import percent_text
 
 SHOWN_VALUES = 4
-"""Numbers of an input that has no file, in a line of text."""
+"""Most numbers of an input without a file that a line of text shows."""
 
 
 class Cell(NamedTuple):
@@ -43,7 +43,7 @@ class ShownPair(NamedTuple):
     else by number."""
     has_names: bool
     removed: NDArray[np.bool_] | None
-    """(height, width) or (features,) where the removed feature lies; None where none is removed."""
+    """(height, width) or (features,) where the removed feature lies; None if none is removed."""
 
 
 def some_pairs(
@@ -54,8 +54,8 @@ def some_pairs(
 ) -> list[ShownPair]:
     """Read ``count`` pairs, evenly spread over the set, or all if there are fewer.
 
-    Raises DataError when an input cannot be read or is neither image nor floats, or those of a pair
-    differ in shape or type.
+    Raises DataError when an input cannot be read or is neither image nor floats, or inputs of a
+    pair differ in shape or type.
     """
     spread = np.linspace(0, len(pairs.pairs) - 1, count).astype(int)
     shown = []
@@ -203,7 +203,7 @@ def share_of(removed: NDArray[np.bool_]) -> str:
 
 
 def _in_lines(shown: ShownPair) -> tuple[str, str]:
-    """Both inputs in a line each; for rows with named columns, only the columns that differ."""
+    """One line for each input; for rows with named columns, only the columns that differ."""
     if shown.has_names:
         changed = [cell for cell in shown.cells if cell.differs]
         more = ", …" if len(changed) > SHOWN_VALUES else ""

@@ -17,12 +17,12 @@ class PairBlock:
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
     places of these images in the input store, ``source`` numbers the sources from 0. ``shape`` is
-    that of each stored image, and ``mask_shape`` that of its mask, where the store has several.
+    that of each stored image, and ``mask_shape`` that of its mask, if the store has several.
     ``feature`` (n_pairs,) is the feature that the pair is about, 0 for none, and ``context``
-    (n_pairs, 2) both inputs under the swapped context, -1 where a pair has none, or None where no
-    pair has any.
+    (n_pairs, 2) both inputs under the swapped context, -1 for a pair without one, or None if no
+    pair has one.
     ``regions`` (n_images, …) are the features of every pixel or column, bit k - 1 for feature k,
-    where the data have features; ``mask_positions`` (n_images,) are the places of these masks in
+    if the data have features; ``mask_positions`` (n_images,) are the places of these masks in
     the store.
     """
 
@@ -41,7 +41,7 @@ class PairBlock:
     shape: tuple[int, ...] | None = None
     mask_shape: tuple[int, ...] | None = None
     pair_types: tuple[str, ...] = ()
-    """(n_pairs,) which change makes the counterfactual; empty where pairs have no types."""
+    """(n_pairs,) the change that makes the counterfactual; empty if pairs have no types."""
 
     @property
     def pair_count(self) -> int:
@@ -55,7 +55,7 @@ class PairBlock:
         return (regions[self.plus] & words) > 0
 
     def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
-        """Rows of the pairs of some types, of all pairs where the types are None.
+        """Rows of the pairs of some types; of all pairs for None.
 
         Raises DataError when the pairs have no types.
         """

@@ -32,13 +32,13 @@ class PairColumns(Sequence[Pair]):
     minus: NDArray[np.int64]
     features: NDArray[np.int64]
     contexts: NDArray[np.int64] | None
-    """(n, 2) positions, -1 where a pair has none; None where no pair has any."""
+    """(n, 2) positions, -1 for a pair without a context; None if no pair has one."""
     weights: NDArray[np.float64]
     groups: Coded[tuple[Groups, ...]]
 
     @classmethod
     def of(cls, pairs: Iterable[Pair]) -> "PairColumns":
-        """Columns of pairs; they are returned as they are if they are columns already.
+        """Columns of pairs; columns are returned unchanged.
 
         Raises DataError for a name that is not Unicode.
         """

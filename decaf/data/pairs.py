@@ -162,7 +162,7 @@ class PairSet:
 
     @cached_property
     def scored_digest(self) -> str:
-        """Digest of pairs and weights: runs with equal ones have comparable means."""
+        """Digest of pairs and weights: runs with equal digests have comparable means."""
         weights = self.pairs.weights
         return json_sha256([self.digest, weights.tolist()]) if (weights != 1).any() else self.digest
 

@@ -1,11 +1,11 @@
 """Read or refuse photos by one rule, and crop them.
 
 A photo is one picture in a file of :data:`FORMATS`, grey, of a palette or RGB. It is turned upright
-as its EXIF says (EXIF that cannot be parsed says nothing), grey is repeated in all three channels,
-and samples of 16 bits keep their upper eight. Colour profiles are left aside: values count as they
-are stored. Everything else is refused: several pictures, transparent pixels, samples of 12 or 32
-bits, floats, CMYK, YCbCr and LAB, which have no one translation, and more pixels than Pillow takes
-for harmless, as stored or once the shorter side is resized.
+as its EXIF states (EXIF that cannot be parsed is ignored), grey is repeated in all three channels,
+and samples of 16 bits keep their upper eight. Colour profiles are ignored: values count as they are
+stored. Everything else is refused: several pictures, transparent pixels, samples of 12 or 32 bits,
+floats, CMYK, YCbCr and LAB, which have several conversions to RGB, and more pixels than Pillow
+considers safe, as stored or after the shorter side is resized.
 """
 
 import warnings
@@ -25,15 +25,15 @@ from decaf.foundation.square import find_central_start, fit_shorter_side
 CROP = 224
 """Side of a central crop, px."""
 RESIZE_SHORTER = 256
-"""Shorter side of the photo that it is cut from, px."""
+"""Shorter side of the photo before the crop, px."""
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-"""Pillow would try others, among them EPS, for which it starts an interpreter of programs."""
+"""Pillow would try others, such as EPS, for which it starts an interpreter of programs."""
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
 WHITE_IS_ZERO, YCBCR = 0, 6
 """Tags of a TIFF that describe its numbers."""
 NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
-"""Modes of one number a pixel; formats that may change it."""
+"""Modes with one number for each pixel; formats that may change these numbers."""
 UPRIGHT = {
     2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
     3: PillowImage.Transpose.ROTATE_180,
@@ -47,7 +47,7 @@ UPRIGHT = {
 SWAPPING = range(5, 9)
 """Orientations whose turn swaps width and height."""
 
-# Pillow's warnings name no file: of many pixels, which are refused here by name, and of EXIF.
+# Pillow's warnings about EXIF and many pixels name no file; errors here name it.
 warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
@@ -57,10 +57,10 @@ class Header(NamedTuple):
     size: tuple[int, int]
     """Width and height of the stored pixels, px."""
     orientation: int | None = None
-    """EXIF orientation, 1 to 8; None where the file has none."""
+    """EXIF orientation, 1 to 8; None if the file has none."""
 
     def upright(self, turn: int = 1) -> tuple[int, int]:
-        """Width and height once turned by the file's own orientation, else by ``turn``."""
+        """Width and height after a turn by the file's own orientation, else by ``turn``."""
         return self.size[::-1] if (self.orientation or turn) in SWAPPING else self.size
 
 
@@ -73,7 +73,7 @@ def turn_in_words(header: Header) -> str:
 
 
 def read_photo(path: Path) -> PillowImage.Image:
-    """Decode a photo: RGB, upright. Raises DataError where the rule above refuses it."""
+    """Decode a photo: RGB, upright. Raises DataError if the rule above refuses it."""
     with _open_photo(path) as file:
         image = _upright(file)
         if image.mode in SIXTEEN_BITS:
@@ -88,8 +88,8 @@ def read_photo(path: Path) -> PillowImage.Image:
 def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
     """(height, width) number of every pixel of a mask or label map, upright, as it is stored.
 
-    The file's own EXIF orientation turns it, else ``turn``, the orientation of its photo. Of a
-    palette it is the place in the palette. Raises DataError where the rule above refuses the
+    The file's own EXIF orientation turns it, else ``turn``, the orientation of its photo. For a
+    palette it is the place in the palette. Raises DataError if the rule above refuses the
     file, it has colours, or its format changes numbers.
     """
     with _open_photo(path) as file:
@@ -107,7 +107,7 @@ def read_header(path: Path) -> Header:
     Raises DataError for a header that the rule above refuses.
     """
     with _open_photo(path) as file:
-        tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that lies
+        tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that EXIF turns
         width = tags.get(ExifTags.Base.ImageWidth, file.width)
         height = tags.get(ExifTags.Base.ImageLength, file.height)
         return Header((width, height), _orientation(file))
@@ -119,9 +119,9 @@ def upright_size(path: Path) -> tuple[int, int]:
 
 
 def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
-    """Width and height of a photo, px, once its shorter side is resized, before it is cropped.
+    """Width and height of a photo, px, after its shorter side is resized, before it is cropped.
 
-    None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``.
+    None leaves the size unchanged. Raises DataError if it is smaller than the crop of ``side``.
     """
     width, height = size if shorter is None else fit_shorter_side(size, shorter)
     if min(width, height) < (side or 1):
@@ -138,7 +138,7 @@ def central_crop(
 
     The pixels are those of torchvision's ``Resize`` and ``CenterCrop``.
 
-    Sizes are in px, and (224, 224, 3) of 256 unless others are given; None leaves out the step.
+    Sizes are in px, by default 256 and 224; None leaves out the step.
     """
     width, height = fitted_size(image.size, shorter, side)
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
@@ -161,7 +161,7 @@ def central_crop_of_mask(
 
 
 def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
-    """Pixels of an edge that the central ``kept`` of ``wanted`` resized ones are nearest to."""
+    """Pixels of an edge that are nearest to the central ``kept`` of ``wanted`` resized pixels."""
     places = np.arange(kept) + find_central_start(wanted, kept)
     return ((2 * places + 1) * found) // (2 * wanted)
 
@@ -170,7 +170,7 @@ def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
 def _open_photo(path: Path) -> Iterator[PillowImage.Image]:
     """Open a photo whose header has no fault; errors name the file."""
     try:
-        # From a path, Pillow maps an uncompressed TIFF that lies as if it stood, and garbles it.
+        # From a path, Pillow maps an uncompressed TIFF without its EXIF turn, and garbles it.
         with path.open("rb") as content, PillowImage.open(content, formats=FORMATS) as file:
             if fault := _fault(file):
                 raise ValueError(fault)
@@ -187,10 +187,10 @@ def _fault(file: PillowImage.Image) -> str:
     tags = getattr(file, "tag_v2", {})
     bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
     meaning = tags.get(ExifTags.Base.PhotometricInterpretation)
-    # Pillow before 13 calls it RGB, as it rightly does once a JPEG is decoded.
+    # Pillow before 13 calls YCbCr RGB, which is true only of a decoded JPEG.
     is_ycbcr = meaning == YCBCR and file.info.get("compression") != "jpeg"
     mode = "YCbCr" if is_ycbcr else file.mode
-    # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
+    # Of several pictures in a JPEG (MPO), the first counts; others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
         return "it holds several pictures; save the one that is meant"
     if mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):

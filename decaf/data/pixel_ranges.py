@@ -21,8 +21,8 @@ class ValueRange(NamedTuple):
 def pixel_scale(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange) -> int | None:
     """Divisor that brings numbers which look like pixels to [0, 1]: 255 or 65535; None for others.
 
-    Whole numbers of 8 bits look like pixels in any shape (…) of a row, others where a row can be an
-    image.
+    Whole numbers of 8 bits look like pixels in any shape (…) of a row; other numbers only if a row
+    can be an image.
 
     >>> pixel_scale((3, 8, 8), np.dtype("float32"), ValueRange(0, 255))
     255
@@ -31,7 +31,7 @@ def pixel_scale(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange)
     is_whole = dtype.kind in "iu"
     is_image = len(shape) == 3 and any(shape[axis] in CHANNELS for axis in (0, 2))
     is_image = is_image or (len(shape) == 2 and is_whole and min(shape) > 1)
-    # Images in [0, 1] may overshoot a little once they are resized.
+    # Resizing may move images in [0, 1] slightly beyond the limits.
     is_pixels = found.low >= 0 and found.high > 2 and found.high <= SIXTEEN_BITS
     if not is_pixels or not (is_byte or is_image) or (not is_whole and found.high > LEVELS):
         return None

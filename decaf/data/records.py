@@ -31,7 +31,7 @@ class Pair:
     are the same if a path removes the feature; they differ if the data have an input without it.
     ``context`` are the positions of the same two inputs under a swapped context, for paths that
     need them. ``weight`` is the weight of the pair in means over pairs, finite and above 0.
-    ``groups`` are names and values that a report divides pairs by. Scores depend on neither weight
+    ``groups`` are names and values by which a report divides pairs. Scores depend on neither weight
     nor groups.
     """
 

@@ -69,7 +69,7 @@ def match_names(
 def pair_names(first: Sequence[str], second: Sequence[str], where: Sequence[str]) -> Matches:
     """Pair the files of two folders by equal names, else by names that differ only in the suffix.
 
-    Raises DataError where two files of a folder are left that differ in the suffix alone.
+    Raises DataError if two unpaired files of a folder differ only in the suffix.
     """
     of_image = {name: name for name in {*second}.intersection(first)}
     paired = {stem_of(name) for name in of_image}

@@ -17,7 +17,7 @@ UNCHANGED = {"factual", "factuals", "original", "originals"}
 COUNTER = re.compile(r"counter[^a-z]factual")
 NO_LETTERS = re.compile(r"[^a-z]+")
 LOOKED_AT = 100
-"""Rows whose names are read."""
+"""Most rows whose names are read."""
 
 
 def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def _are_files(table: Mapping[str, Sequence[str | None]], name: str, root: Path)
 def _is_file(file: Path, root: Path) -> bool:
     try:
         return is_inside(file, root) and file.is_file()
-    except OSError:  # no name of a file, as one of 300 letters
+    except OSError:  # not a possible file name, such as 300 letters
         return False
 
 

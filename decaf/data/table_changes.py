@@ -60,10 +60,10 @@ class Change(Settings):
     def apply(
         self, columns: FrameSchema, parts: Sequence[NDArray[Any]], groups: Groups
     ) -> list[NDArray[Any]]:
-        """Packed rows as the change makes them; missing numbers stay missing.
+        """Apply the change to packed rows; missing numbers stay missing.
 
-        Columns that do not change are those of ``parts``. Raises SettingError when a column is not
-        there or does not take the change, and DataError for numbers that rows cannot hold.
+        Unchanged columns are those of ``parts``. Raises SettingError when a column is missing or
+        its type does not allow the change, and DataError for numbers that rows cannot hold.
         """
         changed = [*parts]
         for name, value in self.set.items():

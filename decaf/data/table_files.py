@@ -1,8 +1,8 @@
-"""Small tables as people have them: CSV with a header, Parquet, or JSON lines.
+"""Small tables of users: CSV with a header, Parquet, or JSON lines.
 
 Rows are counted from 1, below the header. A CSV is UTF-8 with commas, with or without a byte order
-mark; an empty cell is a missing value. Parquet and Arrow are read by pyarrow, the one place in
-``decaf`` that imports it: there they are formats of other people's files, no database.
+mark; an empty cell is a missing value. pyarrow reads Parquet and Arrow, here as formats of users'
+files, not as a database.
 """
 
 import csv
@@ -30,11 +30,11 @@ Columns = dict[str, list[Any]]
 
 
 def read_table(path: Path, *, typed: bool = True) -> Columns:
-    """Columns of a table by name, in the order of the file; None where a value is missing.
+    """Columns of a table by name, in the order of the file; None for a missing value.
 
-    A ``typed`` CSV has numbers in the columns whose cells are numbers without exception, whole ones
-    where they are written as Python writes them (so that 007 stays a text); other formats have
-    types of their own. Otherwise all values are texts, whole numbers without a point. Raises
+    In a ``typed`` CSV, a column whose cells are all numbers has numbers, whole numbers if they are
+    written as Python writes them (so that 007 stays a text); other formats have their own types.
+    Otherwise all values are texts, whole numbers without a point. Raises
     DataError if the file cannot be read, is not a table of these formats, or has no row.
     """
     read = READERS.get(path.suffix.lower())
@@ -65,7 +65,7 @@ def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[
 def arrow_column(path: Path, name: str) -> NDArray[Any]:
     """(n, …) column of an Arrow IPC file: tensors, nested lists of fixed sizes, numbers or texts.
 
-    Numbers are mapped into memory where the file has one batch of rows and is not compressed.
+    Numbers are mapped into memory if the file has one batch of rows and is not compressed.
     Raises DataError when there is no such column, or it has missing values.
     """
     import pyarrow as pa

@@ -135,7 +135,7 @@ def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iter
 def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> PairedRows:
     """Pair rows with their counterfactuals that differ, and with themselves without a feature.
 
-    The pairs of an origin come after those of the origins before it.
+    Pairs come in the order of ``origins``.
     """
     differing = [_differing(factual, counterfactuals) for counterfactuals in origins]
     row = np.concatenate(

@@ -16,15 +16,15 @@ from decaf.foundation.digests import json_text
 from decaf.foundation.names import LONGEST, fault_of, quote
 
 AT_ONCE = 65_536
-"""Texts that are Python objects, or rows that are JSON, at a time."""
+"""Most texts as Python objects, or rows as JSON, at a time."""
 SHA256_BYTES = 32
 
 
 class Texts(Sequence[str]):
-    """(n,) texts: 8 bytes each and their letters.
+    """(n,) texts, each of which takes 8 bytes and its letters.
 
-    Raises DataError, naming the text, for one with half a letter (a lone surrogate), as names of
-    files may have.
+    Raises DataError for a text with half a letter (a lone surrogate), which names of files may
+    have.
     """
 
     def __init__(self, values: Iterable[str] | pa.Array) -> None:
@@ -175,7 +175,7 @@ def parts_of(numbers: NDArray[np.int64], size: int = AT_ONCE) -> Iterator[NDArra
 def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
     """(n, 32) sha256 of the bytes of every row of (n, width) values.
 
-    A row takes about a microsecond, nearly all of it in the making of Python's hash objects.
+    A row takes about a microsecond, nearly all of it to make Python's hash objects.
     """
     rows = np.ascontiguousarray(rows)
     size = rows.dtype.itemsize * rows.shape[1]
@@ -201,7 +201,7 @@ def concat_texts(*columns: Texts) -> Texts:
 
 
 Piece: TypeAlias = str | Texts | pa.Array
-"""Part of the JSON of many rows: JSON that all have, a text of each, or JSON of each."""
+"""Part of the JSON of many rows: JSON that all rows share, a text for each, or JSON for each."""
 
 
 def list_sha256(before: str, parts: Iterable[Iterable[Piece]], after: str) -> str:
@@ -221,7 +221,7 @@ def list_sha256(before: str, parts: Iterable[Iterable[Piece]], after: str) -> st
 
 
 def join_texts(*pieces: str | Texts) -> Texts:
-    """Texts of every row in one, one after the other; a ``str`` is a piece of all rows."""
+    """Join the texts of every row; a ``str`` is a piece for all rows."""
     return Texts(_join(p if isinstance(p, str) else p.arrow for p in pieces))
 
 
@@ -232,7 +232,7 @@ def _join(pieces: Iterable[str | pa.Array]) -> pa.Array:
 
 
 def keep_where(is_kept: NDArray[np.bool_], texts: Texts) -> Texts:
-    """Texts of some rows, and empty ones of all others."""
+    """Texts of kept rows, and empty texts for other rows."""
     return Texts(pc.if_else(pa.array(is_kept), texts.arrow, pa.scalar("", texts.arrow.type)))
 
 

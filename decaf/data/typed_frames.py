@@ -1,4 +1,4 @@
-"""Tables in files as data frames whose types are those that a model was fitted on."""
+"""Tables in files as data frames with the types that a model was fitted on."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,14 +34,14 @@ def read_frame(
 ) -> ReadTable:
     """Read a pandas frame: CSV as ``pandas.read_csv`` reads it, Parquet, or JSON lines.
 
-    Values of JSON have the types that ``pandas.DataFrame`` gives columns of them; text stays text.
+    Columns of JSON have the types that ``pandas.DataFrame`` gives them; text stays text.
 
-    Columns named in ``dtypes`` and ``categories`` are of those types; names that the table lacks do
-    no harm. In a CSV, ``texts`` are read as text, and words that ``categories`` or ``declarations``
+    Columns named in ``dtypes`` and ``categories`` have these types; names that the table lacks are
+    ignored. In a CSV, ``texts`` are read as text, and words that ``categories`` or ``declarations``
     name are not missing. Raises DataError when the file cannot be read, or a column does not fit
     its type.
     """
-    # Text that looks like numbers keeps its zeros only where it is read as text.
+    # Text that looks like numbers keeps its zeros only if it is read as text.
     levels_are_text = [
         name for name, levels in categories.items() if all(isinstance(v, str) for v in levels)
     ]
@@ -73,7 +73,7 @@ def text_values(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str]]:
 
 
 def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
-    """Counterfactual rows with the types of the table's; raises DataError where they do not fit."""
+    """Counterfactual rows with the types of the table's; raises DataError if they do not fit."""
     typed = other.copy()
     for name in names:
         if name not in other:
@@ -134,9 +134,9 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
 def strange_values(
     other: Frame, frame: Frame, names: Sequence[str], of: str = "the table"
 ) -> Iterator[str]:
-    """Say which text of a column, undeclared as categories, no row of the first table has.
+    """Yield texts of columns without declared categories that no row of the first table has.
 
-    ``of`` is what messages call the first table.
+    ``of`` is the name of the first table in messages.
     """
     library = LIBRARIES[library_of(frame) or "pandas"]
     for name in names:
@@ -171,17 +171,17 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
             refuse_equal_names(parquet_names(file))
             file.seek(0)
             frame = pandas.read_parquet(file)
-    # Parsers refuse in their own ways; all of these are about the content.
+    # Parsers raise different errors for bad content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:
         raise DataError(f"{what}: {error}; save it again, or correct 'dtypes:'") from error
-    # A column that was the index when the table was stored is a column all the same.
+    # A stored index is a column, too.
     return ReadTable(frame if frame.index.names == [None] else frame.reset_index())
 
 
 def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarations) -> ReadTable:
     import pandas
 
-    # As cells: pandas gives names of its own to columns that have the same name, or none.
+    # As cells, because pandas renames columns that have the same name, or none.
     header = pandas.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False)
     check_header(header.iloc[0].to_list())
     file.seek(0)

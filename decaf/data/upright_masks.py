@@ -1,10 +1,10 @@
 """Turns of annotations: a mask, a polygon or a box is turned upright with the photo it belongs to.
 
-EXIF may have a photo turned as it is read. Annotations that describe the stored pixels have to be
-turned with it; those that were drawn on the turned photo must not. Where the turn swaps width and
-height, their size tells which they are. Of a square photo, or one that is mirrored or upside down,
-it does not: then a setting decides, or the other photos of the data, or annotations are of the
-stored pixels, as COCO's tools have it.
+decaf turns a photo as its EXIF states. Annotations of the stored pixels must turn with it;
+annotations that were drawn on the turned photo must not. If the turn swaps width and height, the
+size of the annotations shows which they are. If it does not (a square, mirrored or upside-down
+photo), a setting decides, or else the other photos of the data; without either, annotations
+describe the stored pixels, as in COCO's tools.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ class AnnotatedPhoto(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """EXIF orientations that annotations are turned by."""
+    """EXIF orientations by which annotations are turned."""
 
     of_photo: dict[str, int]
     """By the name of the photo; a photo that is not in it has upright annotations."""
@@ -57,7 +57,7 @@ def find_turns(photos: Iterable[AnnotatedPhoto], lie: Lie | None) -> Turns:
     by_size: dict[Lie, list[AnnotatedPhoto]] = {"stored": [], "upright": []}
     undecided: list[AnnotatedPhoto] = []
     for photo in photos:
-        # A mask file with an orientation of its own is turned by that.
+        # A mask file with its own orientation is turned by that.
         sizes = {header.size for header in photo.annotations if header.orientation is None}
         stored, upright = photo.header.size, photo.header.upright()
         if sizes == {stored} and stored == upright:

@@ -34,7 +34,7 @@ class ChunkedRows:
         return self.shape[0]
 
     def __getitem__(self, row: int) -> Any:
-        """One row, (…); raises DataError where its chunk cannot be read."""
+        """One row, (…); raises DataError if its chunk cannot be read."""
         number, place = divmod(range(len(self))[row], self._rows_at_once)
         return self._chunk(number)[place]
 
@@ -45,14 +45,14 @@ class ChunkedRows:
         start = number * self._rows_at_once
         try:
             return np.asarray(self._array[start : start + self._rows_at_once])
-        except Exception as error:  # noqa: BLE001 - a codec raises whatever it likes
+        except Exception as error:  # noqa: BLE001 - a codec may raise any error
             raise DataError(f"{self._where} cannot be read: {error}; store it again") from error
 
 
 def newest_file(folder: Path) -> int:
     """Time of the last change of any file of a store, ns.
 
-    Raises DataError where it has a link: an untrusted store must not show files elsewhere on this
+    Raises DataError if it contains a link: an untrusted store must not show files elsewhere on this
     machine.
     """
     files = [folder, *folder.rglob("*")]
@@ -64,8 +64,8 @@ def newest_file(folder: Path) -> int:
 def zarr_rows(folder: Path, name: str) -> ChunkedRows:
     """The array of a store, or the array ``name`` if the store is a group.
 
-    Raises DataError when there is no such array, or its chunks are packed in a way that is not one
-    of :data:`CODECS`, and MissingPackage without zarr.
+    Raises DataError when there is no such array, or its chunks have a codec that is not
+    in :data:`CODECS`, and MissingPackage without zarr.
     """
     with optional():
         import zarr
@@ -90,7 +90,7 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
 
 
 def _names(codecs: Any) -> Iterator[str]:
-    """Names of codecs and of those inside of them."""
+    """Names of codecs and of codecs nested in them."""
     if isinstance(codecs, dict):
         yield from (str(codecs[key]) for key in ("name", "id") if key in codecs)
         codecs = codecs.get("configuration", {}).values()

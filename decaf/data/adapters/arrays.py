@@ -24,11 +24,11 @@ from decaf.foundation.arrays import as_real
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 
 INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
-"""Names how inputs are made; changes when a change here changes them."""
+"""Version of the conversion of rows to inputs; raise it if the inputs change."""
 Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split", "weight"]
 PAIR_TYPE, SPLIT = "pair", "all"
 LOOKED_AT = 10_000
-"""Rows in which marks of missing values are looked for."""
+"""Most rows that are searched for marks of missing values."""
 NUMBERS = "iuf"
 """Kinds of numbers, as NumPy calls them."""
 
@@ -167,7 +167,7 @@ class Arrays(Adapter):
         )
 
     def verify(self, pairs: PairSet) -> None:
-        """Accept: both arrays have one shape; values are looked at where they are read."""
+        """Accept everything: both arrays have one shape, and :meth:`read_input` checks values."""
 
     def read_input(self, image: Input) -> NDArray[Any]:
         """One row, (…): (height, width, channels) uint8 of an 8-bit image, else float32 or float64.
@@ -226,7 +226,7 @@ class Arrays(Adapter):
         return self.channels is not None or is_eight_bits
 
     def _check_layout(self, array: Rows) -> None:
-        """Raise DataError where rows should be images and have no layout of one."""
+        """Raise DataError if rows should be images but do not have the layout of images."""
         if not self._has_images(array):
             return
         shape = tuple(array.shape[1:])
@@ -317,7 +317,7 @@ def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:
 
 @lru_cache(maxsize=4)
 def _row_facts(path: Path, name: str, modified: int) -> RowFacts:
-    """Digest rows and find their range, once per process while the file stays."""
+    """Digest rows and find their range, once per process while the file stays unchanged."""
     array = opened_again(path, name)
     kind = f"{array.dtype.str} {array.shape[1:]}".encode()
     is_numeric = array.dtype.kind in NUMBERS

@@ -20,20 +20,20 @@ class Adapter(Settings, ABC):
 
     place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
     shared_with_recipes: ClassVar[Mapping[str, str]] = {}
-    """Keys that recipes share with the data: a recipe takes the value of the data and no other.
+    """Keys of the data whose values recipes must have, too.
 
-    Each with what another one would lead to, as the message says it.
+    Each has words for the consequence of another value, for the message.
     """
 
     results_folder: ClassVar[Path | None] = None
-    """Folder of ``.sql`` files, the tables that ``decaf results`` writes of a study of the data.
+    """Folder of ``.sql`` files, queries for the tables that ``decaf results`` writes.
 
-    None for the tables of the paper. A file is one ``SELECT`` over the views, of ``$study``, below
-    a header of its ``purpose`` and ``grain``.
+    None for the tables of the paper. A file is one ``SELECT`` over the views with ``$study``, below
+    a header with its ``purpose`` and ``grain``.
     """
 
     if TYPE_CHECKING:
-        adapter: str  # which every member says in its own annotation
+        adapter: str  # every member annotates it with its own name
 
     @abstractmethod
     def pair_set(self) -> PairSet:
@@ -61,14 +61,14 @@ class Adapter(Settings, ABC):
         """One clean input.
 
         An image as (height, width, 3) uint8, or float32 or float64 of any shape: a row of features
-        as (features,), a signal as (channels, length). All have one type, and the ``shape`` of the
-        input, or all one shape where it says none. Raises DataError when it cannot be read.
+        as (features,), a signal as (channels, length). All have one type, and the ``shape`` of
+        the input, or one shape if inputs state none. Raises DataError when it cannot be read.
         """
 
     def read_inputs(self, inputs: InputColumns) -> NDArray[Any] | None:
         """Many clean inputs of one shape at once, (n, …), or None to have them read one by one.
 
-        A data set with millions of small inputs gives them here, as :meth:`read_input` would.
+        A data set with millions of small inputs returns them here as :meth:`read_input` would.
         Raises DataError when one cannot be read.
         """
         return None
@@ -88,8 +88,8 @@ class Adapter(Settings, ABC):
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """One mask of the pair set: the features on every pixel.
 
-        (height, width) of its image, bit k - 1 set where feature k lies; features may overlap, and
-        lie nowhere. Where images say their shapes, masks do, too. Raises DataError when it cannot
+        (height, width) of its image, bit k - 1 set where feature k lies; features may overlap, or
+        lie nowhere. If images state their shapes, masks do, too. Raises DataError when it cannot
         be read.
         """
         raise NotImplementedError(f"{type(self).__name__} names masks and reads none")

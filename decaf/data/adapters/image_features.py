@@ -1,4 +1,4 @@
-"""Images with features: each image against itself without one of them (paper, section 7)."""
+"""Images with features: each image against itself without one feature (paper, section 7)."""
 
 import json
 from abc import ABC, abstractmethod
@@ -14,8 +14,8 @@ from pydantic import Field
 from decaf.data.adapters.image_files import (
     Folder,
     ImageFiles,
+    cells_by_role,
     label_of,
-    said_of_rows,
 )
 from decaf.data.class_ids import class_ids
 from decaf.data.feature_masks import AnyFeatures
@@ -57,7 +57,7 @@ class FeaturedImages(ImageFiles, ABC):
 
     @abstractmethod
     def _places(self) -> tuple[Path, Features]:
-        """Folder of the images, and where features lie in them."""
+        """Folder of the images, and the kind of their features."""
 
     def pair_set(self) -> PairSet:
         """List images, digest them and the masks of their features; decode none.
@@ -157,7 +157,7 @@ class FeaturedImages(ImageFiles, ABC):
             raise unusable(faults, "images or masks")
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
-        """Read the features of an image, resized to nearest pixels and cropped as that is."""
+        """Read the mask of an image, resized to nearest pixels and cropped like the image."""
         count, turn, entries = _parse_location(mask)
         features = self._places()[1]
         words = features.words(entries, turn)
@@ -166,7 +166,7 @@ class FeaturedImages(ImageFiles, ABC):
         return words.astype(np.min_scalar_type(2**count - 1))
 
     def _turns(self, photos: Sequence[Input], masks: Sequence[Input]) -> Turns:
-        """Orientations that masks are turned by; reads headers of photos, and of turned masks."""
+        """Orientations by which masks are turned; reads headers of photos, and of turned masks."""
         features = self._places()[1]
         if not isinstance(features, AnnotatedFeatures):
             return Turns({}, ())
@@ -182,7 +182,7 @@ class FeaturedImages(ImageFiles, ABC):
         return find_turns(annotated, features.annotations)
 
     def _image(self, name: str, file: str) -> Image:
-        """Image with the part of it that is kept, if features are made from that part."""
+        """Image with the size of its audited part, if features are made from that part."""
         if isinstance(self._places()[1], AnnotatedFeatures):
             return Image(name, None)
         cropped = (self.crop, self.crop) if self.crop else None
@@ -215,9 +215,9 @@ class ImageFeatures(FeaturedImages):
 
 
 def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...]]:
-    """Images by a table, or all in a folder, in the order of their paths; remarks.
+    """Rows of the images in a table, or of all images in a folder, sorted by path; remarks.
 
-    Raises DataError when the table cannot be read, has no column ``image``, or names one twice.
+    Raises DataError when the table cannot be read, lacks the column ``image``, or repeats an image.
     """
     if table is None:
         return [row_of(name) for name in Folder(folder).files()], ()
@@ -225,7 +225,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     columns = _read_columns(table) if is_list else read_table(table, typed=False)
     if "image" not in columns:
         raise DataError(f"table {table} has no column 'image'; add it, with paths below the folder")
-    every = said_of_rows(columns, table, {name: name for name in Row._fields})
+    every = cells_by_role(columns, table, {name: name for name in Row._fields})
     weights = weights_of([values.pop("weight", UNSAID) for values in every], f"table {table}")
     rows: dict[str, Row] = {}
     for number, (values, weight) in enumerate(zip(every, weights, strict=True), 1):
@@ -256,7 +256,7 @@ def row_of(
 
 
 def _placed_mask(mask: Input, count: int, turn: int, shape: tuple[int, ...] | None) -> Input:
-    """Mask with the number of all features, and the orientation that it is turned by, if any."""
+    """Mask that states the number of all features and, if it is turned, the orientation."""
     if turn == 1:
         return replace(mask, location=f"{count} {mask.location}", shape=shape)
     digest = json_sha256([mask.digest, f"turned by {turn}"])
@@ -264,7 +264,7 @@ def _placed_mask(mask: Input, count: int, turn: int, shape: tuple[int, ...] | No
 
 
 def _parse_location(mask: Input) -> tuple[int, int, Any]:
-    """Number of all features, orientation that the mask is turned by, and its source."""
+    """Number of all features, orientation by which the mask is turned, and its source."""
     numbers, _, entries = mask.location.partition(" ")
     count, _, turn = numbers.partition("/")
     return int(count), int(turn or 1), json.loads(entries)

@@ -83,9 +83,9 @@ class ImageFiles(Adapter, ABC):
         return central_crop(photo, self.resize, self.crop)
 
     def final_size(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
-        """Width and height of an image of a size after resize and crop, px.
+        """Width and height, px, of an image of ``size`` after resize and crop.
 
-        Raises DataError, naming the file, where it is too small for the crop.
+        Raises DataError, naming the file, if it is too small for the crop.
         """
         try:
             fitted = fitted_size(size, self.resize, self.crop)
@@ -112,7 +112,7 @@ class ImageFiles(Adapter, ABC):
     def headers(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, Header]:
         """Size and orientation of every file that can be read, from its header.
 
-        Refused files join the faults.
+        Adds the faults of refused files to ``faults``.
         """
         headers: dict[str, Header] = {}
         for image in images:
@@ -189,10 +189,10 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[dict[Any, str]]:
+def cells_by_role(table: Columns, path: Path, names: Mapping[Any, str]) -> list[dict[Any, str]]:
     """Cells of each row of a table, by role, for the columns that the table has.
 
-    Raises DataError when a cell of them is empty.
+    Raises DataError when one of these cells is empty.
     """
     column_of_role = {role: name for role, name in names.items() if name in table}
     for name in column_of_role.values():

@@ -12,8 +12,8 @@ from pydantic import Field, field_validator, model_validator
 from decaf.data.adapters.image_files import (
     Folder,
     ImageFiles,
+    cells_by_role,
     label_of,
-    said_of_rows,
 )
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
@@ -167,9 +167,9 @@ class ImagePairs(ImageFiles):
     def _pair_with_changes(
         self, pairs: Sequence[Pair], images: Sequence[Input]
     ) -> tuple[list[Pair], list[Input]]:
-        """Pair every factual image with itself under each of `changes`; the pairs, the new images.
+        """Pair every factual image with itself under each of `changes`; return pairs and images.
 
-        Raises SettingError for a change that is called as a type of other pairs is.
+        Raises SettingError for a change that has the name of a type of other pairs.
         """
         first = {pair.plus: pair for pair in reversed(pairs)}
         changed_pairs: list[Pair] = []
@@ -220,7 +220,7 @@ class ImagePairs(ImageFiles):
             raise unusable(faults, "images or pairs")
 
     def _remarks_on_turns(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
-        """Remark that lists pairs whose photos EXIF turns differently, where sizes do not tell."""
+        """Remark that lists pairs of one size whose photos EXIF turns differently."""
         headers = self.headers(inputs, {})  # photos that are refused are named by verify()
         pair_ids = []
         for pair in pairs:
@@ -261,15 +261,15 @@ class ImagePairs(ImageFiles):
             if name not in table:
                 message = f"'groups:' names the column {name!r}, which {self.pairs} lacks"
                 raise SettingError(f"{message}{suggestion(name, table)}", "groups")
-        cells = said_of_rows(table, path, names)
+        cells = cells_by_role(table, path, names)
         group_columns = dict(zip(self.groups, self.groups, strict=True))
-        groups = said_of_rows(table, path, group_columns) if group_columns else [{}] * len(cells)
+        groups = cells_by_role(table, path, group_columns) if group_columns else [{}] * len(cells)
         rows = self._distinct(cells, groups)
         unused = unused_columns(table, [*names.values(), *self.groups])
         return rows, (*unused, *self._remarks_on_names(names, rows))
 
     def _remarks_on_names(self, names: Mapping[Role, str], rows: Sequence[Row]) -> Iterator[str]:
-        """Remark on columns, or else on files, that are called by the other's name."""
+        """Remark on columns, or else on files, that seem to be swapped."""
         by_column = remark_swapped([names["factual"]], [names["counterfactual"]])
         files = [row.factual for row in rows], [row.counterfactual for row in rows]
         yield from by_column or remark_swapped(*files)

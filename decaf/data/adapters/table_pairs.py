@@ -138,7 +138,7 @@ class TablePairs(Adapter):
         return self._contents.pairs
 
     def verify(self, pairs: PairSet) -> None:
-        """Accept: all rows have the columns of one table."""
+        """Accept everything: all rows have the columns of one table."""
 
     def read_input(self, image: Input) -> NDArray[np.floating]:
         """(width,) one row as values."""
@@ -205,7 +205,7 @@ class TablePairs(Adapter):
         return self._make_pairs(factual, frame, ids, every, remarks)
 
     def _declarations(self) -> Declarations:
-        """Values that settings name, and columns of names: none of them is a missing value."""
+        """Values that settings name, and columns of names, in which no word is a missing value."""
         of_text: dict[str, list[Any]] = {}
         for change in self.changes.values():
             for name, value in change.set.items():
@@ -282,7 +282,7 @@ class TablePairs(Adapter):
             yield Counterfactuals(np.arange(count), rows, repeat_text(pair_type, count))
 
     def _join_counterfactuals(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
-        """The rows of the second table, each with its row of the first one."""
+        """Rows of the second table, each with its row of the first table."""
         row_names = names_of_rows(other, cast("str", self.id))
         place = ids.find(row_names)
         if (place < 0).any():
