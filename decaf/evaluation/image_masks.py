@@ -6,7 +6,7 @@ VISIBLE = 8 / 255
 """Difference of a channel, or level of a foreground, above which a pixel counts."""
 
 ROUNDING = 1e-6
-"""Room for float32 images whose levels differ by exactly the threshold."""
+"""Tolerance for float32 images whose levels differ by exactly the threshold."""
 
 
 def difference_region(
@@ -19,14 +19,14 @@ def difference_region(
     plus, minus
         (n, channels, height, width) images in [0, 1].
     threshold
-        A pixel differs where a channel does by more than this.
+        A pixel differs if a channel differs by more than this.
     radius
-        Neighbours up to so many pixels away, along both axes: a square.
+        Reach of neighbours along both axes, px: a square.
 
     Returns
     -------
     (n, height, width) bool
-        Nothing where the images are equal.
+        False everywhere if the images are equal.
     """
     return _dilate((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
 
@@ -35,14 +35,14 @@ def background_mask(foreground: Tensor, threshold: float = VISIBLE, radius: int 
     """(n, height, width) bool: pixels outside of the foreground and not near it.
 
     The foregrounds are (n, channels, height, width) images in [0, 1] of the foreground alone, on
-    black. A pixel is foreground where a channel is above the threshold; the foreground grows by
+    black. A pixel is foreground if a channel is above the threshold; the foreground grows by
     ``radius`` pixels along both axes: a square.
     """
     return ~_dilate(foreground.amax(dim=1) > threshold + ROUNDING, radius)
 
 
 def _dilate(mask: Tensor, radius: int) -> Tensor:
-    """(n, height, width) bool → the same, where any pixel of the square around is set."""
+    """(n, height, width) bool → True if any pixel of the square around is set."""
     from torch.nn import functional
 
     side = 2 * radius + 1

@@ -1,4 +1,4 @@
-"""Pairs of units that react equally strongly but behave differently (paper, appendix F)."""
+"""Pairs of units that respond equally strongly but behave differently (paper, appendix F)."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ def match_units(
     Magnitudes are (n_units,) finite numbers from 0, labels (n_units, n_labels) truth values.
     Identities are columns of shape (n_units,), such as ``(model_ids, pair_ids)``, that order units
     of equal magnitude, the first one first: they make the pairs independent of the order of the
-    rows. The tolerance goes from 0, only equal magnitudes, to below 1.
+    rows. The tolerance is from 0 (only equal magnitudes) to below 1.
 
-    Returns (n_pairs, 2) int64 rows of the units, the smaller magnitude first, in ascending order of
-    it.
+    Returns (n_pairs, 2) int64 rows of the units, the smaller magnitude first, sorted by that
+    magnitude.
 
     >>> labels = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> match_units([1.00, 1.01, 1.02, 1.08], labels, [["a", "b", "c", "d"]]).tolist()

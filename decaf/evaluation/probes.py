@@ -22,9 +22,9 @@ class HeldOutProbabilities(NamedTuple):
     """Probabilities of every unit, from probes that did not see the unit's group."""
 
     probability: NDArray[np.float64]
-    """(n_units, n_classes); NaN where the fold of the unit's group is undefined."""
+    """(n_units, n_classes); NaN if the fold of the unit's group is undefined."""
     feature_count: NDArray[np.int64]
-    """(n_units,) features that a training unit of the fold has a value of."""
+    """(n_units,) number of features with a value in the training units of the fold."""
     reasons: dict[str, str]
     """Why a fold is undefined, by held-out group."""
 
@@ -62,7 +62,7 @@ def logistic_regression() -> "ClassifierMixin":
 
 
 def gradient_boosting() -> "ClassifierMixin":
-    """Boosted trees on histograms: always 200, at a learning rate of 0.05."""
+    """Boosted trees on histograms: always 200 iterations, at a learning rate of 0.05."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -96,7 +96,7 @@ def leave_one_group_out(
 ) -> ProbeResult:
     """Fit a probe for every label to all groups but one, and judge it on the held-out group.
 
-    Everything that is fitted, the standardisation too, sees the training groups alone.
+    All fitted parts, including the standardisation, see only the training groups.
 
     Parameters
     ----------
@@ -105,15 +105,15 @@ def leave_one_group_out(
     labels
         (n_units, n_labels) truth values.
     groups
-        (n_units,) such as the family of the model of every unit; two at least.
+        (n_units,) such as the family of the model of every unit; at least two.
     probe
         Makes a classifier, not yet fitted, with ``predict_proba``.
 
     Returns
     -------
     ProbeResult
-        Undefined, with a reason, where the held-out or the training units of a label are all of
-        one kind.
+        Undefined, with a reason, if the held-out or the training units all have the same value of
+        a label.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def held_out_probabilities(
 ) -> HeldOutProbabilities:
     """Fit an imputed logistic regression of all classes without one group; predict that group.
 
-    Everything that is fitted, medians and the standardisation too, sees the training groups alone.
-    A feature without any value among them is left out of the fold.
+    All fitted parts, including medians and the standardisation, see only the training groups. A
+    feature without any value in them is left out of the fold.
 
-    Features are (n_units, n_features) real numbers, NaN where one is missing; classes (n_units,)
+    Features are (n_units, n_features) real numbers, NaN for a missing one; classes (n_units,)
     places in ``names``, from 0; groups (n_units,), such as the family of the model of every unit,
-    two at least. A fold is undefined, with a reason, where a class has no training unit, or no
+    at least two. A fold is undefined, with a reason, if a class has no training unit, or no
     feature has a value.
 
     >>> found = held_out_probabilities(

@@ -21,7 +21,7 @@ class RescaleRule(TorchFunctionMode):
     gradients. An activation multiplies the gradient of its output by the ratio of two differences,
     of outputs and of inputs, each image minus reference. A maximum over a window assigns its
     difference to the pixels that are largest in the image and in the reference. All other
-    functions, also GELU, SiLU, softmax and products, keep their gradients, as in captum.
+    functions, including GELU, SiLU, softmax and products, keep their gradients, as in captum.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ def _rescale_activation(call: Callable[..., Tensor], x: Tensor, reference: Tenso
     now, difference, is_small = _differences(x, reference)
     with torch.no_grad():
         slope = (call(now) - call(reference)) / difference
-    # The sum of the value, with the gradient where inputs hardly differ, and of zeros with a slope.
+    # The value, with its gradient where inputs hardly differ; plus zeros, with the slope elsewhere.
     return call(torch.where(is_small, x, now)) + slope * (x - now).masked_fill(is_small, 0)
 
 
@@ -84,7 +84,7 @@ def _rescale_pooling(call: Callable[..., Any], x: Tensor, reference: Tensor) -> 
 
 
 def _differences(x: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The values of x; their differences, 1 where they are small; and where that is."""
+    """Values of x; their differences, 1 for small ones; and True for small ones."""
     now = x.detach()
     difference = now - reference
     is_small = difference.abs() < SMALLEST

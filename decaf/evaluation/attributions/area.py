@@ -1,4 +1,4 @@
-"""Area: a baseline that looks at no model."""
+"""Area: a baseline that uses no model."""
 
 from typing import ClassVar, Literal
 
@@ -10,8 +10,8 @@ from decaf.scoring.image_scores import CountedScore
 class Area(MapMethod):
     """One for every pixel, so that a feature scores its number of pixels.
 
-    It calls no model. A method that follows an effect no better than this one may follow the size
-    of the features alone.
+    It calls no model. A method that predicts an effect no better than this one may reflect only the
+    size of the features.
     """
 
     access: ClassVar[Access] = "forward"

@@ -18,7 +18,7 @@ class BankMethod(RandomMethod):
     )
 
     def draws(self, batch: Batch) -> list[np.random.Generator] | list[np.random.RandomState]:
-        """One generator for each image, or one for all, as the seed leaves it."""
+        """One generator for each image, or a newly seeded one for all images."""
         if self.bank == "shared":
             return [np.random.RandomState(self.seed)]
         return self.generators(batch.source_ids)

@@ -24,7 +24,7 @@ from decaf.scoring.image_scores import CountedScore
 from decaf.scoring.scores.base import ScoreDefinition
 
 Access = Literal["forward", "backward", "sampling"]
-"""What a method needs: scores of few states, gradients, or scores of many random states."""
+"""Needs of a method: scores of few states, gradients, or scores of many random states."""
 
 
 class Batch(NamedTuple):
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
     columns: Tensor
     source_ids: list[str]
     size: int
-    """Images that go through the score at once, at most."""
+    """Most images that go through the score at once."""
 
 
 class AttributionMethod(Settings, ABC):
@@ -48,7 +48,7 @@ class AttributionMethod(Settings, ABC):
     access: ClassVar[Access]
     """Calls of the model that a method makes."""
     libraries: ClassVar[tuple[str, ...]] = ()
-    """Modules that it imports on use, besides torch: planning looks for them."""
+    """Modules that it imports on use, besides torch; planning checks that they are installed."""
 
     own_score: Annotated[ScoreDefinition, OneOf(ScoreDefinition)] | None = Field(
         None, description="score to attribute instead of the study's q: a section as `score:`"
@@ -105,7 +105,7 @@ class MapMethod(AttributionMethod):
             n names that seed random draws: images of one source share draws, and neither other
             images nor the batch size change them.
         batch_size
-            Images that go through the score at once, at most.
+            Most images that go through the score at once.
 
         Returns
         -------
@@ -117,9 +117,9 @@ class MapMethod(AttributionMethod):
         ResponseError
             For images that are not such a batch, or columns that are not column numbers.
         DataError
-            For another number of columns or names than images.
+            If there are not as many columns and names as images.
         ModelError
-            When the score cannot be differentiated, or returns something else than scores.
+            When the score cannot be differentiated, or does not return scores.
         """
         import torch
 
@@ -140,7 +140,7 @@ class MapMethod(AttributionMethod):
 
 
 class RandomMethod(MapMethod):
-    """A method with random draws, which a source keeps in every batch and for every model."""
+    """A method with random draws, the same for a source in every batch and for every model."""
 
     seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="seed of the random draws")
 
@@ -179,7 +179,7 @@ def check_request(
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:
-    """Split ``range(count)`` into parts of as many states as a batch has room for per image."""
+    """Split ``range(count)`` into parts; a batch has room for one part of states of each image."""
     together = max(1, batch.size // len(batch.images))
     for start in range(0, count, together):
         yield range(start, min(start + together, count))

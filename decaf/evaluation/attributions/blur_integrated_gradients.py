@@ -11,12 +11,12 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class BlurIntegratedGradients(MapMethod):
-    """Gradients on the way from a blurred image to the image, each times its piece of the way.
+    """Gradients along the path from a blurred image to the image, each times its step.
 
     With ``L(s)`` the image under a Gaussian blur of standard deviation ``s``, and
     ``s_k = k sigma / levels``, the map is the sum over ``k = 0 … levels - 1`` of the gradient at
     ``L(s_k)`` times ``L(s_k) - L(s_{k+1})``: a linear score gives its value at the image minus that
-    at the blurred image, exactly. Borders are reflected. Our own, because captum has no such path.
+    at the blurred image, exactly. Borders are reflected. captum has no such path.
     """
 
     kind: Literal["blur_integrated_gradients"] = "blur_integrated_gradients"

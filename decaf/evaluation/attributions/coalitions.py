@@ -2,7 +2,7 @@
 
 In the game of an image its features are the players. A coalition ``z`` is a set of them, and
 ``v(z)`` is q of the image without all other features: the state in which the path `removal` ends,
-where a pixel is that of the reference if any feature outside of ``z`` lies there. Pixels without a
+where a pixel is that of the reference if a feature outside of ``z`` covers it. Pixels without a
 feature are always shown. A feature without pixels does not play and is worth 0. Methods with the
 same reference and score share one game, which scores each coalition once.
 """
@@ -58,18 +58,18 @@ class CoalitionMethod(Referred, AttributionMethod):
             )
 
     def calls(self, features: int) -> tuple[int, int]:
-        """One forward row for each coalition that it asks for, repeated ones included."""
+        """One forward row for each requested coalition, including repeated ones."""
         return (len(self.coalitions(features, "")) if features else 0), 0
 
     @abstractmethod
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
-        """(n, players) coalitions that it asks for: whether each of the players is shown."""
+        """(n, players) requested coalitions: True for each player that is shown."""
 
     @abstractmethod
     def worth(
         self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]
     ) -> NDArray[np.floating]:
-        """(players,) scores from the (n,) values of its coalitions; NaN where they have none."""
+        """(players,) scores from the (n,) values of its coalitions; NaN for undefined ones."""
 
 
 class Features(NamedTuple):
@@ -99,7 +99,7 @@ class Game(NamedTuple):
 
 
 def game_of(methods: Sequence[CoalitionMethod], players: NDArray[np.int64], source_id: str) -> Game:
-    """The game of an image; raises DataError for more players than a method can play with."""
+    """The game of an image; raises DataError for more players than a method supports."""
     for method in methods:
         method.check(players.size)
     used = methods if players.size else ()
@@ -115,7 +115,7 @@ class Played(NamedTuple):
     scores: NDArray[np.float64]
     """(n_methods, n, 64): in column k - 1 the score of feature k, 0 if it does not play."""
     asked_rows: int
-    """Coalitions of each method, without sharing."""
+    """Number of requested coalitions, without sharing between methods."""
 
 
 def play(
@@ -130,7 +130,7 @@ def play(
     """Score the features of images by several methods of one game; a batch can span several images.
 
     All other arguments, and their errors, are those of :meth:`MapMethod.maps`; raises DataError for
-    more features than a method can play with.
+    more features than a method supports.
     """
     import torch
 
@@ -166,7 +166,7 @@ def play(
 
 
 def every_coalition(players: int) -> NDArray[np.bool_]:
-    """(2^players, players) all coalitions: player k is in number z where z has bit k - 1."""
+    """(2^players, players) all coalitions: number z has player k if it has bit k - 1."""
     return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
 
 

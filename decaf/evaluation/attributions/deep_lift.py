@@ -11,12 +11,12 @@ from decaf.scoring.image_scores import CountedScore
 class DeepLift(Referred, MapMethod):
     """Contribution of each pixel to the difference from the reference, by the rescale rule.
 
-    Every activation passes on its difference over that of its input instead of its gradient
-    (:class:`~decaf.evaluation.rescale.RescaleRule`). Where nothing else is curved, the map adds up
-    to the score's difference. Our own, because captum's takes only networks whose modules are used
-    once, leaves out the rule where one activation or pooling directly follows another, loses pixels
+    Every activation passes on the ratio of the differences of its output and input, instead of its
+    gradient (:class:`~decaf.evaluation.rescale.RescaleRule`). If nothing else is nonlinear, the map
+    adds up to the score's difference. captum's version accepts only networks that use each module
+    once, omits the rule where one activation or pooling directly follows another, loses pixels
     where windows of a pooling overlap, and takes some gradients from another image. The paper's
-    numbers are captum's, so ours may differ from them.
+    numbers are captum's, so decaf's may differ from them.
     """
 
     forward_calls: ClassVar[int] = 2

@@ -9,29 +9,29 @@ from numpy.typing import NDArray
 from decaf.evaluation.attributions.coalitions import CoalitionMethod, every_coalition
 
 MOST_PLAYERS = 12
-"""Their 4,096 coalitions are as many rows of every image; the paper has up to 8."""
+"""Largest number of players: 4,096 coalitions, and rows, of every image; the paper has up to 8."""
 
 
 class ExactShapley(CoalitionMethod):
     """The mean gain of showing a feature, over all orders in which features can be shown.
 
-    Every coalition is asked for, so images may have up to 12 features.
+    It requests every coalition, so images may have up to 12 features.
     """
 
     kind: Literal["exact_shapley"] = "exact_shapley"
 
     @property
     def most_players(self) -> int:
-        """Up to which all coalitions can be scored."""
+        """Largest number of players whose coalitions can all be scored."""
         return MOST_PLAYERS
 
     @property
     def is_complete(self) -> bool:
-        """They are, by definition."""
+        """True, by definition."""
         return True
 
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
-        """All 2^players."""
+        """All 2^players coalitions."""
         return every_coalition(players)
 
     def worth(

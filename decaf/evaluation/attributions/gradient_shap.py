@@ -13,10 +13,10 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class GradientShap(Referred, BankMethod):
-    """The mean gradient at random places on the straight way from a reference, times the way.
+    """Mean gradient at random places between a reference and the image, times their difference.
 
-    Places are uniform in [0, 1), and no noise is added to the image. Our own, because captum draws
-    from torch's global generator, so that the places of an image depend on its batch.
+    Places are uniform in [0, 1), and no noise is added to the image. captum draws from torch's
+    global generator, so that the places of an image depend on its batch; this method does not.
     """
 
     kind: Literal["gradient_shap"] = "gradient_shap"

@@ -13,9 +13,9 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class IntegratedGradients(Referred, MapMethod):
-    """The integral of the gradient on the straight way from a reference, times the way.
+    """Integral of the gradient between a reference and the image, times their difference.
 
-    Our own, because captum's trapezoid has weights that add up to ``1 - 1 / steps``.
+    captum's trapezoid has weights that add up to ``1 - 1 / steps``; here they add up to 1.
     """
 
     kind: Literal["integrated_gradients"] = "integrated_gradients"
@@ -33,7 +33,7 @@ class IntegratedGradients(Referred, MapMethod):
         return self.steps
 
     def nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(steps,) parts of the way in [0, 1], and (steps,) weights of the gradients there."""
+        """(steps,) places on the line in [0, 1], and (steps,) weights of the gradients there."""
         if self.rule == "gauss_legendre":
             nodes, weights = np.polynomial.legendre.leggauss(self.steps)
             return (1 + nodes) / 2, weights / 2

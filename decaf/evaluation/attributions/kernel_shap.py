@@ -22,13 +22,13 @@ ENDS, RIDGE = 1e6, 1e-8
 
 
 class KernelShap(CoalitionMethod):
-    """Slopes of the score over coalitions, by the weights under which these are Shapley values.
+    """Slopes of the score over coalitions, with the weights that make slopes Shapley values.
 
     The two forms are those of the paper's code. `layers`: no feature and all, then the smallest
     coalitions with their complements, size by size. Of the first size that does not fit, the seed
-    draws as many as fit, the same for all images with so many features. The difference to
-    ``v(all) - v(none)`` is divided evenly. `repeats`: all coalitions once, then draws of them for
-    every image, without a division.
+    draws as many as fit, the same for all images with this number of features. The difference to
+    ``v(all) - v(none)`` is divided evenly. `repeats`: all coalitions once, then random coalitions
+    for every image, without a division.
     """
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"form": "repeats"})
@@ -41,12 +41,12 @@ class KernelShap(CoalitionMethod):
 
     @property
     def most_players(self) -> int:
-        """Most players whose undrawn coalitions fit into the samples."""
+        """Most players for which all coalitions that are not drawn fit into ``samples``."""
         return int(log2(self.samples)) if self.form == "repeats" else self.samples // 2 - 1
 
     @property
     def is_complete(self) -> bool:
-        """In the form `layers`."""
+        """True for the form `layers`."""
         return self.form == "layers"
 
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
@@ -75,7 +75,7 @@ class KernelShap(CoalitionMethod):
 
 @cache
 def layers(players: int, samples: int, seed: int) -> NDArray[np.bool_]:
-    """(n, players) empty and full coalition, then smaller ones each followed by its complement."""
+    """(n, players) empty and full coalition, then small ones, each followed by its complement."""
     rows = [np.zeros(players, bool)]
     draws = np.random.RandomState(seed)
     for size in range(1, players // 2 + 1):

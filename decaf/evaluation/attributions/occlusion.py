@@ -15,8 +15,8 @@ from decaf.scoring.image_scores import CountedScore
 class Occlusion(Referred, MapMethod):
     """Drop of the score when the reference covers a cell; captum's feature ablation.
 
-    Every pixel has the drop of its cell. Cells lie side by side and are counted as those of the
-    patch path: edges at ``floor(i side / cells)``.
+    Every pixel has the drop of its cell. Cells lie side by side, with edges at
+    ``floor(i side / cells)`` as in the patch path.
     """
 
     access: ClassVar[Access] = "forward"

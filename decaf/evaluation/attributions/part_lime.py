@@ -14,11 +14,11 @@ WIDTH, RIDGE = 0.25, 1.0
 
 
 class PartLime(CoalitionMethod):
-    """Slopes of the score over random coalitions, those near the whole image above all.
+    """Slopes of the score over random coalitions, weighted by similarity to the whole image.
 
-    Each feature is shown with probability 1/2, by draws of the image's source. A coalition counts
-    ``exp(-(1 - c)^2 / 0.25^2)``, with ``c`` the cosine between it and that of all features; the
-    ridge weighs 1. An image whose coalitions do not tell the features apart has no scores.
+    Each feature is shown with probability 1/2, by draws of the image's source. Its weight is
+    ``exp(-(1 - c)^2 / 0.25^2)``, with ``c`` the cosine between it and the set of all features; the
+    ridge weighs 1. If the coalitions of an image cannot separate its features, it has no scores.
     """
 
     kind: Literal["part_lime"] = "part_lime"
@@ -33,7 +33,7 @@ class PartLime(CoalitionMethod):
     def worth(
         self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]
     ) -> NDArray[np.floating]:
-        """Slopes of the weighted ridge; NaN where the design has no full rank."""
+        """Slopes of the weighted ridge regression; NaN without full rank."""
         players = coalitions.shape[1]
         design = np.column_stack([np.ones(len(coalitions)), coalitions])
         if np.linalg.matrix_rank(design.T @ design) <= players:

@@ -16,7 +16,7 @@ class PartOcclusion(CoalitionMethod):
     kind: Literal["part_occlusion"] = "part_occlusion"
 
     def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
-        """All features, and all but each."""
+        """All features; then, for each feature, all but this one."""
         return np.vstack([np.ones(players, bool), ~np.eye(players, dtype=bool)])
 
     def worth(

@@ -14,12 +14,12 @@ from decaf.scoring.image_scores import CountedScore
 
 
 class Rise(Referred, BankMethod):
-    """The mean score of randomly masked images, by how much of a pixel the masks let through.
+    """Mean score of randomly masked images, weighted by how much of a pixel each mask shows.
 
     A mask keeps each cell of a coarse grid with some probability, and is enlarged bilinearly to the
     size of the image. With ``shift`` it is one cell larger, and a random crop of it is used. The
-    map is the sum of score times mask over ``masks * probability``. Our own, because captum has no
-    such method.
+    map is the sum of score times mask, divided by ``masks * probability``. captum has no such
+    method.
     """
 
     access: ClassVar[Access] = "sampling"
@@ -69,8 +69,8 @@ class Rise(Referred, BankMethod):
     ) -> NDArray[np.float32]:
         """(…, grid, grid) cells and (…, 2) shifts in px → (…, height, width) masks in [0, 1].
 
-        Beyond the centres of the outer cells, masks of a shared bank go on as in a mirror, as
-        scikit-image has it, and others are constant, as torch has it.
+        Beyond the centres of the outer cells, masks of a shared bank are mirrored, as in
+        scikit-image; other masks are constant, as in torch.
         """
         rows, columns = (
             self._shares(side)[shifts[..., axis, None] + np.arange(side)]

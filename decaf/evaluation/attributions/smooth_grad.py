@@ -16,8 +16,8 @@ from decaf.scoring.image_scores import CountedScore
 class SmoothGrad(BankMethod):
     """The mean gradient at noisy copies of the image.
 
-    Our own, because captum's noise tunnel draws from torch's global generator, so that the noise
-    of an image depends on its batch, and leaves noisy copies outside of [0, 1].
+    captum's noise tunnel draws from torch's global generator, so that the noise of an image
+    depends on its batch, and leaves noisy copies outside of [0, 1]; this method does neither.
     """
 
     kind: Literal["smooth_grad"] = "smooth_grad"

@@ -1,10 +1,9 @@
 """Baselines of a table's audit: other methods that measure reliance on a factor.
 
 A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
-is given one classifier and the rows that are audited, with the context and the factor that each of
-them has itself, and answers with one number per component for the whole model (paper, section 5
-and appendix I). A new module in this package is a new method. Libraries are imported where they
-are used: planning imports none.
+gets one classifier and the audited rows, each with its own context and factor, and returns one
+number per component for the whole model (paper, section 5 and appendix I). A new module in this
+package is a new method. Libraries are imported where they are used: planning imports none.
 """
 
 import importlib
@@ -28,7 +27,7 @@ from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.models.card import ModelCard
 
 HALF = 0.5
-"""Probability from which a row is called 1."""
+"""Smallest probability for which a row is predicted as 1."""
 
 
 class Undefined(Exception):
@@ -41,15 +40,15 @@ class Component(NamedTuple):
     score: float | None
     """None if it is undefined."""
     explained_rows: int
-    """Rows that it is about."""
+    """Number of rows that it explains."""
     reason: str | None = None
-    """Why there is no score."""
+    """Reason for a missing score."""
 
 
 class CountedProbability:
     """P(y = 1) of rows, with a count of the rows that were predicted.
 
-    ``answer`` maps (n, p) float32 to (n,) probabilities, of ``batch_size`` rows at once at most.
+    ``answer`` maps (n, p) float32 to (n,) probabilities, of at most ``batch_size`` rows at once.
     """
 
     def __init__(self, answer: Callable[[NDArray[np.float32]], ArrayLike], batch_size: int) -> None:
@@ -60,8 +59,8 @@ class CountedProbability:
     def __call__(self, rows: ArrayLike) -> NDArray[np.float64]:
         """(n, p) of any float type → (n,) float64; rows are predicted as float32.
 
-        Raises Undefined when a probability is not finite: a comparison would take it for a small
-        one.
+        Raises Undefined when a probability is not finite: a comparison would treat it as a
+        small one.
         """
         inputs = np.asarray(rows, np.float32)
         self.rows += len(inputs)
@@ -95,10 +94,10 @@ class Baseline(Settings, ABC):
     place: ClassVar[Place] = Place("baseline", room="decaf.evaluation.baselines", tag="kind")
 
     if TYPE_CHECKING:
-        kind: str  # which every member says in its own annotation
+        kind: str  # every member annotates it with its own name
 
     components: ClassVar[tuple[str, ...]] = ("score",)
-    """Names of the numbers that it gives."""
+    """Names of the numbers that it returns."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Modules that it imports on use; planning checks that they are installed."""
 
@@ -132,8 +131,8 @@ class Baseline(Settings, ABC):
     def measure(self, subject: Subject) -> dict[str, Component]:
         """Explain a model: one :class:`Component` for each name of ``components``.
 
-        Where the method is undefined, or gives no finite number, the score is None and the reason
-        says why. Raises ModelError when the model cannot answer.
+        If the method is undefined, or its number is not finite, the score is None, with a reason.
+        Raises ModelError when the model cannot answer.
         """
         try:
             components = self._measure(subject)
@@ -158,7 +157,7 @@ def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
 
 
 def quiet_import(name: str) -> ModuleType:
-    """Import a module of a library without its warnings, which only its authors can mend."""
+    """Import a module of a library without its warnings, which only its authors can fix."""
     with warnings.catch_warnings(), optional():
         warnings.simplefilter("ignore")
         module = importlib.import_module(name)

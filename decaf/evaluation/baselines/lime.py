@@ -14,13 +14,13 @@ from decaf.evaluation.baselines.base import (
 )
 
 ONLY = 1
-"""Under this name LIME keeps the weights of a model with one output."""
+"""Key of the weights that LIME keeps for a model with one output."""
 
 
 class Lime(Baseline):
     """Mean absolute weight of the factor in local ridge regressions of P(y = 1).
 
-    Columns with two values count as categories: their weight belongs to having the same value as
+    Columns with two values count as categories: the weight is that of having the same value as
     the explained row. Values of other columns are drawn from a normal distribution and are not
     binned. Predicts ``rows`` times ``samples`` rows.
     """

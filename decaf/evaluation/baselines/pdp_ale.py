@@ -9,7 +9,7 @@ from decaf.evaluation.baselines.base import Baseline, Component, Subject
 
 
 class PdpAle(Baseline):
-    """Effect of the factor on P(y = 1) in the endpoint's context less that in the other context.
+    """Effect of the factor on P(y = 1) in the endpoint's context minus that in the other context.
 
     Partial dependence sets both channels of every row: the double difference of the means of P at
     the four corners, 4 n predicted rows. Local effects leave each row its own context: the mean

@@ -55,9 +55,9 @@ class ContextPermutation(Baseline):
 def accuracy_drop(
     probability: CountedProbability, rows: FactualRows, repeats: int, rng: np.random.Generator
 ) -> float:
-    """Accuracy on rows, less the mean accuracy over shuffles of their factor.
+    """Accuracy on rows minus the mean accuracy over shuffles of their factor.
 
-    Predicts (1 + repeats) n rows. Negative where a shuffle happens to help.
+    Predicts (1 + repeats) n rows. Negative if shuffles happen to help.
     """
     shuffled = rows.inputs.copy()
     whole = probability.accuracy(rows.inputs, rows.label)

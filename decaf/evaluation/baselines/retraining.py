@@ -15,7 +15,7 @@ from decaf.evaluation.baselines.base import (
 
 
 class Retraining(Baseline):
-    """Accuracy of the model, less that of one fitted by its recipe without the factor.
+    """Accuracy of the model minus that of a model fitted by its recipe without the factor.
 
     Fits one model, and predicts n rows with each of the two.
     """

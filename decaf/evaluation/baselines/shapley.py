@@ -1,4 +1,4 @@
-"""Shapley values of the factor by the way of each kind of model, and interactions in trees."""
+"""Shapley values of the factor, by a method for each kind of model, and interactions in trees."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,15 +19,15 @@ from decaf.evaluation.baselines.base import (
 from decaf.models.estimators.boosters import best_rounds, make_matrix
 
 FOREST_VALUES = "decaf.evaluation.tree_shapley"
-"""Compiles when it is imported."""
+"""Module that compiles when it is imported."""
 
 
 class NativeShap(Baseline):
     """Mean absolute Shapley value of the factor on rows of all contexts and labels.
 
-    Trees: path-dependent TreeSHAP, exact; of forests in P(y = 1), of boosted trees in log-odds.
+    Trees: path-dependent TreeSHAP, exact; forests in P(y = 1), boosted trees in log-odds.
     Linear models: weight times distance from the mean, in log-odds. Anything else: permutations
-    sampled against a background, in P(y = 1); these alone predict rows.
+    sampled against a background, in P(y = 1); only these predict rows.
     """
 
     libraries: ClassVar = ("numba", "shap", "xgboost", FOREST_VALUES)
@@ -147,7 +147,7 @@ def _linear_values(
 
 
 def _is_xgboost(estimator: Any) -> bool:
-    """True for the type that an estimator's card opens an XGBoost file as."""
+    """True for the type as which an estimator's card opens an XGBoost file."""
     return isinstance(estimator, quiet_import("xgboost").Booster)
 
 
@@ -171,7 +171,7 @@ def _xgboost_values(
 @contextmanager
 def _seeded_globally(seed: int) -> Iterator[None]:
     """Seed NumPy's global state; restore the earlier state when the block ends."""
-    before = np.random.get_state()  # noqa: NPY002 - the libraries know no other generator
+    before = np.random.get_state()  # noqa: NPY002 - the libraries use no other generator
     np.random.seed(seed)  # noqa: NPY002
     try:
         yield

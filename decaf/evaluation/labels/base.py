@@ -42,7 +42,7 @@ class Subject(Protocol):
         """(n, 3, height, width) factual images of pairs, on the model's device."""
 
     def foregrounds(self, rows: NDArray[np.int64]) -> Tensor:
-        """The same of :meth:`LabelSource.foregrounds`, for the sources of the pairs."""
+        """Images of :meth:`LabelSource.foregrounds` for the sources of the pairs, as above."""
 
     def values(self, images: Tensor) -> NDArray[np.float64]:
         """(n, columns) score values of images."""
@@ -54,7 +54,7 @@ class Variants(NamedTuple):
     image_ids: NDArray[np.str_]
     """(n_images,) factual images that were changed."""
     names: tuple[str, ...]
-    """(n_variants,) how."""
+    """(n_variants,) names of the changes."""
     values: NDArray[np.float64]
     """(n_images, n_variants, columns)"""
 
@@ -67,12 +67,12 @@ class LabelSource(Settings, ABC):
     units: ClassVar[str]
     """View of the units; for models with ``mechanism_label``, else with a column for each label."""
     variants: ClassVar[tuple[str, ...]] = ()
-    """Changed images to score for the labels; empty if nothing has to be measured."""
+    """Names of the changed images to score for the labels; empty if none are scored."""
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet | None:
         """Further images that measuring needs, one for each source in the order of their names.
 
-        Raises DataError when the data set cannot give them, or has not the pairs that the labels
+        Raises DataError when the data set does not have them, or lacks the pairs that the labels
         need.
         """
         return None
@@ -93,5 +93,5 @@ class LabelSource(Settings, ABC):
         return {}
 
     def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
-        """Columns of a table of :meth:`analyses` that the data give by themselves."""
+        """Columns of a table of :meth:`analyses` that depend only on the data."""
         raise NotImplementedError(f"{type(self).__name__} has no rows for {table}")
