@@ -112,7 +112,7 @@ class ArrayModel:
         return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """(n, …) float32 → (n, outputs) float64, with the seed 0 where the callable takes one.
+        """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.
 
         Raises what :meth:`seeded_outputs` raises.
         """
@@ -121,7 +121,7 @@ class ArrayModel:
     def seeded_outputs(self, inputs: Tensor, seed: int) -> Tensor:
         """(n, …) float32 and the seed of the query → (n, outputs) float64.
 
-        Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
+        Raises ModelError when the callable refuses the inputs (``ValueError``), or its result
         is not an array of real numbers, one row for each input.
         """
         import torch
@@ -134,9 +134,8 @@ class ArrayModel:
     def distinct_outputs(self, inputs: Tensor) -> Tensor:
         """Compute outputs as :meth:`outputs` does, each distinct row of a frame once.
 
-        Arrays go through as they are. The callable gets fewer rows than there are inputs where
-        inputs are decoded to the same row: it must not draw. Raises what :meth:`seeded_outputs`
-        raises.
+        Arrays are passed on unchanged. If several inputs are decoded to one row, the callable gets
+        this row once, so it must not draw. Raises what :meth:`seeded_outputs` raises.
         """
         import torch
 
@@ -148,7 +147,7 @@ class ArrayModel:
     def _as_fitted(self, frame: Frame) -> Frame:
         """Columns that the callable was fitted on, under the names of the fit.
 
-        Text is a category where the model knows its categories by name.
+        Text is a category if the model knows its categories by name.
         """
         chosen = frame[self._match.columns]
         chosen.columns = self._match.names
@@ -184,7 +183,7 @@ class ArrayModel:
     def _explain(self, reason: str) -> str:
         """Reason of a refusal, with the columns that the model's encoders may have refused.
 
-        That of XGBoost, which takes no text, is in words of the study.
+        If XGBoost refuses text, the reason is in terms of the study.
         """
         if not (self._text_columns and CATEGORICAL in reason):
             return "; ".join((reason, *self._on_categories))

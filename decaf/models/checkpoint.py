@@ -74,11 +74,11 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def content_sha256(path: Path) -> str:
-    """Hex sha256 of what determines outputs, computed once per process while the file is the same.
+    """Hex sha256 of the content that determines outputs, computed once while the file is unchanged.
 
-    Of a safetensors file, which :func:`check_header` has accepted, these are the names, types,
-    shapes and bytes of its tensors: not its metadata, nor the order in which it has them. Of any
-    other file they are all its bytes. Needs no torch, and memory for one megabyte.
+    For a safetensors file that :func:`check_header` has accepted, this content is the names, types,
+    shapes and bytes of its tensors, but not their order or the metadata. For any other file it is
+    all bytes. Needs no torch, and memory for one megabyte.
     """
     if path.suffix != SAFETENSORS:
         return file_sha256(path)
@@ -142,7 +142,7 @@ def load_into(
 
 
 def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Tensors of the network whose number of outputs is not that of the loaded ones."""
+    """Tensors of the network whose number of outputs differs from that of loaded tensors."""
     head = {
         name: tensor
         for name, tensor in network.state_dict().items()

@@ -1,4 +1,4 @@
-"""Tables against the signature of an MLflow model, as its scoring server converts columns.
+"""Compare tables with the signature of an MLflow model, to which its server converts columns.
 
 The server converts each column to the type of the signature. It refuses a missing value in an
 integer, long or binary column, and reads a missing boolean as False. An optional column may be
@@ -23,7 +23,7 @@ WITHOUT_MISSING = {
 """Types of columns that hold no missing value, and how MLflow treats a missing value."""
 WITHOUT_FRACTIONS = ("boolean", "integer", "long")
 MOST_SHOWN = 10
-"""Columns that a remark lists."""
+"""Most columns that a remark lists."""
 
 
 def complete_columns(model: MlflowModel) -> dict[str, str]:
@@ -54,7 +54,7 @@ def refuse_missing(model: MlflowModel, columns: FrameSchema, model_id: str) -> N
 def refuse_missing_values(types: Mapping[str, str], frame: Frame, name: str) -> None:
     """Raise ModelError if a path reveals a missing value in a column that cannot hold it.
 
-    A category is missing where a path removes it, also if no row of the table lacks it.
+    A path that removes a category makes it missing, even if no row of the table lacks it.
     """
     faults = [
         f"column {quote(column)} is missing on the path and is {types[column]} in the signature, "

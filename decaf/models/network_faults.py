@@ -32,8 +32,8 @@ class Refusal(NamedTuple):
 def explain_refusal(network: Module, inputs: Tensor, model_id: str, error: RuntimeError) -> None:
     """Raise ModelError if a layer takes another number of channels or features than it gets.
 
-    The first of the inputs goes through the network once more. Nothing is raised where the layers
-    fit, or the memory did not suffice.
+    The first of the inputs goes through the network once more. Raises nothing if the layers fit,
+    or the memory did not suffice.
     """
     if is_out_of_memory(error):
         return

@@ -16,7 +16,7 @@ def exact_float32() -> None:
 
 @contextmanager
 def forward_precision(precision: Precision, device: Device) -> Iterator[None]:
-    """Run a forward pass in a precision; plain float32 rules again afterwards.
+    """Run a forward pass in a precision; afterwards, plain float32 applies again.
 
     ``tf32`` lets matrix products and convolutions of a GPU round their inputs to 10 bits of
     mantissa (it changes nothing on a CPU); ``bfloat16`` and ``float16`` are autocast.

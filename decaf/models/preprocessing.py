@@ -22,7 +22,7 @@ Std = tuple[Annotated[float, Field(ge=1e-6, le=1e6)], ...]
 class Resizing(NamedTuple):
     """Resize images to the side that a network takes, px; None leaves them unchanged.
 
-    The whole image is resized to that square. With ``shorter_side``, that side is resized to so
+    The whole image is resized to that square. With ``shorter_side``, that side is resized to this
     many px, the longer side in proportion, rounded down; then the central square is kept, all as in
     torchvision's ``Resize`` and ``CenterCrop``.
     """
@@ -53,8 +53,8 @@ class Preprocessing:
     """Prepares raw inputs, in training as in an audit; gradients pass through it.
 
     Images are resized here, so that every model of a study sees the same revealed state. ``mean``
-    is subtracted from inputs in [0, 1], which are divided by ``std`` then: one number for each
-    channel or feature, or one for all. Errors call the model by its name.
+    is subtracted from inputs in [0, 1], and the result is divided by ``std``: one number for each
+    channel or feature, or one for all. Errors name the model.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ def main(folder: str, descriptor: int) -> int:
 
             app = init(load_model(folder))
             listening = socket.create_server(("127.0.0.1", 0))
-        except BaseException as error:  # noqa: BLE001 - it is told, and this process ends
+        except BaseException as error:  # noqa: BLE001 - reported to the parent process
             problem = f"{type(error).__name__}: {error}"[:LONGEST_PROBLEM]
             json.dump({"problem": problem}, telling)
             return 1

@@ -1,4 +1,4 @@
-"""Keys of a card that say which tensors of a weight file are a network's."""
+"""Keys of a card that select a network's tensors in a weight file."""
 
 from typing import Annotated
 

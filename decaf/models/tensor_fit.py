@@ -1,7 +1,7 @@
 """Loading tensors into a network as torch's own strict load does, with a stricter check of types.
 
-torch decides which tensors may be absent: counters of batch normalisation that files of before
-torch 0.4.1 lack, for example. Tensors that the network shares need to be in a file once, as
+torch decides which tensors may be absent, for example counters of batch normalisation, which files
+from before torch 0.4.1 lack. Tensors that the network shares need to be in a file once, as
 ``safetensors.torch.save_model`` writes them.
 """
 
@@ -20,7 +20,7 @@ VERSIONS = "_metadata"
 
 
 class StateDict(dict[str, Any]):
-    """Tensors by name, with the versions of the modules that wrote them where a file has them."""
+    """Tensors by name, with the versions of the modules that wrote them, if a file has them."""
 
 
 class MemoryRange(NamedTuple):
@@ -63,7 +63,7 @@ def load_strictly(network: Module, state: Mapping[str, Tensor], path: Path) -> N
     fitting = {name: tensor for name, tensor in state.items() if name not in misfits}
     try:
         result = network.load_state_dict(with_versions(fitting, state), strict=False)
-    # Hooks of a network's own modules may convert old tensors, and stumble over others.
+    # Hooks of a network's own modules may convert old tensors, and fail on others.
     except STUMBLES as error:
         raise ModelError(
             f"{path} does not fit {type(network).__name__}: {error}; check 'architecture:' and "
@@ -101,7 +101,7 @@ def _describe_misfit(found: Tensor, expected: Tensor) -> str:
 
 
 def _kind_of_numbers(tensor: Tensor) -> tuple[bool, bool]:
-    """Kind of numbers of a tensor: torch would cast another kind without a word."""
+    """Kind of numbers of a tensor: torch would silently cast another kind."""
     return tensor.is_floating_point(), tensor.is_complex()
 
 

@@ -30,7 +30,7 @@ class TrainableCard(ModelCard, ABC):
     def training_parts(self) -> dict[str, str]:
         """Parts that determine the files of the training, by name.
 
-        They are every key of the recipe, as JSON, and the code of a third-party recipe.
+        These are all keys of the recipe, as JSON, and the code of a third-party recipe.
         """
         keys = cast("Settings", self.training).model_dump(mode="json")
         parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}

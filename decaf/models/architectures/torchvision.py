@@ -9,7 +9,7 @@ from decaf.foundation.arrays import Module
 from decaf.models.architectures import Weights, first_file
 
 INPUT_TRANSFORMED = ("googlenet", "inception_v3")
-"""Built with ``transform_input`` when torchvision loads its own weights into them."""
+"""Networks that torchvision builds with ``transform_input`` for its own weights."""
 
 OLD_DENSENET_NAME = re.compile(r"(denselayer\d+\.(?:norm|conv))\.(\d\.)")
 
@@ -22,7 +22,7 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
 
 
 def identity(name: str) -> str:
-    """Nothing beyond the name: the library's version is provenance, not identity."""
+    """Return only the name: the library's version is provenance, not identity."""
     return name
 
 

@@ -12,7 +12,7 @@ class Epoch(NamedTuple):
     """One epoch whose weights a training kept."""
 
     number: int
-    """From 1."""
+    """Number of the epoch, from 1."""
     measurements: Mapping[str, Any]
     """Measurements of the recipe after the epoch, by name."""
 
@@ -31,6 +31,6 @@ class EpochRule(Settings, ABC):
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
         """Numbers of the epochs that are audited, among those that the training kept.
 
-        There is at least one kept epoch, and they come in their order. Raises BadInput when the
-        rule cannot choose among them.
+        ``epochs`` are in ascending order, at least one. Raises BadInput when the rule cannot choose
+        among them.
         """

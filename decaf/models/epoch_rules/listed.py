@@ -17,7 +17,7 @@ class Listed(EpochRule):
 
     @property
     def needed_epochs(self) -> tuple[int, ...]:
-        """All of the list."""
+        """All epochs of the list."""
         return self.epochs
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:

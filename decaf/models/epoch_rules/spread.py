@@ -10,14 +10,14 @@ from decaf.models.epoch_rules.base import Epoch, EpochRule
 
 
 class Spread(EpochRule):
-    """So many epochs, evenly spread from the first that was kept to the last."""
+    """`count` epochs, evenly spread from the first kept epoch to the last."""
 
     rule: Literal["spread"] = Field(description="this rule")
     count: int = Field(ge=1, le=100_000, description="epochs to audit; all where fewer were kept")
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"count": 2},)
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
-        """Positions ``round(linspace(0, n - 1, count))`` of the kept epochs; the last for one."""
+        """Positions ``round(linspace(0, n - 1, count))`` of kept epochs; the last if one."""
         if self.count == 1:
             return [epochs[-1].number]
         positions = np.linspace(0, len(epochs) - 1, self.count).round().astype(int)

@@ -1,4 +1,4 @@
-"""Epochs at which something that was measured turns."""
+"""Epochs at which a measured statistic turns."""
 
 import math
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ class TurningPoints(EpochRule):
     """First and last, highest and lowest, and both sides of the steepest fall of a statistic.
 
     The epochs of the paper's training trajectories were picked around such points (appendix
-    "Evidence validation through training trajectories"). A statistic that hardly moves has none:
-    epochs are spread evenly then.
+    "Evidence validation through training trajectories"). If the statistic hardly moves,
+    epochs are spread evenly.
     """
 
     rule: Literal["turning_points"] = Field(description="this rule")
@@ -38,7 +38,7 @@ class TurningPoints(EpochRule):
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
         """Up to six turning points, the first of equal epochs; a spread of epochs if nothing turns.
 
-        Raises ModelError when the statistic is not a finite number of every epoch.
+        Raises ModelError when the statistic is not a finite number in every epoch.
         """
         values = np.array([self._value(epoch) for epoch in epochs])
         if np.ptp(values) < self.flat_below or len(epochs) == 1:

@@ -1,7 +1,7 @@
 """Boosters of XGBoost, which predict as XGBoost's own classes do.
 
 A file of XGBoost does not hold the value that counted as missing when it was fitted. The value is
-kept as an attribute of the opened booster, for all that predicts with it.
+kept as an attribute of the opened booster, for all code that predicts with it.
 """
 
 import json
@@ -31,7 +31,7 @@ CATEGORICAL = "c"
 """XGBoost's type of a column of categories."""
 LINEAR = "gblinear"
 PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: ")
-"""Begins an error of XGBoost's library: the time, and a line of its source."""
+"""Prefix of errors of XGBoost's library: the time, and a line of its source."""
 
 Rows = NDArray[np.floating] | Frame
 Predictor = Callable[[Rows], NDArray[np.float32]]
@@ -42,7 +42,7 @@ class BoosterKind(NamedTuple):
 
     objective: str
     class_count: int
-    """0 unless it has several classes."""
+    """Number of classes if there are several, else 0."""
     target_count: int
     is_linear: bool
 
@@ -79,7 +79,7 @@ def describe_booster(booster: Any) -> BoosterKind:
 
 
 def declare_missing(booster: Any, value: float | None) -> None:
-    """Have a value count as missing when the booster predicts; none but NaN by default."""
+    """Let a value count as missing when the booster predicts; by default only NaN counts."""
     if value is not None and not math.isnan(value):
         booster.set_attr(**{MISSING: repr(value)})
 
@@ -94,7 +94,7 @@ def make_predictor(booster: Any, kind: Literal["value", "margin"]) -> Predictor:
 
     def predict(rows: Rows) -> NDArray[np.float32]:
         try:
-            if is_linear:  # XGBoost predicts in place with trees alone
+            if is_linear:  # XGBoost predicts in place only with trees
                 return booster.predict(make_matrix(booster, rows), output_margin=kind == "margin")
             return booster.inplace_predict(
                 rows, iteration_range=rounds, predict_type=kind, missing=missing
@@ -121,7 +121,7 @@ def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
 
 
 def note_version(estimator: Any, path: Path) -> None:
-    """Keep the version of XGBoost that saved a file with the booster of its estimator, if any."""
+    """Store the version of XGBoost that saved a file in the booster of its estimator, if any."""
     booster = _booster_of(estimator)
     if booster is None:
         return
@@ -139,7 +139,7 @@ def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> 
     """Remark on columns, by name in the model, whose categories a booster does not know by name.
 
     XGBoost stores names from 3.1 on, but cuts those with letters beyond ASCII. Empty for models
-    without such columns, and for estimators that are not of XGBoost.
+    without such columns, and for estimators of other libraries.
     """
     booster = _booster_of(estimator)
     named = named_columns(estimator, columns)
@@ -192,14 +192,14 @@ def _category_columns(booster: Any) -> list[str]:
 def _stored_names(booster: Any) -> dict[str, list[Any]]:
     """Names of categories that a booster stores, by column: bytes of text, or numbers.
 
-    XGBoost knows none before 3.1.
+    XGBoost stores none before 3.1.
     """
     if not _category_columns(booster) or not hasattr(booster, "get_categories"):
         return {}
     if booster.get_categories().empty():
         return {}
     stored = booster.get_categories(export_to_arrow=True).to_arrow()
-    # Text that was cut may be no UTF-8.
+    # Text that was cut may not be UTF-8.
     return {
         name: (array.cast("binary") if array.type == "string" else array).to_pylist()
         for name, array in stored
@@ -210,8 +210,8 @@ def _stored_names(booster: Any) -> dict[str, list[Any]]:
 def _is_whole(stored_names: Sequence[Any], categories: Sequence[Any]) -> bool:
     """False if names may be cut: XGBoost 3.2 counts letters where it should count bytes.
 
-    So all names from the first letter beyond ASCII on are wrong. They are right if every category
-    of the table is among them, one with such a letter, too.
+    All names from the first letter beyond ASCII on are then wrong. Names are right if they include
+    every category of the table, one with such a letter among them.
     """
     texts = [name for name in stored_names if isinstance(name, bytes)]
     if all(text.isascii() for text in texts):

@@ -26,14 +26,14 @@ class Match(NamedTuple):
     names: list[str]
     """Names in the model."""
     remark: str
-    """Says that columns were taken by position; empty where names say which they are."""
+    """Remark that columns were matched by position; empty if they were matched by name."""
 
 
 def match_columns(fitted: Sequence[str], table: Sequence[str], *, by_position: bool) -> Match:
     """Find the columns of a table that a model was fitted on.
 
-    Raises ValueError, with the names that the table lacks, when names do not tell which columns
-    these are.
+    Raises ValueError, with the names that the table lacks, when names do not identify the
+    columns.
     """
     if by_position:
         return _by_position(fitted, table)
@@ -47,9 +47,9 @@ def match_columns(fitted: Sequence[str], table: Sequence[str], *, by_position: b
 
 
 def fitted_columns(estimator: Any) -> list[str] | None:
-    """Names of the columns that an estimator was fitted on; None where that was an array.
+    """Names of the columns that an estimator was fitted on; None if it was fitted on an array.
 
-    scikit-learn, CatBoost, and the boosters of LightGBM call them differently.
+    scikit-learn, CatBoost and LightGBM's boosters store them under different names.
     """
     for name in ("feature_names_in_", "feature_names_", "feature_name"):
         columns = getattr(estimator, name, None)
@@ -82,7 +82,7 @@ def are_generic(names: Sequence[str]) -> bool:
 
 
 def _by_name(fitted: Sequence[str], table: Sequence[str]) -> list[str | None]:
-    """Column of the table for each name; None where no column, or more than one, is meant."""
+    """Column of the table for each name; None if no column, or more than one, matches."""
     free = [column for column in table if column not in fitted]
     plain: dict[str, list[str]] = {}
     for column in free:

@@ -1,7 +1,7 @@
 """Find category encoders inside a fitted estimator, and compare a table with their categories.
 
-An encoder with ``handle_unknown="ignore"`` answers for a category or a missing value that it was
-not fitted on, so that a misspelt or empty value only moves the score.
+An encoder with ``handle_unknown="ignore"`` accepts a category or a missing value that it was not
+fitted on, so that a misspelt or empty value changes the score without an error.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def _find(
 ) -> Iterator[tuple[str, frozenset[Any]]]:
     """Columns and categories of the encoders in a part whose input has these columns.
 
-    ``is_imputed`` says that an earlier step filled the missing values.
+    ``is_imputed`` is true if an earlier step filled the missing values.
     """
     names = getattr(part, "feature_names_in_", names)
     if hasattr(part, "best_estimator_"):

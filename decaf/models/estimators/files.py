@@ -16,7 +16,7 @@ from decaf.errors import DecafError, ModelError, abridge
 
 SKOPS_SCHEMA = "schema.json"
 UNPACKED = (zlib.error, lzma.LZMAError)
-"""Errors of compressed bytes, besides OSError and EOFError."""
+"""Errors of decompression, besides OSError and EOFError."""
 WRITTEN_BY = re.compile(rb"_sklearn_version\D{1,200}?(\d+\.\d[\w.]*)")
 """Version of scikit-learn in the state of an estimator, in a pickle as in the schema of skops."""
 DECOMPRESS: dict[bytes, Callable[[bytes], bytes]] = {
@@ -26,15 +26,15 @@ DECOMPRESS: dict[bytes, Callable[[bytes], bytes]] = {
     b"]\x00": lzma.decompress,
     b"x": zlib.decompress,
 }
-"""By the first bytes of a file of joblib."""
+"""Functions that decompress a file of joblib, by its first bytes."""
 
 
 class Stored(NamedTuple):
-    """Object of a file."""
+    """Object in a file."""
 
     content: Any
     version: str | None
-    """Other version of scikit-learn that saved it; None where none is known."""
+    """Version of scikit-learn that saved it, if known and not the installed one; else None."""
 
 
 def open_skops(path: Path, trusted: Sequence[str]) -> Stored:
@@ -61,7 +61,7 @@ def list_untrusted_types(path: Path, trusted: Sequence[str]) -> list[str]:
 
 
 def open_pickle(path: Path) -> Stored:
-    """Object that pickle or joblib stored; opening it runs the code that it brings along.
+    """Object that pickle or joblib stored; opening it runs the code in the file.
 
     Raises ModelError when it cannot be opened.
     """
@@ -73,13 +73,13 @@ def open_pickle(path: Path) -> Stored:
 
 
 def saved_version(path: Path) -> str | None:
-    """Version of scikit-learn that saved a file; None where the file does not say."""
+    """Version of scikit-learn that saved a file; None if the file does not state it."""
     version = WRITTEN_BY.search(_content_of(path))
     return version[1].decode() if version else None
 
 
 def compare_versions(saved: str | None) -> str:
-    """Say that another version of scikit-learn saved an estimator; empty where none is known."""
+    """State that another version of scikit-learn saved an estimator; empty if none is known."""
     import sklearn
 
     if saved in (None, sklearn.__version__):
@@ -113,9 +113,9 @@ def describe_content(content: Any) -> str:
 
 @contextmanager
 def _opening(path: Path, writer: str) -> Iterator[set[str]]:
-    """Turn errors of a reader into a ModelError with the cure.
+    """Turn errors of a reader into a ModelError with the remedy.
 
-    The set holds, once the block ends, other versions of scikit-learn that saved a part.
+    After the block, the set holds other versions of scikit-learn that saved a part.
     """
     from sklearn.exceptions import InconsistentVersionWarning
 
@@ -134,7 +134,7 @@ def _opening(path: Path, writer: str) -> Iterator[set[str]]:
     except MemoryError:
         raise
     # A damaged file, another version or a missing module may raise anything, and so may the code
-    # that a pickle brings along.
+    # in a pickle.
     except Exception as error:
         raise explain_by_version(path, error) or ModelError(
             _refusal(path, error, writer)
@@ -162,7 +162,7 @@ def _words(error: Exception) -> str:
 
 
 def _content_of(path: Path) -> bytes:
-    """Text of a skops file's schema, or the bytes of a pickle; empty where they cannot be read."""
+    """Text of a skops file's schema, or the bytes of a pickle; empty if they cannot be read."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:

@@ -18,7 +18,7 @@ def _name_nan(given: Any) -> Any:
 
 
 MissingValue = Annotated[float | Literal["nan"] | None, BeforeValidator(_name_nan)]
-"""A number, ``nan`` for none but NaN, or None where a card does not say."""
+"""A number; ``nan`` if only NaN counts as missing; None if a card does not state it."""
 
 
 def missing_number(value: float | str | None) -> float:
@@ -27,7 +27,7 @@ def missing_number(value: float | str | None) -> float:
 
 
 def set_missing(estimator: Any, value: float | str | None) -> None:
-    """Have a value of a card count as missing for an opened booster, or a class of XGBoost.
+    """Let a value of a card count as missing for an opened booster, or a class of XGBoost.
 
     Classes of XGBoost keep the value that they were fitted with in a file of skops or joblib.
     Raises ModelError if the estimator states another value, or is not an XGBoost model.

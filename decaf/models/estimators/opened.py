@@ -26,7 +26,7 @@ class Opened(NamedTuple):
     frame_columns: Sequence[str] | None
     """Columns of the frame that it was fitted on; None if it was fitted on an array."""
     version: str | None = None
-    """Other version of scikit-learn that saved it; None where none is known."""
+    """Version of scikit-learn that saved it, if known and not the installed one; else None."""
 
     def in_order(self, answer: Any) -> NDArray[Any]:
         """Columns of an answer in the order of the study's classes.

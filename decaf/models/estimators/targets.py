@@ -12,7 +12,7 @@ ONE_TARGET = "expected one target: fit and save an estimator of one column of la
 
 
 def final_step(estimator: Any) -> Any:
-    """Estimator at the end of pipelines, and the best one of a search."""
+    """Estimator at the end of pipelines, or the best one of a search."""
     while True:
         steps = getattr(estimator, "steps", None)
         inner = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)

@@ -35,7 +35,7 @@ def build(classes: int = 2, width: int = 64) -> nn.Module:
 
 
 def _stage(inputs: int, outputs: int, stride: int) -> nn.Module:
-    """Two blocks; where the size changes, so does the skip connection of the first."""
+    """Two blocks; if the size changes, so does the skip connection of the first."""
     shortcut = None
     if inputs != outputs:
         convolution = nn.Conv2d(inputs, outputs, kernel_size=1, stride=stride, bias=False)

@@ -41,7 +41,7 @@ class SmallVit(nn.Module):
         tokens = tokens + self.position
         for block in self.blocks[:-1]:
             tokens = block(tokens, tokens.shape[1])
-        # The head reads the class token alone, so the last block computes nothing else.
+        # The head reads only the class token, so the last block computes nothing else.
         token = self.blocks[-1](tokens, 1)
         return self.head(self.norm(token[:, 0]))
 

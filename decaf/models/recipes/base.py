@@ -40,7 +40,7 @@ class NetworkRecipe(Settings, ABC):
 
     @property
     def start_digest(self) -> str | None:
-        """Digest of the file that training starts from; None when it starts from nothing."""
+        """Digest of the file that training starts from; None if it starts from random weights."""
         return None
 
     @property
@@ -106,7 +106,7 @@ class EstimatorRecipe(Settings, ABC):
     @property
     @abstractmethod
     def trusted_types(self) -> tuple[str, ...]:
-        """Types in the file that skops does not know to be harmless, and that decaf trusts."""
+        """Types in the file that decaf trusts although skops does not list them as harmless."""
 
     @abstractmethod
     def fit(self) -> tuple[Any, NamedTuple]:

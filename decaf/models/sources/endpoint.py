@@ -29,13 +29,13 @@ VERSION_HEADER = "X-Model-Version"
 
 OK = 200
 SHOWN = 300
-"""Characters of an answer that a message repeats."""
+"""Most characters of an answer that a message repeats."""
 
 
 class EndpointCard(ModelCard):
     """An HTTP endpoint that answers `POST {"inputs": …}` with `{"outputs": [[…], …]}`.
 
-    MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
+    For MLflow's scoring server, which has another format, set `encoding: mlflow`.
     """
 
     is_remote: ClassVar = True
@@ -139,7 +139,7 @@ class EndpointCard(ModelCard):
         return json_sha256([*parts, more] if more else parts)
 
     def weights_digest(self) -> str:
-        """Digest of the address and the declared version: all that can be known without asking."""
+        """Digest of the address and the declared version: all that is known without a request."""
         return json_sha256([self.url, self.version])
 
     def load(self, device: str) -> Model:
@@ -180,8 +180,8 @@ class EndpointModel:
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
 
         Raises ModelError when the endpoint refuses the request (4xx), answers with another version,
-        or with something else than one list of numbers for each input, and ScoringFailed when it
-        gives no answer, however often it is asked.
+        or does not return one list of numbers for each input, and ScoringFailed when no attempt
+        gets an answer.
         """
         import torch
 
@@ -293,7 +293,7 @@ class EndpointModel:
 
 
 def _records(frame: Frame, missing: float) -> list[dict[str, Any]]:
-    """Rows as objects by column; None where a value is missing, or equals ``missing``."""
+    """Rows as objects by column; None for a missing value, or one that equals ``missing``."""
     records = frame.to_dict("records")
     for row, column in np.argwhere((frame.isna() | (frame == missing)).to_numpy()):
         records[row][frame.columns[column]] = None

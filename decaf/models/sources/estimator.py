@@ -57,14 +57,14 @@ LOGISTIC = (BINARY, "binary:logitraw")
 XGBOOST = (".ubj", ".json")
 BY_POSITION = "by_position"
 LONGEST_END = 16
-"""Bytes in which a file must end, white space included."""
+"""Bytes at the end of a file that are searched for its last character."""
 
 
 class EstimatorCard(TrainableCard):
     """A scikit-learn estimator saved by skops, or an XGBoost model in its own format.
 
-    It is given rows of numbers; images are flattened channel by channel, row by row. One that was
-    fitted on a data frame is given frames with its columns where the data are a table.
+    It gets rows of numbers; images are flattened channel by channel, row by row. If it was fitted
+    on a data frame, and the data are a table, it gets frames with its columns.
     """
 
     has_gradients: ClassVar = False
@@ -137,7 +137,7 @@ class EstimatorCard(TrainableCard):
 
     @property
     def known_types(self) -> tuple[str, ...]:
-        """Types that may be in a skops file: those of the card, and those that its recipe makes."""
+        """Types that may be in a skops file: types on the card, and types that its recipe makes."""
         return (*self.trusted, *(self.training.trusted_types if self.training else ()))
 
     @property
@@ -151,7 +151,7 @@ class EstimatorCard(TrainableCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of the method, the order of classes, and the keys that are seldom given."""
+        """Digest of the method, the order of classes, and rarely set keys."""
         seldom = self.model_dump(include={"missing", "columns", "output"}, exclude_defaults=True)
         return json_sha256(["estimator", self.method, self.classes, *([seldom] if seldom else [])])
 
@@ -222,7 +222,7 @@ def _of_model(card: EstimatorCard) -> Iterator[None]:
 
 
 def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
-    """Open a scikit-learn estimator, if all types in its file are trusted, or all of it is."""
+    """Open a scikit-learn estimator if all types in its file, or the file itself, are trusted."""
     with _of_model(card):
         estimator, version = open_pickle(path) if card.unpickle else _load_skops(card, path)
         if hasattr(estimator, "inplace_predict"):  # a booster that was pickled itself
@@ -243,7 +243,7 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
     columns = fitted_columns(estimator)
     if card.method == "predict_proba":
         return Opened(answer, "probabilities", _order(card, names), estimator, columns, version)
-    # Two classes have one decision value: how far the second is ahead.
+    # Two classes have one decision value, which is positive for the second class.
     if card.method == "decision_function" and len(names) > (1 if card.output else TWO):
         return Opened(answer, "logits", _order(card, names), estimator, columns, version)
     _refuse_logits(card, path)
@@ -298,7 +298,7 @@ def keys_of(path: Path) -> dict[str, Any]:
     """Keys of a card that follow from an estimator's file, without running code in the file.
 
     A skops file with types that skops does not know stays closed: the keys then have ``trusted``
-    and no ``method``. They have ``classes`` where these differ from 0, 1, …. Raises ModelError
+    and no ``method``. They have ``classes`` if these differ from 0, 1, …. Raises ModelError
     when the file cannot be opened.
     """
     _check_header(path, may_unpickle=False)

@@ -91,7 +91,7 @@ class FunctionCard(ModelCard):
 def _takes_argument(function: Callable[..., Any], name: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a callable of another language tells no parameters
+    except (TypeError, ValueError):  # a callable of another language has no signature
         return True
     is_open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return is_open or name in parameters

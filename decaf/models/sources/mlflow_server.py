@@ -26,11 +26,11 @@ from decaf.models.sources.endpoint import EndpointCard, EndpointModel
 
 XGBOOST = "xgboost"
 """Flavour of models that XGBoost saved."""
-MOST_SAID = 1 << 16
-"""Bytes that a starting server may say."""
+MOST_REPORT_BYTES = 1 << 16
+"""Most bytes of the report of a starting server."""
 END_SECONDS = 10.0
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
-"""Variables that a server is given; it runs the model's code, and gets no credentials of ours."""
+"""Environment variables of a server, without credentials, since it runs the model's code."""
 
 
 class MlflowServerCard(ModelCard):
@@ -72,7 +72,7 @@ class MlflowServerCard(ModelCard):
     @field_validator("python")
     @classmethod
     def _file_of_every_process(cls, given: Path | None) -> Path | None:
-        """Workers may have been started in another folder; a bare name is found by PATH."""
+        """Make a path absolute, since workers may run elsewhere; PATH finds a bare name."""
         return given.absolute() if given and len(given.parts) > 1 else given
 
     @model_validator(mode="after")
@@ -132,7 +132,7 @@ class MlflowServerCard(ModelCard):
         return remark_fractions(read_mlmodel(self.model), columns, self.id)
 
     def load_for(self, device: str, columns: FrameSchema | None) -> Model:
-        """Start the server for rows of a table; none is sent without a value that it needs."""
+        """Start the server for rows of a table; rows that lack a needed value are not sent."""
         model = super().load_for(device, columns)
         cast("EndpointModel", model).complete_columns = complete_columns(read_mlmodel(self.model))
         return model
@@ -191,11 +191,11 @@ def _start_server(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]
 def _read_report(descriptor: int, seconds: float) -> dict[str, Any]:
     """Read one JSON object that a process writes before it closes its end; empty without one."""
     deadline, content = time.monotonic() + seconds, b""
-    while len(content) < MOST_SAID:
+    while len(content) < MOST_REPORT_BYTES:
         seconds_left = deadline - time.monotonic()
         if seconds_left <= 0 or not select.select([descriptor], [], [], seconds_left)[0]:
             return {}
-        part = os.read(descriptor, MOST_SAID)
+        part = os.read(descriptor, MOST_REPORT_BYTES)
         if not part:
             break
         content += part

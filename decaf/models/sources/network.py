@@ -202,7 +202,7 @@ class NetworkCard(StoredTensors, TrainableCard):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Library that has the architecture, if it is none of decaf's own."""
+        """Library of the architecture, unless it is decaf's own."""
         library = self.architecture.partition(":")[0]
         return (library,) if library in ("timm", "torchvision") else ()
 
@@ -276,13 +276,13 @@ class NetworkCard(StoredTensors, TrainableCard):
         return content_sha256(path)
 
     def checks(self) -> tuple[Check, ...]:
-        """Also whether the preprocessing is that of the library whose weights are taken."""
+        """Checks as for all trainable cards, and of the preprocessing of published weights."""
         return (*super().checks(), *((self._is_as_published,) if self.pretrained else ()))
 
     def _is_as_published(self) -> tuple[str, ...]:
         settings = {key: getattr(self, key) for key in PUBLISHED}
         return tuple(
-            f"model {self.id} {difference}: wrong preprocessing changes results without a word"
+            f"model {self.id} {difference}: wrong preprocessing silently changes results"
             for difference in architectures.not_as_published(
                 self.architecture, self.pretrained or "", settings
             )
@@ -354,7 +354,7 @@ class NetworkModel:
         self._network = network.to(device=device, dtype=torch.float32).to(
             memory_format=self._preprocessing.memory_format
         )
-        # Gradients are those of inputs: layers need not keep what those of weights would take.
+        # Only inputs need gradients: layers need not keep values for gradients of weights.
         self._network.eval().requires_grad_(False)
         if card.compile_mode is not None:
             self._network = compile_network(self._network, card.compile_mode)
@@ -363,7 +363,7 @@ class NetworkModel:
         """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.
 
         Raises ModelError when the card normalises another number of channels or features, when
-        torch cannot compile the network, or when that returns no tensor of real numbers.
+        torch cannot compile the network, or when the network returns no tensor of real numbers.
         """
         import torch
 
@@ -372,7 +372,7 @@ class NetworkModel:
 
     @property
     def normalisation(self) -> tuple[Mean, Std]:
-        """Mean that is subtracted from inputs, and deviation that they are divided by."""
+        """Mean that is subtracted from inputs, and deviation by which they are divided."""
         return self._card.mean, self._card.std
 
     def differentiable_outputs(self, inputs: Tensor) -> Tensor:
@@ -398,5 +398,5 @@ class NetworkModel:
         name = f"the output of model {card.id}"
         rows = with_rows(outputs, len(inputs), card.id)
         real = as_real(rows, name, ModelError).float()
-        # A CUDA graph writes each answer to the place of the one before.
+        # A CUDA graph writes each answer over the one before.
         return real.clone() if card.compile_mode else real

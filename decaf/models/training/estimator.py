@@ -16,7 +16,7 @@ SKOPS = ".skops"
 def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     """Fit by a recipe of :mod:`decaf.models.recipes`, unless its file exists.
 
-    The outcome is written first, so that an estimator that is there has one. Raises WriteFailed
+    The outcome is written first, so that every stored estimator has one. Raises WriteFailed
     when the disk refuses.
     """
     if target.exists():

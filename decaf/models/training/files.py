@@ -14,10 +14,10 @@ def epoch_file(file: Path, epoch: int) -> Path:
 
 
 def store_outcome(file: Path, outcome: Mapping[str, Any]) -> None:
-    """Write the outcome of a training next to its file, because the outcome has durations.
+    """Write the outcome of a training, which has durations, next to the training's file.
 
-    The same training on the same machine makes the same file, byte for byte. Raises OSError when
-    the disk refuses.
+    The file itself is the same, byte for byte, if one machine repeats the training. Raises
+    OSError when the disk refuses.
     """
     text = json.dumps(dict(outcome))
     replace_file(_outcome_file(file), lambda temporary: temporary.write_text(text))

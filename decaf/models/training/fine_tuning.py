@@ -1,4 +1,4 @@
-"""Train on labelled photos: linear warm-up, half a cosine down."""
+"""Train on labelled photos: linear warm-up, then decay along half a cosine."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +68,7 @@ class ScheduledTraining(Training[Batch]):
 
 
 class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
-    """A network that learns photos.
+    """Training of a network on photos.
 
     It needs as many outputs as there are classes. The preprocessing turns pixels in [0, 1] on the
     device into inputs of the network. A photo that cannot be decoded raises DataError, another
@@ -95,7 +95,7 @@ class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
         return math.ceil(len(photos) / size), batches(photos, size, self._photos.augmentation)
 
     def measure(self) -> dict[str, Any]:
-        """Loss and accuracy over the validation photos, as an audit sees them."""
+        """Loss and accuracy over the validation photos, prepared as in an audit."""
         measured = self.measure_photos(self._photos.validation)
         return {"validation_loss": measured.loss, "validation_accuracy": measured.accuracy}
 

@@ -10,7 +10,7 @@ def begin_with_statistics(network: Module, batches: Iterable[Tensor]) -> None:
     """Give every batch normalisation mean and variance of its inputs; outputs stay the same.
 
     In training a layer normalises by its batch. If its stored statistics differ, the network's
-    outputs change from the first step on, and the network forgets. This is worst where the
+    outputs change from the first step on, and the network forgets. This is worst if the
     statistics were folded into the weights before a layer, which then holds means of 0 and
     variances of 1. Here scale and shift compensate for the new statistics. ``batches`` are inputs
     of the network. Layers without statistics, scale and shift stay unchanged.

@@ -47,7 +47,7 @@ class Progress:
             load_into(network, self.weights_file(epoch))
 
     def restore(self, network: Module, optimizer: "Optimizer") -> list[EpochRecord]:
-        """Put network and optimiser where the last whole epoch left them; records of all epochs.
+        """Restore network and optimiser after the last whole epoch; return records of all epochs.
 
         Raises ModelError when a file is missing, damaged or of another training.
         """
