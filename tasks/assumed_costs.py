@@ -1,4 +1,4 @@
-"""Hours, disk and money of a study on assumed devices, also without its data and models."""
+"""Hours, disk and money of a study on assumed devices, even without its data and models."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ class Rate(NamedTuple):
 
     slowest: float
     fastest: float
-    """Of the fastest measured network; equal to ``slowest`` if the rate is given."""
+    """Rate of the fastest measured network; equal to ``slowest`` if the rate is given."""
     memory: tuple[int, int] | None
     """Memory of measured networks, MB; None if the rate is given."""
     remarks: tuple[str, ...]
@@ -36,13 +36,13 @@ class Costs(NamedTuple):
     """Work and costs of a whole study, and the work that they do not include."""
 
     rows: int
-    """Forward rows of all models, at most."""
+    """Upper bound of the forward rows of all models."""
     hours: tuple[float, float]
-    """At the fastest and at the slowest rate."""
+    """Hours at the fastest and at the slowest rate."""
     disk_bytes: int
     """Bytes of trajectories in the warehouse."""
     input_bytes: int | None
-    """Bytes of stored inputs, at most; None without data."""
+    """Upper bound of the bytes of stored inputs; None without data."""
     left_out: tuple[str, ...]
 
 
@@ -50,7 +50,7 @@ def parse_rate(text: str, study: Study) -> Rate:
     """Read a rate: rows per second (``2500``), or measured devices (``4xH100``).
 
     Raises BadInput for a rate that is not above zero, for a device without measured figures, and if
-    the figures say nothing about the models of the study.
+    the figures do not apply to the models of the study.
     """
     try:
         rate = float(text)

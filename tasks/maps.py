@@ -21,7 +21,7 @@ from warehouse.storage import Storage
 METHODS = 6
 """Number of methods that are shown by default."""
 ENDPOINT = "endpoint_m"
-"""Endpoint M, which a map of DECAF has to beat: it needs only the clean scores."""
+"""Endpoint M, which a map of DECAF has to beat; M needs only the clean scores."""
 
 
 class RankedMethod(NamedTuple):

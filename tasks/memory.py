@@ -22,9 +22,9 @@ class Footprint(NamedTuple):
     is_on_gpu: bool
     """True for memory of the GPU, False for memory of the process."""
     held: int
-    """With the loaded model, before its first input."""
+    """Memory with the loaded model, before its first input."""
     peak: int
-    """Peak until then."""
+    """Peak memory until then."""
     per_row: int
     """Bytes for each row of a forward pass, including the state itself."""
     per_input: int
@@ -34,7 +34,7 @@ class Footprint(NamedTuple):
     per_locked: int
     """Bytes for each clean input in locked memory of a GPU's host; 0 without a GPU."""
     rows: int
-    """Of the largest batch."""
+    """Rows of the largest batch."""
 
 
 class Need(NamedTuple):
@@ -43,14 +43,14 @@ class Need(NamedTuple):
     model_id: str
     is_on_gpu: bool
     rows: int
-    """Of the largest batch."""
+    """Rows of the largest batch."""
     held: int
     inputs: int
     batch: int
     total: int
     per_row: int
     locked: int
-    """Of the host of a GPU: inputs of a block."""
+    """Locked memory of a GPU's host, for inputs of a block."""
 
 
 def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
@@ -77,7 +77,7 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
 
 
 def largest_block(study: Study, pairs: PairSet) -> tuple[NDArray[np.int64], int]:
-    """Positions of the inputs of the block with most pairs, and its most possible states."""
+    """Positions of the inputs of the block with most pairs, and the most states it can have."""
     block = max(study.blocks(pairs), key=len)
     used = pairs.pairs.positions(block)
     positions = np.unique(used[used != NOWHERE])

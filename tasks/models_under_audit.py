@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
-from tasks.cluster.failures import OF_A_MODEL, failure_of_models, raise_failures
+from tasks.cluster.failures import MODEL_ERRORS, failure_of_models, raise_failures
 from tasks.looks.watch import Watch, watch_models
 from tasks.plan import AuditPlan, replan
 from tasks.progress import announce
@@ -55,7 +55,7 @@ class ConfiguredModels:
         It is ModelsFailed if other models of the plan are audited.
         """
         errors = [
-            type(error)(f"{model_id}: {error}") if isinstance(error, OF_A_MODEL) else error
+            type(error)(f"{model_id}: {error}") if isinstance(error, MODEL_ERRORS) else error
             for model_id, error in self.failed.items()
         ]
         is_partial = len(self.failed) < len(plan.study.models)

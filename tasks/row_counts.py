@@ -17,7 +17,7 @@ from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
 
 COUNTED_PAIRS = 100_000
-"""Pairs of a large study whose states are counted."""
+"""Number of pairs of a large study whose states are counted."""
 
 
 class RowCount(NamedTuple):

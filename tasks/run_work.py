@@ -1,4 +1,4 @@
-"""The work of a run: its units, the stored ones, and why the others must be computed."""
+"""The work of a run: its units, which of them are stored, and why the others must be computed."""
 
 from collections import ChainMap
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class RunWork:
     """Units of a run, and the reason of each that has to be computed."""
 
     units: tuple[Unit, ...]
-    """Units in an order in which each comes after those that it needs."""
+    """Units, each after the units that it needs."""
     committed: Mapping[str, str]
     """Commits by the keys of the units that they hold."""
     reasons: tuple[Reason | None, ...]

@@ -39,7 +39,7 @@ class Pace(NamedTuple):
 
     batch_size: int
     seconds_per_row: float
-    """With all queries of a stochastic model."""
+    """Seconds of a row, with all queries of a stochastic model."""
     is_reduced: bool
     """True if a larger batch did not fit the memory."""
 

@@ -1,4 +1,4 @@
-"""Streams for terminals and logs that write text only, from any source of names."""
+"""Streams for terminals and logs that write only text, even if names contain control codes."""
 
 import os
 import signal

@@ -56,9 +56,9 @@ from tasks.run_work import SCORED
 from tasks.sizes import Pace
 
 CHEAP = 100
-"""A long call of at most one in so many states of a block is measured again.
+"""A long call is measured again if a block has at least this many times its states.
 
-A busy machine may have delayed it, and a batch or block that is too small costs far more.
+A busy machine may have delayed the call, and a batch or block that is too small costs far more.
 """
 
 
@@ -68,9 +68,9 @@ class Trial(NamedTuple):
     model: TaskModel
     score: ScoreDefinition
     inputs: tuple[Callable[[], NDArray[Any]], ...]
-    """Each reads one of the clean inputs, (1, …)."""
+    """Functions that each read one clean input, (1, …)."""
     probes: tuple[Callable[[], NDArray[Any]], ...]
-    """Each reads a clean input, (1, …), all of one shape: the inputs of the batches."""
+    """Functions that each read an input of the batches, (1, …); all have one shape."""
     batch_size: int | None
     """Rows of a full batch; None if the trial chooses them."""
     state_count: int

@@ -20,7 +20,7 @@ FACTUAL = "factual"
 """Kind of the rows of the table."""
 ROWS_AT_ONCE = 4096
 """Rows to unpack at a time, so that their values stay in the processor's cache."""
-OF_TABLE = -1
+TABLE_ROW = -1
 """Origin of an input that is a row of the table."""
 
 
@@ -83,7 +83,7 @@ class PairedRows(NamedTuple):
         values = np.empty((positions.size, columns.width), columns.value_type)
         origin, number = self.origin[positions], self.number[positions]
         for code in np.unique(origin):
-            rows = self.factual if code == OF_TABLE else self.origins[code].rows
+            rows = self.factual if code == TABLE_ROW else self.origins[code].rows
             values[origin == code] = rows.values(number[origin == code])
         return values
 
@@ -95,7 +95,7 @@ class PairedRows(NamedTuple):
     def inputs(self, ids: Texts, pair_ids: Texts) -> InputColumns:
         """Inputs of the pairs, by the names of rows and pairs."""
         count, is_made = self.origin.size, self.minus != self.plus
-        used = np.flatnonzero(self.origin == OF_TABLE)
+        used = np.flatnonzero(self.origin == TABLE_ROW)
         place = np.empty(count, np.int64)
         place[used] = np.arange(used.size)
         place[self.minus[is_made]] = np.arange(used.size, count)
@@ -153,7 +153,7 @@ def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> Paired
     plus = (ends - is_new - is_made)[first[row]]
     minus = np.where(is_made, ends - 1, plus)
     count = int(ends[-1]) if ends.size else 0
-    origin, number = np.full(count, OF_TABLE, np.int16), np.empty(count, np.int64)
+    origin, number = np.full(count, TABLE_ROW, np.int16), np.empty(count, np.int64)
     number[plus] = row
     origin[minus[is_made]] = np.repeat(np.arange(len(origins)), sizes)[is_made]
     number[minus[is_made]] = np.concatenate(differing)[is_made]

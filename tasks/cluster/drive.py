@@ -22,7 +22,7 @@ from tasks.cluster.worker_errors import plain_error
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
-OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+FILE_ERRORS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 """Errors that concern one file and do not prevent writing others."""
 MOST_TASKS = 1 << 32
 """More tasks than any call has, so that priorities of different ranks do not overlap."""
@@ -135,7 +135,7 @@ def run_unless_refused(work: Callable[[Task], Result], task: Task, client: str, 
     except BaseException as error:  # noqa: BLE001 - a model may raise SystemExit
         failed = plain_error(error)
         is_refused = isinstance(error, WriteFailed) and (
-            getattr(error.__cause__, "errno", None) not in OF_ONE_PATH
+            getattr(error.__cause__, "errno", None) not in FILE_ERRORS
         )
     if is_refused:
         _refused[client] = str(failed)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decaf.errors import BadInput, DecafError, ModelsFailed, ScoringFailed
 from tasks.cluster.drive import common_error
 
-OF_A_MODEL = (BadInput, ScoringFailed)
+MODEL_ERRORS = (BadInput, ScoringFailed)
 """Errors that one model can have while the others are audited."""
 
 
@@ -28,7 +28,7 @@ def failure_of_models(errors: Sequence[BaseException], *, is_partial: bool) -> B
     if not errors:
         return None
     messages = dict.fromkeys(map(str, errors))
-    if is_partial and all(isinstance(error, OF_A_MODEL) for error in errors):
+    if is_partial and all(isinstance(error, MODEL_ERRORS) for error in errors):
         listed = "\n".join(messages)
         return ModelsFailed(f"some models failed; the others are audited:\n{listed}")
     unforeseen = [error for error in errors if not isinstance(error, DecafError)]

@@ -3,7 +3,7 @@
 Importing torch and other libraries takes seconds of a core. The standard library's fork server
 imports them once (:mod:`tasks.cluster.preloaded`), while the flow still starts; a fork is ready at
 once. The server has one thread and no CUDA context, which forks could not use; a fork on a GPU
-makes its own.
+makes its own context.
 """
 
 import os
@@ -33,14 +33,14 @@ QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
     # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
-    # since a task runs in a thread and the arenas of threads ignore the other three.
+    # since a task runs in a thread, and arenas of threads ignore the other settings.
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
 SERVER_VARIABLES = {
-    # The current directory may have a torch.py, or packages with our names.
+    # The current directory may have a torch.py, or packages with decaf's names.
     "PYTHONSAFEPATH": "1",
     # Without this, Arrow's library starts a thread.
     "JE_ARROW_MALLOC_CONF": "background_thread:false",

@@ -1,8 +1,8 @@
 """Stop garbage collection until the fork server has imported its modules, and end it quietly.
 
 Modules stay in memory; searching them for garbage would take a fifth of the time. Libraries whose
-modules are not collected at exit, such as triton's, would report that as leaks, after the command
-has returned: the server ends without that.
+modules are not collected at exit, such as triton's, would report them as leaks after the command
+has returned; so the server ends without a report.
 """
 
 import atexit

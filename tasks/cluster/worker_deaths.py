@@ -1,8 +1,8 @@
 """Find out why a worker's process ended, from its notes.
 
 A dead process cannot report an error. So a file names the work that it started, and
-``faulthandler`` adds the fatal error or timeout. It runs in C, so it also ends code that never
-returns to the interpreter.
+``faulthandler`` adds the fatal error or timeout. ``faulthandler`` runs in C, so it also ends code
+that never returns to the interpreter.
 """
 
 import faulthandler
@@ -26,7 +26,7 @@ BEGUN = "begun by thread"
 TIMED_OUT, FATAL = "Timeout (", "Fatal Python error: "
 """First words of ``faulthandler``'s texts."""
 SHOWN = 2
-"""Frames in a message: the running code, and its caller."""
+"""Most frames in a message: the running code, and its caller."""
 FRAME = re.compile(r'  File "(.+)", line (\d+) in (.+)')
 LOGGER = logging.getLogger("distributed.worker")
 

@@ -15,8 +15,8 @@ def plain_error(error: BaseException) -> DecafError:
     """Convert an error into one of decaf's own classes with only a text.
 
     Errors of the user's code may not survive pickling, or may end the receiver: a RecursionError,
-    an instance of an unknown class, SystemExit. Our own errors keep their class and text; the text
-    of others begins with their type. A note has the end of the traceback.
+    an instance of an unknown class, SystemExit. decaf's own errors keep their class and text; the
+    text of other errors begins with their type. A note has the end of the traceback.
     """
     kind = next((kind for kind in type(error).__mro__ if kind.__module__ == errors.__name__), None)
     text = _limit_text(error)

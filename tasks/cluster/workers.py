@@ -63,7 +63,7 @@ def connect(
 
 @contextmanager
 def close_at_end(opened: Closable) -> Iterator[Closable]:
-    """Close a client or a cluster at the end; a timeout of that is not an error.
+    """Close a client or a cluster at the end; a timeout is not an error.
 
     All work is committed by then, and workers end with the process that started them. If this
     process is stopped, it does not wait for its workers.

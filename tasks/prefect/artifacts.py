@@ -11,7 +11,7 @@ from warehouse.query.damage import connect_whole
 from warehouse.storage import Storage
 
 MOST_ROWS = 500
-"""Rows of a table; the warehouse has all of them."""
+"""Most rows of a table; the warehouse has all rows."""
 TABLES = {
     "profiles": "model_id, pair_type, path, pair_count, endpoint_delta, endpoint_magnitude, "
     "evidence, contradiction, fragility FROM out_model_profiles",

@@ -92,7 +92,7 @@ def compute(
 
     by_model = plan.work.by_model.items()
     work = {model_id: groups for model_id, groups in by_model if model_id not in skipped}
-    for model_id, error in skipped.items() if work else ():  # without work the run ends with it
+    for model_id, error in skipped.items() if work else ():  # without work, the run raises it
         announce(f"{model_id} is left out: {error}")
     estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())

@@ -29,7 +29,7 @@ REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false rows among those that are reported as drift."""
 SHOWN_PAIRS = 20
-"""Pairs of one change of role that an alert lists; the view has all of them."""
+"""Most pairs of one change of role that an alert lists; the view has all pairs."""
 
 DRIFT = """
 WITH asked AS (

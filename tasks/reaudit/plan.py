@@ -66,7 +66,7 @@ class RegistryDiff:
     stopped_early: frozenset[str] = frozenset()
     """Entries that were stopped early and did not pass; they are now scored completely."""
     references: tuple[ModelCard, ...] = ()
-    """Versions that changed entries are compared with, to score on as many blocks."""
+    """Versions to compare changed entries with, and to score on as many blocks."""
     held_back: tuple[Row, ...] = ()
     """Recorded rows of changed entries that this re-audit leaves out."""
 
@@ -143,7 +143,7 @@ class RegistryDiff:
 def is_unchanged(
     study: Study, store: Storage, entries: list[Entry], pairs: PairSet, only: Collection[str] = ()
 ) -> bool:
-    """True if the registry and the study equal the last recorded re-audit, and that is settled.
+    """True if the registry and the study equal the last recorded re-audit, which is settled.
 
     ``only`` restricts the comparison to some entries. Compares versions and digests of the listing,
     so nothing is downloaded or opened. A failed entry counts as changed: each re-audit retries it.

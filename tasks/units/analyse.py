@@ -42,16 +42,16 @@ class Analyse(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Compute the rows of one table from the stored results of the study."""
         # These load scipy.stats and DuckDB, which planning and workers do not need.
-        from tasks.units.analyses import OF_UNITS
+        from tasks.units.analyses import UNIT_TABLES
         from tasks.units.labelled_cases import read_units
         from warehouse.query.damage import connect_whole
 
         (unit,) = units
         task, study = bench.task, bench.task.study
-        if unit.name in OF_UNITS:
+        if unit.name in UNIT_TABLES:
             with connect_whole(task.destination.store, study.study) as connection:
                 labelled = read_units(connection, study)
-            tables = OF_UNITS[unit.name](labelled, json.loads(unit.parts["definition"]))
+            tables = UNIT_TABLES[unit.name](labelled, json.loads(unit.parts["definition"]))
         else:
             columns = study.labels.rows(unit.name, judged_of(study), task.pairs)
             tables = {unit.name: pa.table(dict(columns))}

@@ -107,7 +107,7 @@ def _scores_of(units: Units, result: ProbeResult | None, reason: str | None) -> 
 
 
 def _units_of(units: Units, probability: NDArray[np.float64], shared: dict[str, str]) -> pa.Table:
-    """One row per unit and label, labels together."""
+    """One row for each label and unit, sorted by label."""
     count = len(units["family"])
     columns = {name: pa.repeat(value, count * len(LABELS)) for name, value in shared.items()}
     columns |= {
@@ -153,7 +153,7 @@ def _predictions_of(units: Units, definition: Definition) -> Iterator[dict]:
                 }
 
 
-OF_UNITS = {
+UNIT_TABLES = {
     "matched_pairs": matched_pairs,
     "probe_scores": probe_scores,
     "probe_predictions": probe_predictions,

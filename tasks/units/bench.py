@@ -121,7 +121,7 @@ class Task:
     stored: StoredUnits
     destination: Destination
     batch_size: int
-    """Rows of a forward pass at most."""
+    """Most rows of a forward pass."""
 
     @property
     def label(self) -> str:

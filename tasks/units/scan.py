@@ -123,7 +123,7 @@ def _branches(
         pairs = [places[name] for name in rows["pair_id"].to_pylist()]
         repetition = rows["repetition"].to_numpy()
         for branch, column in enumerate(("q_plus", "q_minus")):
-            # Before the sign of the score, as the model's values are.
+            # Stored scores have the sign of the definition; the model's values do not.
             stages = np.array(rows[column].to_pylist()) * bench.task.study.score.sign
             stride = (scores.shape[2] - 1) // max(stages.shape[1] - 1, 1)
             if stride > 1 and not _is_nested(bench, plan, unit.name, stride):

@@ -23,7 +23,7 @@ from decaf.data.swapped_names import remark_swapped
 from decaf.data.table_changes import Change
 from decaf.data.table_files import unused_columns
 from decaf.data.table_rows import (
-    OF_TABLE,
+    TABLE_ROW,
     Counterfactuals,
     PackedRows,
     PairedRows,
@@ -331,7 +331,7 @@ class TablePairs(Adapter):
         left_out = [*remark_equal(every, rows)]
         if not rows.row.size:
             raise DataError("; ".join([*left_out, "so there are no pairs: change something else"]))
-        used = np.count_nonzero(rows.origin == OF_TABLE)
+        used = np.count_nonzero(rows.origin == TABLE_ROW)
         if used < count:
             left_out.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
         pair_ids = rows.pair_ids(ids)
