@@ -16,7 +16,7 @@ from warehouse.query.scratch import remove_scratch
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128 + signal.SIGINT
 PATIENCE_SECONDS, FLOW_PATIENCE_SECONDS = 2.0, 10.0
-"""From a signal to the forced end: libraries such as DuckDB may swallow a handler's exception."""
+"""Time from a signal to a forced end: libraries such as DuckDB may swallow its exception."""
 GRACE_SECONDS, STOPPED_GRACE_SECONDS = 20.0, 1.0
 """Time for other threads to finish at the end; the process ends in any case."""
 SHOW_CURSOR = "\x1b[?25h"

@@ -94,7 +94,7 @@ def status(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
 ) -> None:
-    """Print the progress of the runs, also while they run in another terminal."""
+    """Print the progress of the runs, even while they run in another terminal."""
     from flows.commands import display
 
     display.status(console, warehouse, study)
@@ -129,7 +129,7 @@ def sql(
     ] = None,
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
-    """Query the warehouse in SQL, also during a run; queries cannot change it."""
+    """Query the warehouse in SQL, even during a run; queries cannot change it."""
     from flows.commands import sql as sql_command
 
     text = sql_command.read_query(query, file)
@@ -294,7 +294,7 @@ def scoreboard(
         typer.Option("--markdown", metavar="FILE", help="write a page of Markdown"),
     ] = None,
 ) -> None:
-    """Compare every number of the paper with ours; print tallies, and write pages."""
+    """Compare every number of the paper with decaf's; print tallies, and write pages."""
     from flows.commands.scoreboard import show_scoreboard
 
     show_scoreboard(console, folders or [], warehouse, [html, markdown])

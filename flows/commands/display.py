@@ -47,11 +47,11 @@ EXAMPLE = (
 )
 
 MOST_VERDICTS = 8
-"""Models whose verdicts are printed, the worst first."""
+"""Most models whose verdicts are printed, the worst first."""
 FINDINGS = "SELECT model_id, sentence FROM out_findings WHERE study = '{study}'"
 
 MANY_SMALL_FILES = 200
-"""Files below 1 MiB of a study from which opening them takes longer than reading them."""
+"""Number of a study's files below 1 MiB from which opening takes longer than reading."""
 
 
 def results(console: Console, store: Storage, study: Study, facts: Facts) -> None:

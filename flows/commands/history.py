@@ -77,7 +77,7 @@ def _print_means(console: Terminal, title: str, means: Iterable[tuple[Any, ...]]
     names = ("UTC", "version", "M", "E", "C", "F")
     table = table_of(f"{title}, means with 95 % intervals", names, 2)
     for column in table.columns:
-        column.no_wrap = False  # an interval takes two lines where four are too wide
+        column.no_wrap = False  # an interval takes two lines if four columns are too wide
     for (pair_type, path), points in groupby(means, lambda row: row[2:4]):
         table.add_section()
         table.add_row(Text(f"{pair_type}, {path}", style="bold"))

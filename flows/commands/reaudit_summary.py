@@ -25,7 +25,7 @@ from warehouse.report.audit.facts import rows_of
 from warehouse.storage import Storage
 
 MOST_DRIFT = 10
-"""Rows of drift that are printed, the largest changes first."""
+"""Most rows of drift that are printed, the largest changes first."""
 DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
 
 

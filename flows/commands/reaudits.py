@@ -65,7 +65,7 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the proposed card of an entry, as YAML for ``registry:``.
 
-    A pickle brings the key ``trust``, with the names that the registry trusts already. ``label``
+    For a pickle, this has the key ``trust``, with all names that the registry trusts. ``label``
     may also name an alias or a version that the study does not follow.
 
     Raises ConfigError if the study has no registry with cards, UnknownName for an unknown entry,

@@ -65,7 +65,7 @@ def remark_stops(stops: Sequence[Any]) -> list[str]:
 
 
 def remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
-    """Remark where the stages of each refined path of the current run stopped, and why."""
+    """Remark on the stages at which each refined path of the current run stopped, and why."""
     rows = connection.sql(
         "SELECT path, stage_count, error, until, reason FROM out_refinements "
         "WHERE study = $study AND reason IS NOT NULL",

@@ -44,7 +44,7 @@ def run(
         study = study.to_the_end()
     fork_server.begin_if_new(study)  # it starts while this process plans, about 2 s of a core
     refuse_registry(study, "run")
-    pairs = name_pairs(study)  # what cannot be read leaves no new warehouse behind
+    pairs = name_pairs(study)  # before a warehouse is made: unreadable data make none
     with hold_warehouse(study) as store:
         plan = plan_audit(study, pairs, force)
         for remark in plan.remarks:

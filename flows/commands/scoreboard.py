@@ -1,4 +1,4 @@
-"""Compare every number of the paper with ours: tallies here, details on a page."""
+"""Compare every number of the paper with decaf's: tallies here, details on a page."""
 
 from collections.abc import Sequence
 from pathlib import Path

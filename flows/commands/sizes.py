@@ -40,7 +40,7 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
 
 
 def say_stages(console: Console, plan: AuditPlan) -> None:
-    """Print the stages of refined paths, now and at most, and the forward rows of the most."""
+    """Print the current and the most stages of refined paths, and the rows for the most stages."""
     rules = list_rules(plan.configuration.paths, plan.configuration.stages)
     if not rules:
         return

@@ -71,7 +71,7 @@ def parse_keep(texts: Sequence[str]) -> Keep:
 
     Raises BadInput for a value that is neither, and for two numbers of runs or of days.
 
-    >>> asked_to_keep(["30", "90d"])
+    >>> parse_keep(["30", "90d"])
     Keep(run_count=30, age=datetime.timedelta(days=90))
     """
     numbers: dict[str, int] = {}
@@ -80,7 +80,7 @@ def parse_keep(texts: Sequence[str]) -> Keep:
         if match is None:
             raise BadInput(
                 f"--keep {text!r}; expected a number of runs of each study, as in --keep 30, or of "
-                "days, as in --keep 90d, from 1 up"
+                "days, as in --keep 90d, at least 1"
             )
         number, unit = match.groups()
         if unit in numbers:

@@ -14,7 +14,7 @@ from decaf.errors import ScheduleError
 def next_date(cron: str, timezone: str, after: datetime | None = None) -> datetime:
     """Next date of a schedule, in UTC.
 
-    In the hour that spring skips, Prefect runs it an hour earlier; since 3.9.1, an hour later.
+    If daylight saving skips the time, Prefect's run is an hour early; since 3.9.1, an hour late.
 
     Raises ScheduleError for an invalid expression, and for one that no date matches, for which
     Prefect would silently run nothing.

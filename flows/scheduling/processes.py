@@ -25,7 +25,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def python(*arguments: str) -> list[str]:
-    """Command that runs a module of this project, even if its folder has a module of that name."""
+    """Command that runs a module of this project, even if the folder has a module of that name."""
     return [sys.executable, "-P", "-m", *arguments]
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 BAR = "bar"
-"""Column that is drawn of E, C and F."""
+"""Column with a bar of E, C and F."""
 ROLE = "role"
 PROFILE = ("abs_response", "evidence", "contradiction", "fragility")
 TRAJECTORY = ("study", "model_id", "pair_id", "path", "repetition")
@@ -23,7 +23,7 @@ class Page(NamedTuple):
     by: tuple[str, ...] = ()
     """Columns of a row that the next page is about."""
     is_read_once: bool = False
-    """True where few rows take long to compute: all of a study are read, then filtered."""
+    """True if few rows take long to compute: all rows of a study are read, then filtered."""
     read_with: tuple[str, ...] = ()
     """Queries with the parameter ``study`` that are read with all rows of a study."""
 

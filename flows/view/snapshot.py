@@ -31,8 +31,8 @@ Record = dict[str, Any]
 class Snapshot:
     """One connection, which sees the commits of the moment at which it was opened.
 
-    Queries of several threads run one after another, but :meth:`ask_together` has a connection of
-    its own. The last :data:`MOST_ANSWERS` answers are cached. Raises WarehouseError if the
+    Queries of several threads run one after another, but :meth:`ask_together` has its own
+    connection. The last :data:`MOST_ANSWERS` answers are cached. Raises WarehouseError if the
     warehouse cannot be opened.
 
     Attributes
@@ -130,7 +130,7 @@ class Snapshot:
                 yield row["model_id"]
 
     def has_probabilities(self, study: str | None) -> bool:
-        """True where all scores of a study, or of every study, are probabilities."""
+        """True if all scores of a study, or of every study, are probabilities."""
         rows = self.ask_query("contents")
         return all(is_of_probability(row["score"]) for row in rows if study in (None, row["study"]))
 

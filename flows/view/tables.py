@@ -76,7 +76,7 @@ class Rows(NamedTuple):
 def read_rows(snapshot: Snapshot, address: Address) -> Rows:
     """Ask for the rows of an address.
 
-    Raises BadAddress for rows that cannot be, a page after the last one included.
+    Raises BadAddress for invalid values, and for a page after the last one.
     """
     page = PAGES[address.page]
     for name in address.columns:
@@ -133,7 +133,7 @@ def read_whole(snapshot: Snapshot, page: Page, study: str | None) -> pa.Table:
 
 
 def columns_of(snapshot: Snapshot, page: Page, study: str | None) -> pa.Schema:
-    """Columns of a page, taken from its rows if the page is read once: it needs the rows anyway."""
+    """Columns of a page, from its rows if the page is read once, since it needs the rows anyway."""
     if page.is_read_once and (study is None or study in snapshot.studies()):
         return read_whole(snapshot, page, study).schema
     return snapshot.columns_of(page.name)

@@ -16,7 +16,7 @@ from warehouse.report.audit.verdict_rows import (
 )
 
 MOST = 8
-"""Models that are shown; the table below has all."""
+"""Most models that are shown; the table below has all models."""
 
 
 class Verdicts(NamedTuple):
@@ -27,12 +27,12 @@ class Verdicts(NamedTuple):
     scale: float
     """Score units at the end of the bars."""
     has_paths: bool
-    """True where a bar has marks of other paths."""
+    """True if a bar has marks of other paths."""
     has_limits: bool
 
 
 def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
-    """Make verdict rows of the models of one study, in the order of the page; None elsewhere."""
+    """Make verdict rows of the models of one study, in the order of the page; else None."""
     study = rows.address.about.get("study")
     if rows.page.name != "models" or study is None or not rows.answer.num_rows:
         return None
