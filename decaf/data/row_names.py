@@ -9,7 +9,7 @@ from decaf.errors import DataError
 
 
 def names_of_rows(frame: Frame, column: str) -> Texts:
-    """Values of a column as names; raises DataError where a value is missing."""
+    """Values of a column as names; raises DataError for a missing value."""
     if column not in frame:
         raise DataError(f"the counterfactuals lack the column {column!r}; add it")
     series = frame[column]

@@ -76,7 +76,7 @@ class ArrayModel:
         """The same model for rows of a table, called with frames; None if it takes only arrays.
 
         Raises ModelError when the table lacks a column that the model was fitted on, and DataError
-        when it has numbers where the model's encoder was fitted on text.
+        when it has numbers although the model's encoder was fitted on text.
         """
         model_columns = self._frame_columns
         column_names = [column.name for column in columns.columns]

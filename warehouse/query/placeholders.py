@@ -10,7 +10,7 @@ from pathlib import Path
 STUDIES = re.compile(r"\bstudies\('([^']+)'\)")
 CSV = re.compile(r"\bcsv\('([^']+)'\)")
 STUDY = "study"
-"""Column with the name of a CSV file's folder, where a pattern matches several folders."""
+"""Column with the name of a CSV file's folder, if a pattern matches several folders."""
 
 
 def fill_placeholders(sql: str, folder: Path) -> str:

@@ -24,7 +24,7 @@ class Group(NamedTuple):
     sources: NDArray[np.int32]
     """(n_rows,) position of the source of every row."""
     columns: NDArray[np.float64]
-    """(n_columns, n_rows), NaN where a number is missing."""
+    """(n_columns, n_rows), NaN for missing numbers."""
 
 
 Layout = tuple[int, tuple[str | None, ...], int, int]

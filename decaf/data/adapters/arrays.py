@@ -37,7 +37,7 @@ class Arrays(Adapter):
     """Pairs of rows of two arrays of any shape, (n, …): `.npy`, `.npz`, `.arrow` or `.zarr`.
 
     8-bit arrays with an axis of 1 or 3 channels, last or first, are images, as (n, height, width,
-    3); floats are taken as they are, channels first where they have any, as (n, channels, length)
+    3); floats stay as they are, with channels first if they have any, as (n, channels, length)
     or (n, channels, height, width).
     """
 

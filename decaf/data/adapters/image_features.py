@@ -119,7 +119,7 @@ class FeaturedImages(ImageFiles, ABC):
         )
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
-        """Remarks on images that are left out; raises DataError where no image is left."""
+        """Remarks on images that are left out; raises DataError if no image is left."""
         root, features = self._places()
         if len(bare) == len(rows):
             raise DataError(f"none of the {len(rows)} images of {root} has {features.condition}")

@@ -51,7 +51,7 @@ class Finding(NamedTuple):
     lead: str
     details: str
     responses: tuple[Response | None, ...]
-    """One for each heading; None where nothing is scored."""
+    """One for each heading; None if nothing is scored."""
     doubts: tuple[str, ...]
     """Sentences on what could change the finding."""
 
