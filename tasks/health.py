@@ -169,7 +169,7 @@ def disks(setup: Setup) -> Iterable[Finding]:
             seconds = _seconds_to_flush(existing)
         except OSError as error:
             state = f"{existing} cannot be written: {error.strerror or error}"
-            yield Finding("problem", name, state, "choose another folder, or correct its rights")
+            yield Finding("problem", name, state, "choose another folder, or change permissions")
             continue
         free = shutil.disk_usage(existing).free
         yield _judge_amount(

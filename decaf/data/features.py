@@ -78,9 +78,9 @@ class AnnotatedFeatures(Features, ABC):
 
     annotations: Lie | None = Field(
         None,
-        description="pixels that annotations of a photo with an EXIF orientation describe, where "
-        "sizes cannot tell: `stored` in the file, or `upright` as viewers show them; `stored` when "
-        "absent, unless sizes of further photos show `upright`",
+        description="pixels that annotations of a photo with an EXIF orientation describe, if "
+        "sizes do not show it: `stored` in the file, or `upright` as viewers show them; `stored` "
+        "when absent, unless sizes of further photos show `upright`",
     )
 
     @abstractmethod

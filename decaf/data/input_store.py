@@ -44,7 +44,7 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
 
     Raises WriteFailed when the workspace cannot be read.
     """
-    remedy = "give it back its permissions, or set 'workspace:' to another folder"
+    remedy = "restore its permissions, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"workspace {workspace} cannot be used", remedy):
         return input_file(workspace, inputs).exists()
 

@@ -192,11 +192,11 @@ def _fault(file: PillowImage.Image) -> str:
     mode = "YCbCr" if is_ycbcr else file.mode
     # Of several pictures in a JPEG (MPO), the first counts; others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
-        return "it holds several pictures; save the one that is meant"
+        return "it holds several pictures; save only the picture to use"
     if mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):
         return f"its pixels are {mode} of {max(bits)} bits; convert it to RGB of 8 bits"
     if mode in SIXTEEN_BITS and meaning == WHITE_IS_ZERO:
-        return "16 bits with white as zero; convert it to RGB of 8 bits"
+        return "it has 16 bits with white as zero; convert it to RGB of 8 bits"
     if "transparency" in file.info and file.mode != "P":
         return "it names a transparent colour; flatten it onto a background"
     return ""

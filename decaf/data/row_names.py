@@ -15,7 +15,9 @@ def names_of_rows(frame: Frame, column: str) -> Texts:
     series = frame[column]
     gaps = np.flatnonzero(series.isna())
     if gaps.size:
-        raise DataError(f"column {column!r} has no value in row {gaps[0]}; expected a name in all")
+        raise DataError(
+            f"column {column!r} has no value in row {gaps[0]}; expected a name in every row"
+        )
     library = LIBRARIES["pandas"]
     if library.kind(series) == "whole":
         is_signed = "uint" not in library.dtype(series).lower()

@@ -116,8 +116,7 @@ def _pack_value(column: Column, value: Category | None) -> int | list[float]:
     if value is None:
         if column.missing is None:
             raise DataError(
-                f"'set' makes column {column.name!r} missing, which it is in no row; expected a "
-                "value"
+                f"'set' makes column {column.name!r} missing, but no row lacks it; expected a value"
             )
         return [0.0, 0.0]
     if isinstance(value, str) or isinstance(value, bool) != (column.kind == "truth"):

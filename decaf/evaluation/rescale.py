@@ -51,8 +51,8 @@ class RescaleRule(TorchFunctionMode):
             return call(args[0])
         if not self._references or self._references[0].shape != args[0].shape:
             raise ModelError(
-                "DeepLIFT follows an image and its reference through the same activations, and the "
-                "network takes another way for each; choose another attribution method"
+                "DeepLIFT needs the same activations for an image and its reference, but this "
+                "network uses different ones; choose another attribution method"
             )
         return rule(call, args[0], self._references.pop(0))
 

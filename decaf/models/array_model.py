@@ -25,7 +25,7 @@ CATEGORICAL = "enable_categorical"
 SHOWN_COLUMNS = 8
 
 LABELS = (
-    "returned whole numbers, as labels of classes are, where its card says 'output: "
+    "returned whole numbers, like labels of classes, but its card says 'output: "
     "probabilities'; expected the probability of class 1: return that of the model's predict_proba"
 )
 """Words for labels in place of probabilities."""
@@ -82,7 +82,7 @@ class ArrayModel:
         column_names = [column.name for column in columns.columns]
         if model_columns is None:
             if self.estimator is not None and len(column_names) > 1:
-                remark = "the file names no columns; it gets those of the table in their order: "
+                remark = "the file names no columns; the model gets the table's, in their order: "
                 self.remarks = (*self.remarks, remark + abridge(column_names, SHOWN_COLUMNS))
             return None
         try:

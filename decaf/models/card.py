@@ -180,7 +180,7 @@ class ModelCard(Settings, ABC):
         digest = file_sha256(path)
         if expected is not None and digest != expected:
             raise ModelError(
-                f"{path} has sha256 {digest}, the configuration expects "
+                f"{path} has sha256 {digest}; the configuration expects "
                 f"{expected}; get the right file, or correct 'sha256:'"
             )
         return digest

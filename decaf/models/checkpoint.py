@@ -24,7 +24,7 @@ ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 READ_BYTES = 2**20
 
 UNPICKLING = (
-    "Unpickling runs code that the file brings along: convert it once, where you trust it, with "
+    "Unpickling runs code in the file: convert it once, where you trust it, with "
     "safetensors.torch.save_file(state_dict, path)"
 )
 
@@ -39,8 +39,8 @@ def check_header(path: Path) -> None:
         return
     if path.suffix not in TORCH_SUFFIXES:
         raise ModelError(
-            f"weight file {path} is called {path.suffix or 'without a suffix'}; expected "
-            f"{SAFETENSORS}, or a torch state dict called {', '.join(TORCH_SUFFIXES)}"
+            f"weight file {path} has the suffix {path.suffix!r}; expected {SAFETENSORS}, or a "
+            f"torch state dict with {', '.join(TORCH_SUFFIXES)}"
         )
     start = _start(path)
     if start != ZIP_START and not start.startswith(PICKLE_START):

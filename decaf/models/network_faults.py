@@ -59,7 +59,7 @@ def with_rows(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
     if outputs.ndim == 0 or len(outputs) != row_count:
         raise ModelError(
             f"model {model_id}: the network returned shape {tuple(outputs.shape)} for {row_count} "
-            f"inputs; expected ({row_count}, outputs): squeeze no axis but the last"
+            f"inputs; expected ({row_count}, outputs): squeeze only the last axis"
         )
     return outputs
 

@@ -167,7 +167,7 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
         names = ", ".join(family.methods)
         table.add_row(Text(names), f"{family.forward:,}", f"{family.backward:,}")
         if family.forward < family.separate:
-            shared.append(f"{names}: {family.separate:,} rows asked for, equal ones scored once")
+            shared.append(f"{names}: {family.separate:,} rows requested, equal ones scored once")
     if table.row_count:
         console.print(table)
     for line in shared:

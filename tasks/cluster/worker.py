@@ -81,7 +81,7 @@ def choose_device(wanted: str) -> str:
     has_gpu = torch.cuda.is_available()
     if wanted == "cuda" and not has_gpu:
         raise BadInput(
-            f"device 'cuda' is asked for, but a worker on {socket.gethostname()} sees no GPU; set "
+            f"device 'cuda' is requested, but a worker on {socket.gethostname()} sees no GPU; set "
             "'device: auto', or repair the driver"
         )
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"

@@ -350,7 +350,7 @@ def _find_moved(diff: RegistryDiff) -> dict[str, str]:
     now = {entry.label: entry for entry in list_entries(diff.study.registry)}
     return {
         entry.label: f"moved to version {now[entry.label].version} while version "
-        f"{entry.version} was being audited; the next re-audit takes it"
+        f"{entry.version} was being audited; the next re-audit audits it"
         for entry in (resolved.entry for resolved in diff.resolved)
         if entry.label in now and now[entry.label].digest != entry.digest
     }

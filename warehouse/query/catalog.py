@@ -112,7 +112,7 @@ def _default_memory_limit() -> str:
     """Read ``DECAF_MEMORY``; raises BadInput unless it is a whole number of GB, at least 1."""
     text = os.environ.get("DECAF_MEMORY") or str(DEFAULT_GIGABYTES)
     if not (text.isascii() and text.isdigit() and int(text)):
-        raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a whole number of GB from 1 on")
+        raise BadInput(f"DECAF_MEMORY: found {text!r}; expected a whole number of GB, at least 1")
     return f"{int(text)}GB"
 
 

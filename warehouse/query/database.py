@@ -90,7 +90,7 @@ def export_database(
                 copy.execute(f"CREATE TABLE {ABOUT} AS SELECT {columns}", about)
                 copy.execute("CHECKPOINT copy")  # closing would hide an error of the disk
         except duckdb.IOException as error:
-            raise WriteFailed(f"{target} could not be written: {error}; make room") from error
+            raise WriteFailed(f"{target} could not be written: {error}; free some space") from error
         finally:
             temporary.with_name(f"{temporary.name}.wal").unlink(missing_ok=True)
         return written

@@ -31,7 +31,7 @@ HINTS = {
     **dict.fromkeys(MISSING_BUCKET, "make the bucket first, or correct its name"),
     "InvalidAccessKeyId": "check AWS_ACCESS_KEY_ID",
     "SignatureDoesNotMatch": "check AWS_SECRET_ACCESS_KEY",
-    "403 Forbidden": "check the credentials in the environment and what they may do",
+    "403 Forbidden": "check the credentials in the environment and their permissions",
     "401 Unauthorized": "check the credentials in the environment",
     "301 Moved": "give the bucket's region: s3://bucket/prefix?region=…",
     AWAY: "check the address and whether its server runs",

@@ -92,7 +92,7 @@ class Adapter(Settings, ABC):
         lie nowhere. If images state their shapes, masks do, too. Raises DataError when it cannot
         be read.
         """
-        raise NotImplementedError(f"{type(self).__name__} names masks and reads none")
+        raise NotImplementedError(f"{type(self).__name__} names masks but has no read_mask()")
 
 
 def _paths_in(value: object) -> Iterator[Path]:

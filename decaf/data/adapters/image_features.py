@@ -199,7 +199,7 @@ class ImageFeatures(FeaturedImages):
     table: PlacedPath | None = Field(
         None,
         description="images to audit, by their paths below the folder: `.txt`, one a line, or "
-        "`.csv`, `.parquet` or `.jsonl` with the column `image` and, where there are such, "
+        "`.csv`, `.parquet` or `.jsonl` with the column `image` and, optionally, "
         "`label`, `source`, `split`, `weight`; all when absent",
     )
     features: AnyFeatures = Field(

@@ -57,7 +57,7 @@ class ImageFiles(Adapter, ABC):
     channels: Literal[1, 3] = Field(
         3,
         description="channels that models get: `1` is grey, .299 red + .587 green + .114 blue as "
-        "Pillow's mode `L` has it, for networks with one channel; with `3`, grey images have three "
+        "in Pillow's mode `L`, for networks with one channel; with `3`, grey images have three "
         "equal channels",
     )
 
@@ -166,7 +166,7 @@ class Folder:
             file = Path(os.path.realpath(file))
         if not file.is_relative_to(self._resolved(self.root)):
             link = describe_link(place, self.root)
-            remedy = "name a folder that holds all images and what links lead to"
+            remedy = "name a folder that holds all images and the targets of links"
             raise DataError(
                 f"{quote(name)} lies outside of {self.root}; {link or 'put it there'}, or {remedy}"
             )

@@ -57,7 +57,7 @@ class ImagePairs(ImageFiles):
     pairs: PlacedPath | None = Field(
         None,
         description="table with a row for each pair: `.csv`, `.parquet` or `.jsonl`, with the "
-        "columns `factual` and `counterfactual` (files of images) and, where there are such, "
+        "columns `factual` and `counterfactual` (files of images) and, optionally, "
         "`label`, `pair_type`, `source`, `split`, `weight`, `pair_id`",
     )
     images: PlacedPath | None = Field(

@@ -21,7 +21,7 @@ class BlurIntegratedGradients(MapMethod):
 
     kind: Literal["blur_integrated_gradients"] = "blur_integrated_gradients"
     levels: int = Field(
-        12, gt=0, le=10_000, description="gradients on the way from the blurred image"
+        12, gt=0, le=10_000, description="gradients between blurred image and image"
     )
     sigma: float = Field(20.0, gt=0, le=1000, description="largest blur, standard deviation in px")
 

@@ -20,7 +20,7 @@ class GradientShap(Referred, BankMethod):
     """
 
     kind: Literal["gradient_shap"] = "gradient_shap"
-    samples: int = Field(16, gt=0, le=10_000, description="places on the way of every image")
+    samples: int = Field(16, gt=0, le=10_000, description="random places for every image")
 
     @property
     def forward_calls(self) -> int:

@@ -35,7 +35,7 @@ class KernelShap(CoalitionMethod):
     kind: Literal["kernel_shap"] = "kernel_shap"
     form: Literal["layers", "repeats"] = Field("layers", description="which coalitions, as above")
     samples: int = Field(
-        512, ge=4, le=100_000, multiple_of=2, description="coalitions of every image, at most"
+        512, ge=4, le=100_000, multiple_of=2, description="largest number of coalitions of an image"
     )
     seed: int = Field(8214, ge=0, le=LARGEST_SEED, description="seed of the random draws")
 

@@ -29,8 +29,8 @@ class Rise(Referred, BankMethod):
     probability: float = Field(0.5, gt=0, le=1, description="probability that a cell is kept")
     shift: bool = Field(
         False,
-        description="whether masks are shifted at random, by less than a cell; a cell is the side "
-        "of the image divided by `grid`, rounded up",
+        description="shift masks at random, by less than a cell; a cell is the side of the image "
+        "divided by `grid`, rounded up",
     )
 
     @property

@@ -23,12 +23,12 @@ class SmoothGrad(BankMethod):
     kind: Literal["smooth_grad"] = "smooth_grad"
     samples: int = Field(16, gt=0, le=10_000, description="noisy copies of every image")
     std: float = Field(
-        0.15, gt=0, le=100, description="standard deviation of the Gaussian noise, in its space"
+        0.15, gt=0, le=100, description="standard deviation of the Gaussian noise, in `space`"
     )
     space: Literal["pixels", "normalised"] = Field(
         "pixels",
-        description="where noise is added and the gradient taken: at pixels, and copies are cut to "
-        "[0, 1]; or at the input as the network sees it, which is cut nowhere",
+        description="space of noise and gradients: `pixels`, where copies are cut to [0, 1], or "
+        "`normalised`, the input as the network sees it, without a cut",
     )
 
     @property

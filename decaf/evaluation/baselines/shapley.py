@@ -32,12 +32,10 @@ class NativeShap(Baseline):
 
     libraries: ClassVar = ("numba", "shap", "xgboost", FOREST_VALUES)
     kind: Literal["native_shap"] = Field(description="this method")
-    rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
-    background: int = Field(
-        32, gt=0, le=1_000_000, description="rows that stand for unknown features, at most"
-    )
+    rows: int = Field(128, gt=0, le=1_000_000, description="largest number of explained rows")
+    background: int = Field(32, gt=0, le=1_000_000, description="largest number of background rows")
     permutations: int = Field(
-        1, gt=0, le=10_000, description="of the features, each there and back"
+        1, gt=0, le=10_000, description="permutations of the features, each in both directions"
     )
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
@@ -74,9 +72,12 @@ class KernelShap(Baseline):
 
     libraries: ClassVar = ("shap",)
     kind: Literal["kernel_shap"] = Field(description="this method")
-    rows: int = Field(64, gt=0, le=1_000_000, description="rows that are explained, at most")
+    rows: int = Field(64, gt=0, le=1_000_000, description="largest number of explained rows")
     background: int = Field(
-        256, gt=0, le=1_000_000, description="rows that stand for unknown features, at most"
+        256,
+        gt=0,
+        le=1_000_000,
+        description="largest number of background rows",
     )
     samples: int = Field(512, gt=0, le=1_000_000, description="coalitions of each explained row")
 
@@ -99,7 +100,7 @@ class ShapInteraction(Baseline):
 
     libraries: ClassVar = ("numba", "xgboost", FOREST_VALUES)
     kind: Literal["shap_interaction"] = Field(description="this method")
-    rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
+    rows: int = Field(128, gt=0, le=1_000_000, description="largest number of explained rows")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rows, estimator = subject.rows, subject.estimator

@@ -13,7 +13,7 @@ class Spread(EpochRule):
     """`count` epochs, evenly spread from the first kept epoch to the last."""
 
     rule: Literal["spread"] = Field(description="this rule")
-    count: int = Field(ge=1, le=100_000, description="epochs to audit; all where fewer were kept")
+    count: int = Field(ge=1, le=100_000, description="epochs to audit; all if fewer are kept")
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"count": 2},)
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:

@@ -31,7 +31,7 @@ class TurningPoints(EpochRule):
         description="range of the statistic below which it has no turning points",
     )
     count_if_flat: int = Field(
-        8, ge=1, le=100_000, description="epochs that are spread evenly then"
+        8, ge=1, le=100_000, description="number of evenly spread epochs in this case"
     )
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"statistic": "accuracy"},)
 
@@ -54,7 +54,7 @@ class TurningPoints(EpochRule):
         value: Any = epoch.measurements.get(self.statistic)
         if type(value) not in (int, float) or not math.isfinite(value):
             raise ModelError(
-                f"'epoch_rule:' looks at {self.statistic!r}, which is {value!r} after epoch "
+                f"'epoch_rule:' uses {self.statistic!r}, which is {value!r} after epoch "
                 f"{epoch.number}; expected a finite number, as one of: "
                 f"{', '.join(epoch.measurements) or 'nothing was measured'}"
             )

@@ -61,7 +61,7 @@ def open_booster(path: Path) -> Any:
         note_version(booster, path)
     except (ValueError, KeyError) as error:
         raise ModelError(
-            f"{path} is no XGBoost model ({first_line(error)}); save it again with save_model"
+            f"{path} is not an XGBoost model ({first_line(error)}); save it again with save_model"
         ) from error
     return booster
 

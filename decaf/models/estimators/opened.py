@@ -44,5 +44,5 @@ class Opened(NamedTuple):
         if columns.ndim == 1 and len(self.order) == TWO and self.output == "logits":
             return columns if self.order == [0, 1] else -columns
         if columns.ndim != 2 or columns.shape[1] != len(self.order):
-            raise ValueError(f"it gave shape {columns.shape} for {len(self.order)} classes")
+            raise ValueError(f"it returned shape {columns.shape} for {len(self.order)} classes")
         return columns[:, self.order]

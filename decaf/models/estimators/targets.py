@@ -45,7 +45,7 @@ def count_targets(estimator: Any) -> int:
 
 def several_targets(count: int) -> str:
     """Sentence that refuses an estimator of several targets."""
-    return f"it has {number_of(count, 'target')}, each with an answer for itself; {ONE_TARGET}"
+    return f"it has {number_of(count, 'target')}, each with a separate answer; {ONE_TARGET}"
 
 
 def _booster_targets(step: Any) -> int:

@@ -35,7 +35,7 @@ class NetworkRecipe(Settings, ABC):
     place: ClassVar[Place] = PLACE
 
     seed: int = Field(
-        ge=0, le=LARGEST_SEED, description="draws initial weights and everything random in training"
+        ge=0, le=LARGEST_SEED, description="seed of initial weights and of random draws in training"
     )
 
     @property

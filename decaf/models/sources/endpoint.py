@@ -85,7 +85,7 @@ class EndpointCard(ModelCard):
         0.5,
         ge=0,
         le=LONGEST_WAIT,
-        description="pause before the first of them; doubled for each further one, s",
+        description="pause before the first further attempt, doubled for each later one, s",
     )
     longest_backoff_seconds: float = Field(
         30.0,

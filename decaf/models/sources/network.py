@@ -183,7 +183,7 @@ class NetworkCard(StoredTensors, TrainableCard):
                 (
                     "epoch_rule",
                     self.epoch_rule is None or self._keeps(self.epoch_rule),
-                    "'training' that keeps epochs, those that it names among them, with "
+                    "'training' that keeps epochs, including those that the rule names, with "
                     "'keep_epochs:'",
                 ),
             ]

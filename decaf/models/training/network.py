@@ -84,6 +84,6 @@ def _hold_lock(file: Path, name: str) -> Iterator[None]:
 
 
 def _make_folder(folder: Path) -> None:
-    what = f"{folder} cannot be made, where a training is kept while it is under way"
+    what = f"{folder} cannot be made; it would hold the state of a running training"
     with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' to another folder"):
         folder.mkdir(parents=True, exist_ok=True)

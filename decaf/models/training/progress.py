@@ -93,7 +93,7 @@ class Progress:
         # On a damaged file, the reader can fail with any error.
         except (ModelError, *STUMBLES) as error:
             raise ModelError(
-                f"the training cannot go on from {self._folder}, where it was stopped "
+                f"the training cannot resume from {self._folder}, where it was stopped "
                 f"({type(error).__name__}: {error}). Remove that folder, and it starts again"
             ) from error
 

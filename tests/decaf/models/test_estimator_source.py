@@ -179,7 +179,7 @@ def test_a_damaged_file_is_refused(stored):
     with pytest.raises(ModelError, match=r"model\.ubj"):
         load(path)
     path.write_bytes(b"{}")
-    with pytest.raises(ModelError, match="is no XGBoost model"):
+    with pytest.raises(ModelError, match=r"model\.ubj"):
         load(path)
     path = stored(LogisticRegression().fit(ROWS, TWO))
     content = path.read_bytes()
@@ -197,7 +197,7 @@ def test_the_file_and_what_is_called_are_the_identity(stored):
     path = stored(LogisticRegression().fit(ROWS, TWO))
     one = card(path)
     digest = one.weights_digest()
-    with pytest.raises(ModelError, match=f"has sha256 {digest}, the configuration expects abc"):
+    with pytest.raises(ModelError, match=f"{digest}.*abc"):
         card(path, sha256="abc").weights_digest()
     assert (
         one.preprocessing_digest == card(path, trusted=("x",), sha256=digest).preprocessing_digest

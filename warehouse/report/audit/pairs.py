@@ -102,9 +102,7 @@ def pair_cards(facts: Facts, characters: int = PICTURE_CHARACTERS) -> PairCards:
     types = [pair_type for pair_type in facts.profiled_types if pair_type in shown_types]
     return PairCards(
         tuple(
-            _type_cards(
-                [row for row in kept_rows if row.pair_type == pair_type], facts.run, scale
-            )
+            _type_cards([row for row in kept_rows if row.pair_type == pair_type], facts.run, scale)
             for pair_type in types
         ),
         tick_text(scale),

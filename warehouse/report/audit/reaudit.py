@@ -363,6 +363,6 @@ def others_of(facts: Facts, config: str) -> list[Other]:
         elif row.verdict == "pass":
             words = f"{count_gates(facts, row.entry)}."
         elif row.state == "audited" and not row.problem:
-            words = "Its gates limit a change, and nothing before it can be compared."
+            words = "Its gates limit a change, but there is no earlier version to compare."
         listed_models.append(Other(row.entry, row.version, badge_of(row.verdict), words, command))
     return listed_models

@@ -189,7 +189,7 @@ def _on_control(rows: Sequence[Row]) -> Mark:
         return "mind", "Too few sources have a control change for a comparison with it."
     if all(row.control_response == 0 for row in compared):
         return "mind", (
-            "The control change never moves the score, as a column that the model does not read: "
+            "The control change never moves the score, like a column that the model does not use: "
             "a comparison with it shows nothing."
         )
     doubtful = [row for row in compared if row.reacts_to_any_change]

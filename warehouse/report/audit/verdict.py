@@ -174,7 +174,7 @@ def _changes(facts: Facts) -> Iterator[str]:
             reference = f"since version {moves[0].version_before}, {AGAINST[against]}"
             outcome = f"; {reference}: {', '.join(moved)}{more}"
         if entry.model_id in early:
-            outcome = "; it was scored no further than its gates needed"
+            outcome = "; it was scored only as far as its gates needed"
         verdict = verdict_text(entry.verdict, entry.state) or entry.state
         verdict = PAST.get(verdict, verdict)
         yield (

@@ -23,11 +23,11 @@ from warehouse.report.paper.tables import is_count
 
 VERDICTS = {
     "reproduced": "within the stated interval",
-    "same direction": "on the same side of no effect, with any intervals",
-    "different": "neither; measurements and counts have no side",
-    "undecided": "our interval holds the paper's value and no effect",
+    "same direction": "on the same side of no effect, as are any intervals",
+    "different": "neither; a measurement or count has no such side",
+    "undecided": "decaf's interval includes the paper's value and no effect",
     "not run": "no study here has the number",
-    "cannot be run here": "it needs what a small machine with free data has not",
+    "cannot be run here": "it needs a larger machine, or data that are not free",
 }
 """Words of the macro ``verdict_of`` in the order in which they are counted."""
 
