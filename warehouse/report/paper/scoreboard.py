@@ -25,7 +25,7 @@ VERDICTS = {
     "reproduced": "within the stated interval",
     "same direction": "on the same side of no effect, as are any intervals",
     "different": "neither; a measurement or count has no such side",
-    "undecided": "decaf's interval includes the paper's value and no effect",
+    "undecided": "our interval includes the paper's value and no effect",
     "not run": "no study here has the number",
     "cannot be run here": "it needs a larger machine, or data that are not free",
 }
