@@ -94,7 +94,7 @@ def test_what_a_number_is_of_is_remarked(stub, tmp_path):
     cells = "2 (9, −7)<sup>1</sup> | 3<sup>1</sup> | –<sup>2</sup>"
     assert f"| forest | {cells} |" in page
     assert "\n\n1. one pair of all\n2. not measured\n\n" in page
-    assert "A small number is explained below its table." in page
+    assert "A superscript number is explained below its table." in page
 
 
 def test_other_data_are_said_to_be_other_data(stub, tmp_path, monkeypatch):
