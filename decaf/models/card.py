@@ -46,7 +46,7 @@ class ModelCard(Settings, ABC):
     """True if a model of this source accepts the seed of a query."""
 
     if TYPE_CHECKING:
-        source: str  # which every member says in its own annotation
+        source: str  # every member annotates it with its own name
 
     is_remote: ClassVar[bool] = False
     """True if the model is served by another process; planning never calls it."""

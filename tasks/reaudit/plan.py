@@ -72,7 +72,7 @@ class RegistryDiff:
 
     @property
     def audited_study(self) -> Study:
-        """Study with all models that can be audited, and those that they are compared with."""
+        """Study with all models that can be audited, and models that they are compared with."""
         study = models_of(self.study, self.resolved)
         model_ids = {card.id for card in study.models}
         more = (card for card in self.references if card.id not in model_ids)

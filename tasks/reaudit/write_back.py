@@ -67,7 +67,7 @@ def findings(store: Storage, study: str) -> list[Finding]:
 
 
 def answers(store: Storage, study: str) -> dict[tuple[str, str], Answer]:
-    """Verdict on each current version, by the name of its model and its own.
+    """Verdict on each current version, by the names of its model and of the version.
 
     A version with several followed names has the worst of its verdicts.
     """

@@ -15,7 +15,7 @@ from warehouse.report.audit.reaudit import badge_of
 from warehouse.report.pair_card import is_of_probability
 
 MOST_GAUGES = 12
-"""Largest number of gauges, failed gauges first; the table below has all of them."""
+"""Largest number of gauges, failed gauges first; the table below has all gauges."""
 CHANGES = ("increase", "decrease")
 """Rules on a change from the version before; the others are on the value."""
 UP_TO = ("increase", "at_most")

@@ -78,7 +78,7 @@ class CountedProbability:
 
 @dataclass(frozen=True)
 class Subject:
-    """A classifier, and the rows that it is explained on."""
+    """A classifier, and the rows on which it is explained."""
 
     probability: CountedProbability
     rows: FactualRows

@@ -146,7 +146,7 @@ class EstimatorCard(TrainableCard):
         suffix = self.trained_suffix if self.file is None else self.file.suffix
         if suffix in XGBOOST:
             return ("xgboost",)
-        # skops looks for the module of each ufunc in all modules, those imported first come first.
+        # skops looks for the module of each ufunc in all modules, in the order of their import.
         return ("sklearn",) if self.unpickle else ("scipy.special", "skops.io")
 
     @property

@@ -160,7 +160,7 @@ def _changes(facts: Facts) -> Iterator[str]:
         moved = [
             f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} "
             f"{score_text(row.value_before)} → {score_text(row.value)}"
-            # Components say what became of a response; shares only of how much of it.
+            # Components first: they show what a response became, other metrics only its size.
             for row in sorted(moves, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
                 :MOST_BARS
             ]
