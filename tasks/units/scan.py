@@ -49,8 +49,8 @@ def scan(bench: Bench) -> None:
     # The time to load the model is counted separately.
     cost.prepare_seconds = time.perf_counter() - preparing - cost.load_seconds
     bench.queries = [
-        score_block(plan, builder, scorer, columns, limit, study.score.sign, known)
-        for scorer, known in zip(scorers, known_scores, strict=True)
+        score_block(plan, builder, scorer, columns, limit, study.score.sign, query_scores)
+        for scorer, query_scores in zip(scorers, known_scores, strict=True)
     ]
     bench.scores = scores = mean_scores(bench.queries)
     if limit.rows < task.batch_size:

@@ -66,8 +66,8 @@ class KernelShap(Baseline):
     """Mean absolute KernelSHAP value of the factor in P(y = 1), without a penalty.
 
     From Lundberg and Lee (NeurIPS 2017).
-    Predicts, besides the background once and each explained row once, every coalition of every
-    explained row with every row of the background: background + rows (1 + samples background).
+    Predicts the background once, each explained row once, and every coalition of every explained
+    row with every row of the background: background + rows (1 + samples background).
     """
 
     libraries: ClassVar = ("shap",)

@@ -122,10 +122,10 @@ def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
     return " ".join(filter(None, (note, MARKS if is_marked else "")))
 
 
-def marks(base: alt.Chart, *, beside: int = 0, **position: str) -> alt.Chart:
+def marks(base: alt.Chart, *, offset: int = 0, **position: str) -> alt.Chart:
     """Make the layer of the paper's values, from the field ``published`` of the base's data.
 
-    ``beside`` moves them to the right, px.
+    ``offset`` moves them to the right, px.
 
     Hollow marks are filled with the page's colour, so that they can be seen on a bar.
     """
@@ -138,7 +138,7 @@ def marks(base: alt.Chart, *, beside: int = 0, **position: str) -> alt.Chart:
             size=100,
             strokeWidth=1.2,
             opacity=1,
-            xOffset=beside,
+            xOffset=offset,
         )
         .encode(color=alt.value(INK), **position)
     )

@@ -26,7 +26,7 @@ from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels
 SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
 SCATTER_SIDE = 176
-BESIDE = 22
+MARK_OFFSET = 22
 """Distance of the paper's value from the middle of a bar, px."""
 LEAST_WIDTH = 250
 """Smallest width of a panel, px, that has room for the numbers of its bars."""
@@ -129,7 +129,7 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> alt.F
         .encode(y="end:Q", text=alt.Text("value:Q", format=".2f"))
     )
     line = reference_line(reference)
-    layers = (bars, limits, line, marks(base, beside=BESIDE, y="published:Q"), written)
+    layers = (bars, limits, line, marks(base, offset=MARK_OFFSET, y="published:Q"), written)
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
     return panels(chart, "path", paths, width=_panel_width(paths), height=200)
 
