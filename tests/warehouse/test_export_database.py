@@ -99,7 +99,7 @@ def test_a_column_means_what_its_table_says_or_most_tables(opened, tmp_path):
         said = dict(
             copy.sql("SELECT (table_name, column_name), comment FROM duckdb_columns()").fetchall()
         )
-    assert said["gate_verdicts", "path"] == "reveal path of the row; NULL of accuracy"
+    assert said["gate_verdicts", "path"] == "reveal path of the row; NULL for accuracy"
     assert said["core_paths", "path"] == "name of the reveal path in the study"
     assert said["core_paths", "kind"] is None, "tables mean different things by it"
 
