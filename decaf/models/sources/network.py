@@ -84,8 +84,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         gt=0,
         le=LARGEST_SIDE,
         description="px to which the shorter side is resized, the longer side rounded down; the "
-        "central square of `input_size` is kept. When absent, the whole image is resized to that "
-        "square",
+        "central square of `input_size` is kept. When absent, the whole image becomes that square",
     )
     interpolation: Interpolation = Field(
         "bilinear",
@@ -183,8 +182,7 @@ class NetworkCard(StoredTensors, TrainableCard):
                 (
                     "epoch_rule",
                     self.epoch_rule is None or self._keeps(self.epoch_rule),
-                    "'training' that keeps epochs, including those that the rule names, with "
-                    "'keep_epochs:'",
+                    "'training' with 'keep_epochs:' that has all epochs of the rule",
                 ),
             ]
         )
