@@ -19,6 +19,7 @@ from PIL import Image
 from scipy.ndimage import label
 
 from decaf.data.photo_files import central_crop_of_mask
+from decaf.foundation.square import find_central_start
 from decaf.studies.attribution.adapters import FunnyBirds
 from decaf.studies.attribution.birds import PARTS, class_parts
 
@@ -37,7 +38,8 @@ def write(birds: Path, folder: Path, sides: tuple[int, int] = (192, 256)) -> Non
         side = int(draw.integers(*sides, endpoint=True))
         missing = int(draw.integers(1, side // 4, endpoint=True))
         ends = [(0, 0), (0, 0)]
-        ends[place % 2] = (missing // 2, missing - missing // 2)
+        before = find_central_start(missing, 0)  # so that the network's crop is the bird
+        ends[place % 2] = (before, missing - before)
         bird = Image.fromarray(data.read_input(image)).resize((side, side))
         words = central_crop_of_mask(data.read_mask(pairs.masks[place]), side, None)
         words = np.pad(words, ends)
