@@ -183,11 +183,11 @@ def _end_undecided(
 
 def _select_asked(rows: Sequence[dict[str, Any]], only: Collection[str]) -> list[dict[str, Any]]:
     """Select rows of the entries in ``only``, all where it is empty; announce the other rows."""
-    asked = [row for row in rows if not only or row["entry"] in only]
+    asked_rows = [row for row in rows if not only or row["entry"] in only]
     for row in rows:
-        if row not in asked:
+        if row not in asked_rows:
             announce(f"{row['entry']} did not pass, and --entry does not name it")
-    return asked
+    return asked_rows
 
 
 def _name_of(config: Source) -> str:
