@@ -6,6 +6,8 @@ Foreign pickles are never executed: a torch file that would need it is refused.
 import hashlib
 import json
 import pickle
+import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,14 @@ UNPICKLING = (
     "Unpickling runs code in the file: convert it once, where you trust it, with "
     "safetensors.torch.save_file(state_dict, path)"
 )
+
+SCRIPTED = (
+    "Save its tensors once: "
+    "safetensors.torch.save_file(torch.jit.load(file).state_dict(), 'net.safetensors')"
+)
+NAMED_TYPE = re.compile(r"GLOBAL (\S+)")
+"""Type that torch refuses to unpickle, in its message."""
+COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def check_header(path: Path) -> None:
@@ -244,18 +254,34 @@ def _read_torch(path: Path) -> Any:
     import torch
 
     check_header(path)
+    if _is_script(path):
+        raise ModelError(f"{path} is a TorchScript archive, which holds code. {SCRIPTED}")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ModelError(
             f"{path} holds more than tensors and cannot be opened without unpickling it "
-            f"({str(error).splitlines()[0]}). {UNPICKLING}"
+            f"({_reason_of(error)}). {UNPICKLING}"
         ) from error
     # On a damaged archive, its reader can fail with any error.
     except (RuntimeError, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
         raise ModelError(
             f"{path} cannot be read as a torch checkpoint: {error}; download or save it again"
         ) from error
+
+
+def _is_script(path: Path) -> bool:
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return any(name.endswith("/constants.pkl") for name in archive.namelist())
+
+
+def _reason_of(error: pickle.UnpicklingError) -> str:
+    """The type that a file names, or the first line without the colours of a terminal."""
+    if named := NAMED_TYPE.search(str(error)):
+        return f"it names {named[1]}"
+    return COLOURS.sub("", str(error).splitlines()[0])
 
 
 def _entry(content: Any, entry: str, path: Path) -> Any:

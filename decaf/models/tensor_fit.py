@@ -78,10 +78,14 @@ def load_strictly(network: Module, state: Mapping[str, Tensor], path: Path) -> N
     if problems:
         shown = "; ".join(sorted(problems)[:SHOWN])
         remedy = "check 'architecture:' and 'arguments:' of the model, and 'prefix:'"
-        if left_over:
+        roots = list(dict.fromkeys(_root_of(name, expected) for name in left_over))
+        prefixes = [root for root in roots if {root + name for name in missing} <= {*left_over}]
+        if missing and prefixes:
+            remedy = f"names fit without {prefixes[0]!r}: set 'prefix: {prefixes[0]}'"
+        elif left_over:
             remedy += (
                 "; where tensors belong to no layer, as those of a loss, leave them out: "
-                f"'leave_out: [{_root_of(left_over[0], expected)}]'"
+                f"'leave_out: [{roots[0]}]'"
             )
         count = f"{len(problems)} tensors differ"
         raise ModelError(

@@ -1,6 +1,8 @@
 import io
 import pickle
 import resource
+import warnings
+from argparse import Namespace
 
 import pytest
 import safetensors.torch
@@ -73,6 +75,15 @@ def of_torch(content):
     return file.getvalue()
 
 
+def of_script(network):
+    """Bytes of a TorchScript archive."""
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(network), file)
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -94,12 +105,14 @@ def test_another_file_is_refused_and_a_pickle_never_opened(tmp_path, content, me
     [
         ("a.safetensors", safetensors.torch.save(STATE)[:-10], "damaged"),
         ("a.pt", of_torch(STATE)[:-100], "torch checkpoint"),
-        ("a.pt", of_torch(nn.Linear(3, 2)), "unpickling.*safetensors.torch.save_file"),
+        ("a.pt", of_torch(nn.Linear(3, 2)), "Linear.*Unpickling.*safetensors.torch.save_file"),
+        ("a.pt", of_torch({"args": Namespace(lr=1)}), r"names argparse\.Namespace"),
+        ("a.pt", of_script(nn.Linear(3, 2)), r"torch\.jit\.load"),
         ("a.pt", of_torch({"weight": Harmful()}), "unpickling"),
         ("a.pt", of_torch([1, 2]), "list"),
         ("a.pt", of_torch({"weight": 3, "bias": 4}), "weight, bias"),
     ],
-    ids=["cut", "cut torch", "network", "harmful", "list", "numbers"],
+    ids=["cut", "cut torch", "network", "arguments", "script", "harmful", "list", "numbers"],
 )
 def test_a_damaged_file_or_one_without_a_state_dict_is_refused(
     tmp_path, capsys, name, content, message
@@ -134,7 +147,7 @@ def test_an_entry_and_a_prefix_lead_to_the_state_dict(tmp_path):
         load_into(network, tmp_path / "a.pth", entry="statedict")
     with pytest.raises(ModelError, match=r"'modul_'.*module\."):
         load_into(network, tmp_path / "a.pth", entry="state_dict", prefix="modul_")
-    with pytest.raises(ModelError, match=r"module\.bias is left over"):
+    with pytest.raises(ModelError, match=r"module\.bias is left over.*'prefix: module\.'"):
         load_into(network, tmp_path / "a.pth", entry="state_dict")
 
 
