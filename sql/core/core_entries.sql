@@ -1,0 +1,60 @@
+-- purpose: entries of registries at every re-audit: changes, verdict, version compared with
+-- grain: one row per study, re-audit and entry
+CREATE OR REPLACE VIEW core_entries AS
+SELECT
+    entry.study,
+    entry.reaudit_id,
+    entry.resolved_at,
+    entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
+    entry.entry,
+    entry.name,
+    entry.version,
+    entry.is_followed, -- false of a version that was asked for by its number
+    previous.version AS version_before, -- audited before; NULL of the first
+    passed.version AS version_passed, -- the last before it that passed, or was accepted
+    entry.compared_entry, -- an alias that the gates compare with, and its version; else NULL
+    compared.version AS version_compared,
+    entry.state, -- audited, failed, or gone
+    -- none, version (the same content), returned (one that has passed before), or what became another
+    entry.change,
+    entry.model_id, -- NULL unless audited
+    entry.run_id,
+    entry.weights_sha256,
+    verdict.verdict, -- on this content, at any re-audit; NULL without a gate
+    verdict.failed_gates, -- metrics
+    judging.reaudit_id AS judged_reaudit_id, -- in which this content was judged
+    judging.version AS version_judged, -- under which it was judged, and when
+    judging.resolved_at AS judged_at,
+    verdict.failed_since, -- this content; failing_since counts all versions of the entry
+    verdict.failing_since,
+    verdict.accepted_at, -- NULL unless a failed verdict was accepted
+    entry.problem,
+    CASE
+        WHEN entry.change = 'returned' THEN 'the content of version ' || judging.version
+        WHEN verdict.accepted_at IS NULL THEN entry.problem
+        ELSE strftime(verdict.accepted_at AT TIME ZONE 'UTC', 'accepted %Y-%m-%d %H:%M by ')
+            || verdict.accepted_by || ': ' || verdict.why
+    END AS note -- which content it has, who accepted it and why, or the problem
+FROM stg_registry_entries AS entry
+LEFT JOIN stg_registry_entries AS previous
+    ON previous.study = entry.study
+    AND previous.reaudit_id = entry.previous_reaudit_id
+    AND previous.entry = entry.entry
+    AND entry.state <> 'gone'
+LEFT JOIN stg_registry_entries AS passed
+    ON passed.study = entry.study
+    AND passed.reaudit_id = entry.passed_reaudit_id
+    AND passed.entry = entry.entry
+    AND entry.state <> 'gone'
+LEFT JOIN stg_registry_entries AS compared
+    ON compared.study = entry.study
+    AND compared.reaudit_id = entry.compared_reaudit_id
+    AND compared.entry = entry.compared_entry
+LEFT JOIN core_entry_verdicts AS verdict
+    ON verdict.study = entry.study
+    AND verdict.reaudit_id = entry.reaudit_id
+    AND verdict.entry = entry.entry
+LEFT JOIN stg_registry_entries AS judging
+    ON judging.study = entry.study
+    AND judging.reaudit_id = verdict.judged_reaudit_id
+    AND judging.entry = entry.entry;
