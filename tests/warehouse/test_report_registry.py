@@ -244,7 +244,8 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
             f"INSERT INTO out_verdicts ({', '.join(columns)}) VALUES ({marks})",
             {name: row[name] for name in columns},
         )
-    below, _, falls, unsure_of, unmeasured_of = gauges_of(read_facts(connection, "demo"))
+    facts = read_facts(connection, "demo")
+    below, _, falls, unsure_of, unmeasured_of = gauges_of(facts.verdicts, facts.run.score)
     assert (below.value, below.allowed) == ("0.071", "at most 0.020")
     places = below.drawn
     assert (places.limit_at, places.lower_at, places.found_at, places.upper_at) == (

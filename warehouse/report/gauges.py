@@ -10,7 +10,7 @@ from decaf.foundation.number_text import (
     tick_text,
 )
 from decaf.registry.messages import place_of
-from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.audit.facts import Row, Rows
 from warehouse.report.audit.reaudit import badge_of
 from warehouse.report.pair_card import is_of_probability
 
@@ -51,12 +51,12 @@ class Gauge(NamedTuple):
     drawn: GaugeMarks | None
 
 
-def gauges_of(facts: Facts) -> list[Gauge]:
-    """Gauges of the gates of the newest re-audit, the worst first."""
-    return [_gauge(facts, row) for row in facts.verdicts[:MOST_GAUGES]]
+def gauges_of(rows: Rows, score: str) -> list[Gauge]:
+    """Gauges of rows of ``core_gates``; ``score`` is the definition of the scores in JSON."""
+    return [_gauge(row, score) for row in rows]
 
 
-def _gauge(facts: Facts, row: Row) -> Gauge:
+def _gauge(row: Row, score: str) -> Gauge:
     is_measured = row.found is not None and row.lower_limit is not None
     text = signed_text if row.rule in CHANGES else score_text
     sign = "" if row.rule not in CHANGES else "−" if row.rule == "decrease" else "+"
@@ -75,15 +75,15 @@ def _gauge(facts: Facts, row: Row) -> Gauge:
         f"{bound} {sign}{limit_text(row.gate_limit)}",
         text(row.found),
         f"{level}{text(row.lower_limit)} to {text(row.upper_limit)}" if is_measured else "",
-        _place_marks(facts, row) if is_measured else None,
+        _place_marks(row, score) if is_measured else None,
     )
 
 
-def _place_marks(facts: Facts, row: Row) -> GaugeMarks:
+def _place_marks(row: Row, score: str) -> GaugeMarks:
     limit = -row.gate_limit if row.rule == "decrease" else row.gate_limit
     shown = (limit, row.found, row.lower_limit, row.upper_limit)
     start, end = (-1.0, 1.0) if row.rule in CHANGES else (0.0, 1.0)
-    if not is_of_probability(facts.run.score) or min(shown) < start or max(shown) > end:
+    if not is_of_probability(score) or min(shown) < start or max(shown) > end:
         margin = MARGIN * (max(shown) - min(shown) or 1.0)
         start, end = min(shown) - margin, max(shown) + margin
 

@@ -28,7 +28,7 @@ from warehouse.report.audit.reaudit import (
     versions_side_by_side,
 )
 from warehouse.report.audit.verdict import verdict_of
-from warehouse.report.gauges import gauges_of
+from warehouse.report.gauges import MOST_GAUGES, gauges_of
 from warehouse.report.order import sections_of
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
@@ -142,7 +142,7 @@ def render(
         strongest=strongest,
         single=single_pairs(shown) if strongest.types else (),
         dots=dots_picture(facts),
-        gauges=gauges_of(facts),
+        gauges=gauges_of(facts.verdicts[:MOST_GAUGES], facts.run.score),
         strip=strip,
         beside=[versions_side_by_side(facts, failure) for failure in verdict.failures],
         other_models=others_of(facts, config) if verdict.failures else [],

@@ -1,6 +1,6 @@
 """The re-audit on a page: what failed, what to do, both versions, and the strip of versions."""
 
-from collections import Counter, namedtuple
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from shlex import quote
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from decaf.foundation.number_text import percent_text, score_text
 from decaf.registry.messages import accepting, place_of
-from warehouse.report.audit.facts import COMPONENTS, Facts, Row
-from warehouse.report.audit.verdict_rows import Finding, Heading, Response, bar_of, scale_of
+from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.audit.versions import Versions, bars_of_versions
 
 MOST = 8
 """Most rules, other models and versions that are listed."""
@@ -22,11 +22,6 @@ BADGES = {
 }
 NOT_APPLICABLE = ("none", "– Not applicable")
 PAST = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
-EXPECTED = ("should_matter", "should_not_matter")
-LIMITS = ("lower_95", "upper_95", "safe_limit", "wanted_limit")
-Bar = namedtuple(
-    "Bar", ("pair_type", "path", *COMPONENTS, "abs_response", "endpoint_magnitude", *LIMITS)
-)
 
 
 class Action(NamedTuple):
@@ -46,17 +41,6 @@ class Failure(NamedTuple):
     lines: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     actions: tuple[Action, ...]
-
-
-class Versions(NamedTuple):
-    """Two versions of a model side by side, as rows of bars."""
-
-    entry: str
-    headings: tuple[Heading, ...]
-    findings: tuple[Finding, ...]
-    scale: float
-    has_paths: bool
-    """True if a bar has marks of other paths."""
 
 
 class Span(NamedTuple):
@@ -226,73 +210,9 @@ def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
     standing = failure.standing
     names = [name for name in (standing.version_passed, standing.version) if name]
     history = [row for row in facts.history if row.entry == standing.entry]
-    by_version = {name: [row for row in history if row.version == name] for name in names}
-    if len(names) < 2 or not all(by_version.values()):
-        return None
-    bars = {name: _bars(rows) for name, rows in by_version.items()}
-    expect: dict[str, str] = {
-        row.display_name: row.expect for row in facts.names if row.kind == "pair_type"
-    }
-    failed = {
-        row.pair_type
-        for row in facts.verdicts
-        if row.entry == standing.entry and row.verdict == "fail"
-    }
-    types = dict.fromkeys(bar.pair_type for bar in bars[names[-1]])
-    types = sorted(types, key=lambda pair_type: pair_type not in failed)[:2]
-    findings = tuple(
-        Finding(
-            f"version {name}",
-            "",
-            None,
-            "",
-            "",
-            tuple(_larger([bar for bar in bars[name] if bar.pair_type == kind]) for kind in types),
-            (),
-        )
-        for name in names
-    )
-    return Versions(
-        standing.entry,
-        tuple(
-            Heading(name, words.replace("_", " ") if words in EXPECTED else "", None)
-            for name, words in ((name, expect.get(name)) for name in types)
-        ),
-        findings,
-        scale_of(facts.run.score, [bar for each in bars.values() for bar in each]),
-        any(bar and bar.other_paths for finding in findings for bar in finding.responses),
-    )
-
-
-def _larger(on_paths: Sequence[Row]) -> Response | None:
-    return bar_of(on_paths) if on_paths else None
-
-
-def _bars(rows: Sequence[Row]) -> list[Bar]:
-    """Bars of one version by pair type and path, of its newest audit."""
-    newest = max(row.resolved_at for row in rows)
-    places: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        if row.resolved_at == newest:
-            places.setdefault((row.pair_type, row.path), {})[row.metric] = row
-    complete = {place: each for place, each in places.items() if {*COMPONENTS} <= each.keys()}
-    return [
-        Bar(
-            *place,
-            *(metrics[name].value for name in COMPONENTS),
-            sum(metrics[name].value for name in COMPONENTS),
-            metrics["endpoint_magnitude"].value if "endpoint_magnitude" in metrics else None,
-            *_limits_of(metrics.get("abs_response")),
-            None,
-            None,
-        )
-        for place, metrics in complete.items()
-    ]
-
-
-def _limits_of(response: Row | None) -> tuple[float | None, float | None]:
-    """Ends of the interval of Abs; (None, None) without a response."""
-    return (None, None) if response is None else (response.lower_limit, response.upper_limit)
+    failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (standing.entry, "fail")]
+    versions = bars_of_versions(history, names, facts.names, failed, facts.run.score)
+    return versions if len(versions.findings) == 2 else None
 
 
 def strip_of(facts: Facts) -> Strip | None:
