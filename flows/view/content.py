@@ -19,8 +19,10 @@ from flows.view.tables import (
 )
 from flows.view.trajectories import Trajectory
 from flows.view.verdicts import verdicts_of
+from flows.view.versions import versions_of
 from warehouse.query.pages import PAGE_ROWS
 from warehouse.report.audit.facts import COMPONENTS
+from warehouse.report.audit.reaudit import badge_of
 from warehouse.report.cells import HASH_CHARACTERS
 
 WORDS = {**{name: name for name in COMPONENTS}, "none": "no response"}
@@ -29,6 +31,7 @@ HELP = (
     ("path:fading", "a part of the path's name", ("path",)),
     ("type:wall", "a part of the pair type's name", ("pair_type",)),
     ("role:evidence", "or contradiction, fragility, none", (ROLE,)),
+    ("verdict:fail", "or pass, undecided", ("verdict",)),
     ('type:"wall colour"', "a text with spaces", ("pair_type",)),
     ("abs>0.2", "also e, c, f and d, with <, <=, > or >=", ("endpoint_delta",)),
     ("epsilon<0.1", "a bound of any column of numbers", ("epsilon",)),
@@ -75,6 +78,9 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
         ],
         "link_column": page.link,
         "verdicts": verdicts_of(snapshot, rows),
+        "versions": versions_of(snapshot, rows),
+        "registry": _registry_link(snapshot, rows),
+        "badge_of": badge_of,
         "heads": heads_of(snapshot, rows),
         "lines": lines_of(snapshot, rows, scale),
         "scale": tick_text(scale),
@@ -85,6 +91,14 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
         "csv": address.link(".csv"),
         "sql": rows.question.command(snapshot.store.address),
     }
+
+
+def _registry_link(snapshot: Snapshot, rows: Rows) -> str:
+    """Link from the models of a study to their versions; empty without a registry."""
+    study = rows.address.about.get("study")
+    if rows.page.name != "models" or study not in snapshot.registries:
+        return ""
+    return Address("entries", {"study": study}).link()
 
 
 def _help(rows: Rows) -> list[tuple[str, str]]:

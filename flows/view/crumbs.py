@@ -7,7 +7,7 @@ from flows.view.addresses import Address
 from flows.view.snapshot import Record, Snapshot
 from flows.view.tables import bar_of, read_study, scale_of
 
-PLACES = ("study", "model_id", "pair_type", "path")
+PLACES = ("study", "entry", "model_id", "pair_type", "path")
 
 
 class Sibling(NamedTuple):
@@ -30,7 +30,7 @@ class Crumb(NamedTuple):
 
 def crumbs_of(snapshot: Snapshot, address: Address) -> list[Crumb]:
     """Places that an address names, from the study on."""
-    makers = (_study, _model, _pair_type, _path)
+    makers = (_study, _entry, _model, _pair_type, _path)
     return [
         make(snapshot, address)
         for place, make in zip(PLACES, makers, strict=True)
@@ -45,6 +45,20 @@ def _study(snapshot: Snapshot, address: Address) -> Crumb:
     siblings = [Sibling(name, link, name == study) for name, link in links.items()]
     link = Address(page, {"study": study}).link()
     return Crumb(study, link, siblings if len(siblings) > 1 else [])
+
+
+def _entry(snapshot: Snapshot, address: Address) -> Crumb:
+    entry, study = address.about["entry"], address.about.get("study")
+    if study is None:
+        return Crumb(entry, address.link(), [])
+    every = Sibling("all entries", Address("entries", {"study": study}).link())
+    names = [row["entry"] for row in read_study(snapshot, "entries", study)]
+    links = {name: address.with_about(entry=name).link() for name in names}
+    return Crumb(
+        entry,
+        every.link,
+        [every, *(Sibling(name, link, name == entry) for name, link in links.items())],
+    )
 
 
 def _model(snapshot: Snapshot, address: Address) -> Crumb:

@@ -54,6 +54,27 @@ PAGES = {
             ("finished_at", "quarantined_count"),
         ),
         Page(
+            "entries",
+            "entry",
+            "entry",
+            ("entry", "study", "version", "resolved_at", "change", "verdict", "version_passed")
+            + ("failing_since", "note"),
+            leads_to="versions",
+            by=("study", "entry"),
+            is_read_once=True,
+        ),
+        Page(
+            "versions",
+            "-resolved_at",
+            "version",
+            ("version", "entry", "study", "resolved_at", "change", "verdict", "compared_with")
+            + ("failed_gates", "note"),
+            ("accepted_at",),
+            leads_to="responses",
+            by=("study", "model_id"),
+            is_read_once=True,
+        ),
+        Page(
             "models",
             "place",
             "model_id",

@@ -1,10 +1,16 @@
 """Sentences above a table: its finding, and how to read it."""
 
+from itertools import takewhile
+from operator import itemgetter
+
 from decaf.foundation.number_text import count_text, score_text
 from flows.view.declared import ROLE
 from flows.view.snapshot import Snapshot
 from flows.view.tables import Rows, read_study
 
+SINGULAR = {"entries": "entry"}
+"""Names of one row of a page, where they are not those of the page without their last letter."""
+STATES = {"pass": "passed its gates", "undecided": "is undecided: a limit lies in an interval"}
 UNWANTED = ("decides_by", "leans_on")
 """Rules of models that react to changes that should not matter."""
 EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}
@@ -25,14 +31,18 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
     if not rows.total:
         return f"No {name} to show"
     if rows.address.filter:
-        return f"{_number(rows.total, name[:-1], name)} fit the filter"
+        return f"{_number(rows.total, SINGULAR.get(name, name[:-1]), name)} fit the filter"
+    if name == "entries" and "study" in about:
+        return _of_entries(snapshot, about["study"])
+    if name == "versions" and {"study", "entry"} <= about.keys():
+        return _of_versions(snapshot, about["study"], about["entry"])
     if name == "models" and "study" in about:
         return _of_models(snapshot, about["study"])
     if name == "responses" and {"study", "model_id"} <= about.keys():
         return _of_responses(snapshot, rows)
     if name == "pairs":
         return _of_pairs(snapshot, rows)
-    return _number(rows.total, name[:-1], name)
+    return _number(rows.total, SINGULAR.get(name, name[:-1]), name)
 
 
 def lead(snapshot: Snapshot, rows: Rows) -> str:
@@ -41,6 +51,15 @@ def lead(snapshot: Snapshot, rows: Rows) -> str:
     match rows.page.name:
         case "studies":
             return "A study is shown by its newest run."
+        case "entries":
+            return (
+                "An entry is a model of a registry, as the newest re-audit of its study found it."
+            )
+        case "versions":
+            return (
+                "A verdict is on the content of a version. Gates on a change compare it with "
+                "another version, the last that passed unless the study names one."
+            )
         case "models":
             return f"Each model with the change that moves its score most, the worst first. {MEANS}"
         case "responses":
@@ -65,6 +84,36 @@ def _of_models(snapshot: Snapshot, study: str) -> str:
         return f"{models} of {study}, by the change that moves each most"
     reacts = "reacts" if unwanted == 1 else "react"
     return f"{unwanted or 'None'} of {models} {reacts} to a change that should not matter"
+
+
+def _of_entries(snapshot: Snapshot, study: str) -> str:
+    entries = read_study(snapshot, "entries", study)
+    failing = sum(row["failing_since"] is not None for row in entries)
+    verb = "fails its" if failing == 1 else "fail their"
+    return f"{failing or 'None'} of {_number(len(entries), 'entry', 'entries')} {verb} gates"
+
+
+def _of_versions(snapshot: Snapshot, study: str, entry: str) -> str:
+    """State of the newest version, or since which version the entry fails."""
+    of_study = read_study(snapshot, "versions", study)
+    versions = sorted(
+        (row for row in of_study if row["entry"] == entry), key=itemgetter("resolved_at")
+    )
+    newest = versions[-1]
+    subject = f"Version {newest['version']} of {entry}"
+    if newest["state"] == "gone":
+        return f"{entry} is gone from its registry"
+    if newest["state"] == "failed":
+        return f"{subject} could not be audited"
+    if newest["accepted_at"]:
+        return f"{subject} was accepted"
+    if newest["verdict"] != "fail":
+        return f"{subject} {STATES.get(newest['verdict'], 'was judged by no gate')}"
+    failing = takewhile(
+        lambda row: row["verdict"] in ("fail", None) and not row["accepted_at"], reversed(versions)
+    )
+    *_, first = (row for row in failing if row["verdict"] == "fail")
+    return f"Version {first['version']} is the first bad version of {entry}"
 
 
 def _of_responses(snapshot: Snapshot, rows: Rows) -> str:

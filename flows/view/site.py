@@ -179,6 +179,10 @@ class Site:
             f"view/{template}.html.j2",
             damage=snapshot.damage,
             moment=snapshot.moment,
+            pages=[
+                *(("studies", "Studies"), ("runs", "Runs")),
+                *([("entries", "Registry")] if snapshot.registries else []),
+            ],
             renew=f"/renew?{urlencode({'back': back})}",
             root=snapshot.store.address,
             script=SCRIPT,

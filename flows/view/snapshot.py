@@ -39,6 +39,8 @@ class Snapshot:
     ----------
     store, moment
         The opened warehouse, and the moment it was read, UTC.
+    registries
+        Studies with re-audits.
     damage
         Message about missing or damaged files, which are left out; empty without such files.
     """
@@ -54,6 +56,8 @@ class Snapshot:
         self._holding_lock = Lock()
         self._answers_lock = Lock()
         self._answers: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
+        reaudits = self._connection.execute("SELECT study FROM receipts WHERE kind = 'reaudits'")
+        self.registries = {study for (study,) in reaudits.fetchall()}
         damage = list_unreadable_files(self._connection)
         self.damage = describe_damage(store, damage) if damage else ""
 
@@ -128,6 +132,10 @@ class Snapshot:
         for row in self.ask_query("contents"):
             if row["study"] == study and row["model_id"] is not None:
                 yield row["model_id"]
+
+    def score_of(self, study: str) -> str:
+        """Definition of the scores of a study in JSON."""
+        return next(row["score"] for row in self.ask_query("contents") if row["study"] == study)
 
     def has_probabilities(self, study: str | None) -> bool:
         """True if all scores of a study, or of every study, are probabilities."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from decaf.errors import suggestion
 from decaf.foundation.number_text import MISSING, score_text
+from decaf.registry.messages import verdict_text
 from flows.view.addresses import Address, BadAddress, restrictions
 from flows.view.declared import BAR, PAGES, ROLE, Page
 from flows.view.filters import is_number, parse_filter
@@ -174,14 +175,20 @@ def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
 
         return cell
 
+    def minute_of(name: str) -> Callable[[Any], Cell]:
+        def cell(row: Any) -> Cell:
+            moment = getattr(row, name)
+            return Cell(MISSING if moment is None else f"{moment:%Y-%m-%d %H:%M}")
+
+        return cell
+
     special: dict[str, Callable[[Any], Cell]] = {
         **{kind: name_of(kind) for kind in NAMED},
-        "finished_at": lambda row: Cell(
-            MISSING if row.finished_at is None else f"{row.finished_at:%Y-%m-%d %H:%M}"
-        ),
+        **{name: minute_of(name) for name in ("finished_at", "failing_since", "accepted_at")},
         "is_current": lambda row: Cell("newest" if row.is_current else "earlier"),
         "is_finished": lambda row: Cell("finished" if row.is_finished else "still running"),
         "run_id": lambda row: digest(row.run_id),
+        "verdict": lambda row: Cell(verdict_text(row.verdict, row.state)),
         BAR: lambda row: Cell(""),
     }
     return fields_of(f"view_{page.name}", **special)
@@ -218,10 +225,11 @@ def lines_of(snapshot: Snapshot, rows: Rows, scale: float) -> list[Line]:
     lines = []
     for record in records:
         about = {name: str(record[name]) for name in rows.page.by}
+        has_link = rows.page.leads_to and all(record[name] is not None for name in rows.page.by)
         lines.append(
             Line(
                 record,
-                Address(rows.page.leads_to, about).link() if rows.page.leads_to else "",
+                Address(rows.page.leads_to, about).link() if has_link else "",
                 {name: fields[name].cell(record_type(**record)) for name in shown},
                 bar_of(record, scale) if BAR in shown else [],
                 score_text(record["abs_response"]) if BAR in shown else "",

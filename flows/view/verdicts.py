@@ -1,7 +1,6 @@
 """Verdict rows above the table of models: the component of the report, for rows of the page."""
 
 from collections import namedtuple
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from flows.view.snapshot import NAMED, Record, Snapshot
@@ -36,37 +35,44 @@ def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     study = rows.address.about.get("study")
     if rows.page.name != "models" or study is None or not rows.answer.num_rows:
         return None
-    names = _rows_of([row for row in snapshot.ask_query("names") if row["study"] == study])
-    display_names = {(row.kind, row.name): row.display_name for row in names}
+    names = names_of_study(snapshot, study)
     models = rows.answer.slice(0, MOST).to_pylist()
     ids = [model["model_id"] for model in models]
     bars_of_study = snapshot.ask_query("verdict_bars", study=study)
-    responses = _with_display_names(
-        [bar for bar in bars_of_study if bar["model_id"] in ids], display_names
+    responses = with_display_names(
+        snapshot, study, [bar for bar in bars_of_study if bar["model_id"] in ids]
     )
-    shown_models = _with_display_names(models, display_names)
+    shown_models = with_display_names(snapshot, study, models)
     headings = headings_of(names, responses, shown_models)
     findings = tuple(
         verdict_row(row, responses, headings, "" if row.model_id == model_id else model_id)
         for row, model_id in zip(shown_models, ids, strict=True)
     )
     bars = [bar for finding in findings for bar in finding.responses if bar]
-    score = next(row["score"] for row in snapshot.ask_query("contents") if row["study"] == study)
     return Verdicts(
         headings,
         findings,
-        scale_of(score, [bar.row for bar in bars]),
+        scale_of(snapshot.score_of(study), [bar.row for bar in bars]),
         any(bar.other_paths for bar in bars),
         any(bar.limit is not None for bar in bars),
     )
 
 
-def _with_display_names(
-    records: list[Record], display_names: Mapping[tuple[str, str], str]
-) -> tuple[Row, ...]:
-    """Rows with display names in place of stored names; NULL stays."""
+def names_of_study(snapshot: Snapshot, study: str) -> tuple[Row, ...]:
+    """Names of pair types, paths and models of a study with their display names."""
+    return _rows_of([row for row in snapshot.ask_query("names") if row["study"] == study])
+
+
+def with_display_names(snapshot: Snapshot, study: str, records: list[Record]) -> tuple[Row, ...]:
+    """Rows with the display names of a study in place of stored names; NULL stays."""
+    names_by_kind = names_of_study(snapshot, study)
+    display_names = {(row.kind, row.name): row.display_name for row in names_by_kind}
     names = [
-        {kind: display_names.get((kind, record[kind]), record[kind]) for kind in NAMED}
+        {
+            kind: display_names.get((kind, record[kind]), record[kind])
+            for kind in NAMED
+            if kind in record
+        }
         for record in records
     ]
     return _rows_of([record | shown for record, shown in zip(records, names, strict=True)])

@@ -9,6 +9,9 @@ import pytest
 from accessibility import assert_accessible
 from s3_server import free_port
 from scenes_warehouse import scenes_warehouse
+from selenium.webdriver.support.expected_conditions import url_contains
+from selenium.webdriver.support.wait import WebDriverWait
+from versions_warehouse import add_registry
 from warm_command import DECAF
 
 PATIENCE_SECONDS = 120
@@ -22,8 +25,9 @@ FOLDED = UNFOLDED.replace("true", "false")
 @pytest.fixture
 def address(tmp_path):
     """Address of a server of the warehouse, which Ctrl-C ends with its exit code."""
-    warehouse, port = scenes_warehouse(tmp_path / "warehouse").folder, free_port()
-    command = [DECAF, "view", warehouse, "--no-browser", "--port", str(port)]
+    store, port = scenes_warehouse(tmp_path / "warehouse"), free_port()
+    add_registry(store)
+    command = [DECAF, "view", store.folder, "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
         try:
             assert f"http://127.0.0.1:{port}" in it.stdout.readline()
@@ -56,6 +60,11 @@ def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(bro
             if has_script:
                 assert browser.execute_async_script(PICTURE) == [1200, 630]
             _find_another_model(browser)
+            browser.get(f"{address}/entries")
+            _judge(browser, has_script)
+            browser.find_element("link text", "net").click()
+            _judge(browser, has_script)
+            assert len(browser.find_elements("css selector", ".gauge")) == 2
             assert browser.get_log("browser") == []
             assert {url for url in _requested(browser) if not url.startswith(address)} <= {"data:,"}
 
@@ -77,7 +86,7 @@ def _find_another_model(browser):
     field = browser.find_element("css selector", "input[type=search]")
     field.send_keys("path:patch")
     field.submit()
-    assert "q=path%3Apatch" in browser.current_url
+    WebDriverWait(browser, PATIENCE_SECONDS).until(url_contains("q=path%3Apatch"))
     assert len(browser.find_elements("css selector", ".rows tbody tr")) == 2
 
 

@@ -1,0 +1,48 @@
+"""Gates and responses of the versions of an entry of a registry: components of the report."""
+
+from typing import NamedTuple
+
+from flows.view.snapshot import Snapshot
+from flows.view.tables import Rows
+from flows.view.verdicts import names_of_study, with_display_names
+from warehouse.query.pages import Question
+from warehouse.query.views import query
+from warehouse.report.audit.versions import Versions, bars_of_versions
+from warehouse.report.gauges import Gauge, gauges_of
+
+MOST_GAUGES = 60
+"""Gates that are drawn, those of the newest versions; the command below them has all."""
+
+
+class EntryVersions(NamedTuple):
+    """Gates on the versions of an entry, and bars of its versions; the newest version first."""
+
+    gauges: list[Gauge]
+    gate_count: int
+    """Number of gates with those that are not drawn."""
+    sql: str
+    """Command that lists all gates."""
+    bars: Versions
+
+
+def versions_of(snapshot: Snapshot, rows: Rows) -> EntryVersions | None:
+    """Read the entry that a page of versions is about; None elsewhere."""
+    about = rows.address.about
+    if rows.page.name != "versions" or not {"study", "entry"} <= about.keys() or not rows.total:
+        return None
+    study, values = about["study"], {name: about[name] for name in ("study", "entry")}
+    score = snapshot.score_of(study)
+    gates = with_display_names(snapshot, study, snapshot.ask_query("gates", **values))
+    history = with_display_names(snapshot, study, snapshot.ask_query("history", **values))
+    return EntryVersions(
+        gauges_of(gates[:MOST_GAUGES], score),
+        len(gates),
+        Question(query("view/gates"), values).command(snapshot.store.address),
+        bars_of_versions(
+            history,
+            dict.fromkeys(row.version for row in history),
+            names_of_study(snapshot, study),
+            [gate for gate in gates if gate.verdict == "fail"],
+            score,
+        ),
+    )
