@@ -1,5 +1,6 @@
 """Pages of ``decaf view`` as a Starlette application: its addresses, their answers and errors."""
 
+import time
 from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
@@ -42,6 +43,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 MODELS = "models"
+MOST_AHEAD = 20
+"""Studies whose models are read ahead."""
+PAUSE_SECONDS = 0.05
+"""Time between two of these studies, in which a waiting visitor gets the connection."""
 OWN_SITES = (None, "none", "same-origin")
 """Values of Sec-Fetch-Site in requests that no other site caused."""
 
@@ -78,15 +83,19 @@ class Site:
         )
 
     def read_ahead(self) -> None:
-        """Read the models of the newest study, which take longest, before a visitor asks.
+        """Read the models of the newest studies, which take longest, before a visitor asks.
 
-        Other pages answer meanwhile; that of the models waits for this. The page shows errors.
+        Other pages answer meanwhile; a page of models waits for the study that is being read. The
+        pages show errors. Ends early when the warehouse is opened again.
         """
         snapshot = self._snapshot
         with suppress(DecafError):
-            studies = read_rows(snapshot, Address("studies")).answer
-            if studies.num_rows:
-                read_study(snapshot, MODELS, studies["study"][0].as_py())
+            studies = read_rows(snapshot, Address("studies")).answer["study"].to_pylist()
+            for study in studies[:MOST_AHEAD]:
+                if snapshot is not self._snapshot:
+                    return
+                read_study(snapshot, MODELS, study)
+                time.sleep(PAUSE_SECONDS)
 
     def _show_home(self, request: Request) -> Response:
         return RedirectResponse("/studies", headers=HEADERS)

@@ -1,9 +1,11 @@
 """Queries of `decaf view`: what it reads ahead, and what it computes once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Event
 
 import pytest
+from planned_units import STARTED, commit_run
 from scenes_warehouse import MODELS, scenes_warehouse
 from starlette.testclient import TestClient
 from test_view import shown
@@ -48,6 +50,29 @@ def test_models_are_read_ahead_at_the_start_and_after_renewal(warehouse, asked):
         page = shown(client, "/models?study=demo")
         assert not read_findings()
         assert len(page.rows) == 1 + len(MODELS)
+
+
+@pytest.mark.parametrize(("is_opened_again", "count"), [(False, 3), (True, 1)])
+def test_older_studies_are_read_ahead_until_the_warehouse_is_opened_again(
+    tmp_path, monkeypatch, is_opened_again, count
+):
+    store = scenes_warehouse(tmp_path / "warehouse")
+    for study in ("older", "oldest"):
+        run = {"run_id": "r", "epsilon": 0.02, "started_at": STARTED - timedelta(days=1)}
+        commit_run(store, study, run, [], [], [{"path": "blend", "t": [0.0, 1.0]}])
+    site, findings = Site(store), []
+    opened_again = snapshots.Snapshot(store)
+
+    def run(connection, sql, *values):
+        if "FROM out_findings" in sql:
+            findings.append(sql)
+            if is_opened_again:
+                site._snapshot = opened_again
+        return run_query(connection, sql, *values)
+
+    monkeypatch.setattr(snapshots, "run_query", run)
+    site.read_ahead()
+    assert len(findings) == count
 
 
 def test_other_pages_answer_while_models_are_read(warehouse, monkeypatch):
