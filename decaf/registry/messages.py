@@ -128,13 +128,16 @@ def message(alert: Mapping[str, Any], report: str, config: str) -> str:
     rows = [f"  {finding(row)}" for row in alert["rows"][:MOST_ROWS]]
     if more := len(alert["rows"]) - len(rows):
         rows.append(f"  and {more} more")
-    fails = "still fails its gates" if alert["kind"] == "gate.standing" else "has failed its gates"
-    before = alert["version_before"]
+    fails = "still fails" if alert["kind"] == "gate.standing" else "has failed"
+    gates = "1 gate" if len(alert["rows"]) == 1 else f"{len(alert['rows'])} gates"
+    before, passed = alert["version_before"], alert["version_passed"]
     compared = f", compared with version {before}" if before else ""
-    head = f"{subject} {fails}, {_since(alert)}{compared}:"
-    accept = f"To accept it: {accepting(config, alert['entry'])}"
+    head = f"{subject} {fails} {gates} {_since(alert)}{compared}:"
+    if passed:
+        rows.append(f"Keep version {passed}, the last that passed or was accepted.")
     if report:
         rows.append(f"Report: {report}")
+    accept = f"To accept version {alert['version']}: {accepting(config, alert['entry'])}"
     return "\n".join([head, *rows, accept])
 
 
@@ -150,7 +153,7 @@ def slack(content: Mapping[str, Any]) -> dict[str, Any]:
     title, texts = title_of(content), _texts(content)
     blocks = [{"type": "header", "text": _plain(title[:TITLE_LETTERS])}]
     blocks += [{"type": "section", "text": _plain(text)} for text in texts]
-    text = "\n".join([title, *(text.partition("\n")[0] for text in texts)])
+    text = "\n".join([title, *(text.partition("\n")[0].removesuffix(":") for text in texts)])
     for sign, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         text = text.replace(sign, escaped)
     return {"text": text, "blocks": blocks}

@@ -99,7 +99,7 @@ ROW |= {"path": "blend", "found": 0.1, "lower_limit": 0.05, "upper_limit": 0.15}
 ROW |= {"gate_limit": 0.02, "level": 0.95, "source_count": None, "planned_source_count": None}
 FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
 FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
-FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00"}
+FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00", "version_passed": "0.9"}
 
 
 def content(*alerts):
@@ -118,7 +118,7 @@ def test_a_long_message_keeps_how_to_answer():
 
 
 def test_a_message_says_what_to_do():
-    head, *rows, more, report, accept = message(
+    head, *rows, more, keep, report, accept = message(
         FAILED, "/r/nightly.html", "my study.yaml"
     ).splitlines()
     moments = ("2026-03-01 08:00 UTC", "2026-02-27 21:30 UTC")
@@ -126,7 +126,11 @@ def test_a_message_says_what_to_do():
     (row,) = {*rows}
     values = ("evidence", "wall", "blend", "+0.100", "[+0.050, +0.150]", "95 %", "+0.020")
     assert all(value in row for value in values)
+    assert "7 gates" in head
+    assert "1 gate " in message(FAILED | {"rows": [ROW]}, "", "c").partition("\n")[0]
     assert (len(rows), more) == (5, "  and 2 more")
+    assert "version 0.9" in keep
+    assert "Keep" not in message(FAILED | {"version_passed": None}, "", "c")
     assert report.endswith("/r/nightly.html")
     assert accept.endswith("decaf accept 'my study.yaml' net@champion --why TEXT")
 
