@@ -121,6 +121,8 @@ def story(
     >>> t = [0, 0.5, 1]
     >>> story(t, np.array([0, 0.004, -0.002]), 0.02, 0.01)
     'No response: it stays within 0.004 of zero.'
+    >>> story(t, np.zeros(3), 0.02, 0.01)
+    'No response: it stays at zero.'
     >>> story(t, np.array([0, 0.5, -0.25]), 0.02, 0.01)
     'At t = 0.5 the response is +0.500. It ends at −0.250, on the other side.'
     >>> story(t, np.array([0, 0.5, 0.75]), 0.02, 0.01)
@@ -130,7 +132,8 @@ def story(
     """
     size, end = np.abs(response), float(response[-1])
     if size.max() < smallest:
-        return f"No response: it stays within {score_text(float(size.max()))} of zero."
+        bound = f"within {score_text(float(size.max()))} of zero" if size.max() else "at zero"
+        return f"No response: it stays {bound}."
     opposed = response * np.sign(end)
     is_null = abs(end) < epsilon
     place = int(size.argmax() if is_null else opposed.argmin())

@@ -116,7 +116,8 @@ class PairCard:
         return (
             # Nested rules keep the style from the rest of a notebook.
             f"<style>.decaf-pair {{ {STYLE} }}</style>"
-            f'<div class="decaf-pair" style="{colours}max-width:420px;color-scheme:light">{HATCH}'
+            f'<div class="decaf-pair" style="{colours}color:var(--ink);max-width:420px;'
+            f'color-scheme:light">{HATCH}'
             f'<article class="card {self.role}"><h4 class="title"><b class="letter {self.role}" '
             f'aria-hidden="true">{LETTERS[self.role]}</b>{self.title}</h4>'
             f'<p class="who">{escape(self.path)}<br><code>{escape(self.pair_id)}</code></p>'

@@ -7,6 +7,7 @@ from math import floor, log10
 import numpy as np
 
 from decaf.foundation.tabular import Columns, Tabular, html_table
+from decaf.library.trust import sample_remarks
 from decaf.statistics.bootstrap import Interval
 
 SIGNIFICANT = 4
@@ -68,18 +69,22 @@ class Summary(Tabular):
             f"{symbol:<4}{words:<20}{mean:>10}  {interval}"
             for symbol, words, mean, interval in self._rows()
         ]
-        return "\n".join([self._heading(), *lines])
+        return "\n".join([self._heading(), *lines, *self._remarks()])
 
     def _repr_html_(self) -> str:
-        return html_table(self._heading(), ["", "", "mean", "95%"], self._rows())
+        caption = ". ".join([self._heading(), *self._remarks()])
+        return html_table(caption, ["", "", "mean", "95 %"], self._rows())
 
     def _heading(self) -> str:
         withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""
         label = f"{self.score_source}: " if self.score_source else ""
         return (
             f"{label}{self.pair_count} pairs{withheld} of {self.evidence.cluster_count} sources, "
-            f"epsilon {self.epsilon:g}; means with 95% bootstrap intervals"
+            f"epsilon {self.epsilon:g}; means with 95 % bootstrap intervals"
         )
+
+    def _remarks(self) -> list[str]:
+        return sample_remarks(self.evidence.cluster_count)
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         """Symbol, words, mean and interval, all with the same decimals."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.number_text import percent_text
 from decaf.foundation.tabular import Columns, Tabular
 from decaf.routing.profiles import profile
 from decaf.statistics.bootstrap import Interval, bootstrap_means
@@ -79,7 +80,7 @@ class Trust(Tabular):
             for role, threshold in zip(self.roles, thresholds, strict=True)
         )
         lines = [
-            f"{self.near_frac:.1%} of the pairs end near the threshold, |d| from "
+            f"{percent_text(self.near_frac)} of the pairs end near the threshold, |d| from "
             f"{thresholds[0]:g} to {thresholds[2]:g}.",
             f"Main role: {roles}.",
         ]
@@ -95,10 +96,20 @@ class Trust(Tabular):
             )
         else:
             lines.append(f"{self.stage_count} stages cannot be halved: use an odd number.")
-        if self.cluster_count < USUAL_CLUSTERS:
-            use = "rough" if self.cluster_count >= FEWEST_CLUSTERS else "not to be relied on"
-            lines.append(f"{self.cluster_count} sources: intervals are {use}.")
+        lines += sample_remarks(self.cluster_count)
         return "\n".join(lines)
+
+
+def sample_remarks(cluster_count: int) -> list[str]:
+    """Sentence on bootstrap intervals from few sources; empty for a usual number.
+
+    >>> sample_remarks(4), sample_remarks(19), sample_remarks(20)
+    (['4 sources: intervals are not to be relied on.'], ['19 sources: intervals are rough.'], [])
+    """
+    if cluster_count >= USUAL_CLUSTERS:
+        return []
+    quality = "rough" if cluster_count >= FEWEST_CLUSTERS else "not to be relied on"
+    return [f"{cluster_count} sources: intervals are {quality}."]
 
 
 def group_role(evidence: float, contradiction: float, fragility: float, smallest: float) -> str:

@@ -59,8 +59,8 @@ class TestSummary:
     def test_it_prints_as_a_table(self):
         x = np.arange(4.0)[:, None]
         summary = audit(lambda x: x.sum(axis=1), x, x - 3).summary()
-        head, *rows = str(summary).splitlines()
-        assert all(value in head for value in ("4 pairs", "4 sources", "0.02", "95%"))
+        head, *rows, remark = str(summary).splitlines()
+        assert all(value in head for value in ("4 pairs", "4 sources", "0.02", "95 %"))
         assert rows == [
             "M   endpoint magnitude       3.000  [3.000, 3.000]",
             "E   evidence                 1.500  [1.500, 1.500]",
@@ -70,7 +70,9 @@ class TestSummary:
             "Net E - C                    1.500  [1.500, 1.500]",
             "    active pairs, share      1.000  [1.000, 1.000]",
         ]
+        assert remark == "4 sources: intervals are not to be relied on."
         html = summary._repr_html_()
+        assert f"{remark}</caption>" in html
         assert "<td>evidence</td><td>1.500</td><td>[1.500, 1.500]</td>" in html
 
     def test_one_cluster_has_no_interval(self):
@@ -211,6 +213,7 @@ class TestCards:
         assert "&lt;i&gt;" in page
         assert "<i>" not in page
         assert "<script" not in page
+        assert "color:var(--ink)" in page, "the ground is light in a dark notebook, too"
         assert 'download="%3Ci%3E.csv"' in page
 
     def test_all_cards_have_one_scale(self, audited):
