@@ -122,7 +122,7 @@ def test_a_study_of_images_has_a_page_too(tmp_path):
         insert(connection, "paper_imagenet9_calls", [calls])
         page = page_of(connection, audit.study, tmp_path)
     assert "View: `paper_imagenet9_calls`. Its published values hold for any data.\n" in page
-    assert "| --- | --- | --- | --: |\n| rise | no | no | 256 (256, +0) |" in page
+    assert "| --- | --- | --- | --: |\n| rise | no | no | 256 (256, 0) |" in page
     limits = "[1.700, 1.780] | [1.690, 1.790]"
     assert (
         f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | +0.003 |"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from accessibility import assert_accessible
 
 from decaf.errors import BadInput, WriteFailed
 from warehouse.report.paper.comparisons import SCHEMA
@@ -60,6 +61,20 @@ def test_a_page_of_html_is_one_file_that_loads_nothing(results, tmp_path):
     assert page.count('class="of-') == len(board.rows)
     with pytest.raises(WriteFailed, match="choose another folder"):
         write_scoreboard(board, results / "birds.csv" / "board.html", has_pages=True)
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_a_page_of_html_is_accessible_and_filters_by_verdict(results, tmp_path, browser, width):
+    page = write_scoreboard(read_scoreboard([results]), tmp_path / "board.html", has_pages=False)
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(page.as_uri())
+    assert_accessible(browser)
+    browser.find_element("css selector", "label[for=v-reproduced]").click()
+    rows = browser.find_elements("css selector", "tbody.numbers tr")
+    assert sum(row.is_displayed() for row in rows[:40]) <= 2
+    shown = browser.find_elements("css selector", "tbody.numbers .of-reproduced .badge")
+    assert [badge.text for badge in shown] == ["✓ reproduced"] * 2
 
 
 def test_a_folder_counts_beside_another(results, tmp_path):

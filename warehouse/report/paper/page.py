@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from decaf.errors import BadInput
-from decaf.foundation.number_text import MISSING, count_text, score_text, signed_text
+from decaf.foundation.number_text import MISSING, count_text, score_text
 from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import known_run, rows_of
@@ -26,6 +26,7 @@ from warehouse.report.paper.reading import (
 )
 from warehouse.report.paper.tables import (
     budget_note,
+    difference,
     fingerprints,
     groups,
     is_count,
@@ -128,20 +129,6 @@ def number(value: float | None) -> str:
     ('0.587', '<0.001', '8,289', '–')
     """
     return count_text(int(value)) if is_count(value) else score_text(value)
-
-
-def difference(row: PaperRow) -> str:
-    """Write the difference of a row from the paper.
-
-    Examples
-    --------
-    >>> rows = [(0.5, 0.75, -0.25), (90.0, 88.0, 2.0), (0.5, None, None)]
-    >>> [difference(PaperRow({}, one, other, None, difference=d)) for one, other, d in rows]
-    ['−0.250', '+2', '–']
-    """
-    if row.difference is None:
-        return MISSING
-    return whole_difference(row) or signed_text(row.difference)
 
 
 def _section(table: PaperTable, paper: Paper) -> Section:

@@ -13,13 +13,13 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from decaf.errors import BadInput
-from decaf.foundation.number_text import MINUS, MISSING, count_text, score_text
+from decaf.foundation.number_text import MISSING, count_text, score_text
 from warehouse.query.catalog import connect_empty
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row, Rows, rows_of
 from warehouse.report.paper.comparisons import read_comparisons
-from warehouse.report.paper.page import difference, name_of
-from warehouse.report.paper.tables import is_count
+from warehouse.report.paper.page import name_of
+from warehouse.report.paper.tables import count_change, difference, is_count
 
 VERDICTS = {
     "reproduced": "within the stated interval",
@@ -141,6 +141,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         published=_published_text,
         ours=_ours,
         difference=_difference,
+        counted=_count_kinds,
         name=name_of,
     )
     return templates.write(target, "scoreboard", page)
@@ -149,6 +150,11 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
 def describe_subject(row: Row) -> str:
     """Write the unit, method and part of a number of the paper; a dash without any."""
     return ", ".join(filter(None, (row.unit, row.method, row.part))) or MISSING
+
+
+def _count_kinds(tally: Tally) -> str:
+    counts = zip(tally, KINDS.values(), strict=False)
+    return ", ".join(f"{number} {heading.lower()}" for number, heading in counts if number)
 
 
 def _published_text(row: Row) -> list[str]:
@@ -172,7 +178,7 @@ def _write_number(
 
 def _difference(row: Row) -> str:
     is_whole = _is_whole(row, row.difference)
-    return f"{row.difference:+,.0f}".replace("-", MINUS) if is_whole else difference(row)
+    return count_change(row.difference) if is_whole else difference(row)
 
 
 def _is_whole(row: Row, value: float | None) -> bool:

@@ -91,11 +91,16 @@ def is_number(table: PaperTable, name: str) -> bool:
 def whole_difference(row: PaperRow) -> str | None:
     """Write the difference of a count from the paper's; None if neither is a count."""
     has_count = is_count(row.estimate) or is_count(row.published)
-    return (
-        f"{row.difference:+,.0f}".replace("-", MINUS)
-        if has_count and row.difference.is_integer()
-        else None
-    )
+    return count_change(row.difference) if has_count and row.difference.is_integer() else None
+
+
+def count_change(value: float) -> str:
+    """Write the change of a count.
+
+    >>> count_change(3.0), count_change(-1200.0), count_change(0.0)
+    ('+3', '−1,200', '0')
+    """
+    return f"{value:+,.0f}".replace("-", MINUS) if value else "0"
 
 
 def difference(row: PaperRow) -> str:
