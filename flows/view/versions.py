@@ -10,7 +10,7 @@ from warehouse.query.views import query
 from warehouse.report.audit.versions import Versions, bars_of_versions
 from warehouse.report.gauges import Gauge, gauges_of
 
-MOST_GAUGES = 60
+MOST_GAUGES = 24
 """Gates that are drawn, those of the newest versions; the command below them has all."""
 
 
