@@ -26,14 +26,16 @@ class EntryVersions(NamedTuple):
 
 
 def versions_of(snapshot: Snapshot, rows: Rows) -> EntryVersions | None:
-    """Read the entry that a page of versions is about; None elsewhere."""
+    """Read the entry that a page of versions is about; None elsewhere, and if none was audited."""
     about = rows.address.about
     if rows.page.name != "versions" or not {"study", "entry"} <= about.keys() or not rows.total:
         return None
     study, values = about["study"], {name: about[name] for name in ("study", "entry")}
-    score = snapshot.score_of(study)
     gates = with_display_names(snapshot, study, snapshot.ask_query("gates", **values))
     history = with_display_names(snapshot, study, snapshot.ask_query("history", **values))
+    if not (gates or history):
+        return None  # a study without any run has no score
+    score = snapshot.score_of(study)
     return EntryVersions(
         gauges_of(gates[:MOST_GAUGES], score),
         len(gates),

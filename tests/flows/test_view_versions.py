@@ -9,7 +9,9 @@ import pytest
 from ended_commands import succeeded
 from scenes_warehouse import scenes_warehouse
 from test_view import HOSTILE, client_of, shown
-from versions_warehouse import NAMES, add_registry
+from versions_warehouse import NAMES, add_reaudit, add_registry
+
+from warehouse.commits.writer import open_root
 
 VERSIONS = "/versions?study=demo&entry={}"
 
@@ -77,6 +79,17 @@ def test_versions_without_gates_gone_or_failed_say_so(client):
         assert ("How each version reacts" in page.text) is has_bars
         assert "What the gates found" not in page.text
     assert {*shown(client, VERSIONS.format("bad")).column("Note")} == {"no card"}
+
+
+def test_a_study_whose_entries_all_failed_has_no_run_and_a_page(tmp_path):
+    store = open_root(tmp_path / "warehouse")
+    failed = {"state": "failed", "change": "failed", "problem": "no card", "run_id": None}
+    add_reaudit(store, "first", 0, {"net": failed})
+    client = client_of(store.folder)
+    entries = shown(client, shown(client, "/studies").link("/entries"))
+    page = shown(client, entries.link("/versions"))
+    assert "Version 1 of net could not be audited" in page.text
+    assert page.column("Note") == ["no card"]
 
 
 @pytest.mark.parametrize(

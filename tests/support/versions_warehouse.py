@@ -21,7 +21,7 @@ def add_registry(store, names=NAMES, problem="no card", accepted=None, by="ada",
     net, plain, left, bad, late = names
     new, failed = {"change": "new"}, {"state": "failed", "change": "failed", "problem": problem}
     at_first = {net: new, plain: new, left: new, late: new, bad: failed}
-    _add_reaudit(store, "first", 0, at_first)
+    add_reaudit(store, "first", 0, at_first)
     second = {"version": "2", "change": "weights", "model_id": MODELS[1]}
     second |= {"previous_reaudit_id": "first", "passed_reaudit_id": "first"}
     later = {
@@ -29,9 +29,9 @@ def add_registry(store, names=NAMES, problem="no card", accepted=None, by="ada",
         left: {"state": "gone", "change": "gone"},
         late: failed | {"version": "2"},
     }
-    _add_reaudit(store, "second", 1, {net: second, plain: {"change": "none"}, **later})
+    add_reaudit(store, "second", 1, {net: second, plain: {"change": "none"}, **later})
     third = second | {"version": "3", "previous_reaudit_id": "second"}
-    _add_reaudit(store, "third", 2, {net: third, plain: {"change": "none"}, **later})
+    add_reaudit(store, "third", 2, {net: third, plain: {"change": "none"}, **later})
     nothing = dict.fromkeys(("found", "lower_limit", "upper_limit"))
     unanswered = {"verdict": "not applicable", "reason": "there is no version before it"}
     _add_verdict(store, "first", net, nothing | unanswered)
@@ -43,7 +43,8 @@ def add_registry(store, names=NAMES, problem="no card", accepted=None, by="ada",
         commit_rows(store, "acceptances", STUDY, "acceptance", {"acceptances": [acceptance]})
 
 
-def _add_reaudit(store, reaudit_id, day, entries):
+def add_reaudit(store, reaudit_id, day, entries):
+    """Record a re-audit; ``entries`` has by entry the columns that differ from a first version."""
     rows = [
         {"reaudit_id": reaudit_id, "run_id": "r", "resolved_at": STARTED + timedelta(days=day)}
         | {"entry": entry, "name": entry, "version": "1", "alias": "", "is_followed": True}
