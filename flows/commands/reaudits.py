@@ -146,8 +146,8 @@ def reaudit(
     write_answers(store, study)
     undecided_verdicts = verdicts.list_undecided(store, study.study)
     if is_json:
-        unchanged = {"study": study.study, "changed": False, "standing": standing_verdicts}
-        unchanged["undecided"] = undecided_verdicts
+        unchanged = {"study": study.study, "changed": False, "entries": []}
+        unchanged |= {"standing": standing_verdicts, "undecided": undecided_verdicts}
         say(console, json.dumps(unchanged, indent=1))
     else:
         say(

@@ -69,7 +69,9 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert states(api)[0][:2] == ("Undecided", "FAILED")
     assert verdict() == [("1", None, "no gate applies")]
     refused(reaudit(), "net@champion 1", code=4)
-    (undecided,) = json.loads(reaudit(None, "--json").stdout)["undecided"]
+    answer = json.loads(reaudit(None, "--json").stdout)
+    assert (answer["changed"], answer["entries"]) == (False, [])
+    (undecided,) = answer["undecided"]
     assert (undecided["entry"], undecided["verdict"]) == ("net@champion", "no gate applies")
     settings = yaml.safe_load(config.read_text())
     config.write_text(yaml.safe_dump(settings | {"undecided": "pass"}))
