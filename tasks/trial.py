@@ -76,6 +76,8 @@ class Trial(NamedTuple):
     state_count: int
     """States of the largest block, which no batch exceeds."""
     epsilon: float
+    changed_columns: Mapping[str, Sequence[str]]
+    """Columns of a table that differ in any pair, by pair type."""
     is_measured: bool = False
     """True to measure the memory of a forward pass, too."""
 
@@ -225,7 +227,10 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     if isinstance(card, NetworkCard):
         remarks = _remarks_on_network(trial, card)
     else:
-        remarks = getattr(loaded_model(trial.model).model, "remarks", ())
+        tried = loaded_model(trial.model).model
+        remarks = getattr(tried, "remarks", ())
+        if hasattr(tried, "remark_untaken"):
+            remarks = (*remarks, *tried.remark_untaken(trial.changed_columns))
     if model.pace.is_reduced:
         reduced = f"batches have {model.pace.batch_size} rows, since larger ones do not fit memory"
         remarks = (*remarks, reduced)
@@ -352,9 +357,9 @@ def trials_of(
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)
-    sizes = study.batch_size, state_count
+    settings = study.batch_size, state_count, study.epsilon, plan.pairs.changed_columns
     return [
-        Trial(task, study.score, extremes, probes, *sizes, study.epsilon, is_measured)
+        Trial(task, study.score, extremes, probes, *settings, is_measured)
         for task in tasks.values()
     ]
 

@@ -1,9 +1,10 @@
 """Factual and counterfactual inputs, paired and identified by their content."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,8 @@ class PairSet:
     """Display names of classes 0, 1, …; some or all classes may have no name."""
     has_sorted_names: bool = field(default=False, kw_only=True)
     """True if class names have no stated numbers, so decaf numbers the sorted names."""
+    changed_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
+    """Columns of a table that differ in any pair, by pair type; empty for other data."""
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class PairSet:
         has_labels: bool = True,
         class_names: tuple[str, ...] = (),
         has_sorted_names: bool = False,
+        changed_columns: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.__dict__.update(
             inputs=InputColumns.of(inputs),
@@ -84,6 +88,7 @@ class PairSet:
             has_labels=has_labels,
             class_names=class_names,
             has_sorted_names=has_sorted_names,
+            changed_columns=dict(changed_columns),
         )
         self._check()
 

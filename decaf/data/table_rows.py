@@ -111,6 +111,25 @@ class PairedRows(NamedTuple):
             names.take(place), recode(kind, kinds.values), self._digests(), locations
         )
 
+    def changed_columns(self) -> dict[str, tuple[str, ...]]:
+        """Columns that differ in any pair, by pair type, in the order of the table."""
+        names = [column.name for column in self.factual.columns.columns]
+        places: dict[str, set[int]] = {}
+        for origin in self.origins:
+            types = origin.pair_type
+            for place, (before, after) in enumerate(
+                zip(self.factual.parts, origin.rows.parts, strict=True)
+            ):
+                if place + 1 == origin.feature:
+                    codes = np.unique(types.codes)
+                elif after is before:
+                    continue
+                else:
+                    codes = np.unique(types.codes[_differs(before[origin.place], after)])
+                for name in types.values.take(codes):
+                    places.setdefault(name, set()).add(place)
+        return {name: tuple(names[place] for place in sorted(places[name])) for name in places}
+
     def _digests(self) -> Texts:
         """(n_inputs,) sha256 of the values of each input."""
         parts = parts_of(np.arange(self.origin.size), ROWS_AT_ONCE)
@@ -177,6 +196,11 @@ def _differing(factual: PackedRows, origin: Counterfactuals) -> NDArray[np.int64
     differs = np.full(origin.place.size, origin.feature > 0)
     for before, after in zip(factual.parts, origin.rows.parts, strict=True):
         if after is not before:
-            is_other = before[origin.place] != after
-            differs |= is_other if is_other.ndim == 1 else is_other.any(axis=1)
+            differs |= _differs(before[origin.place], after)
     return np.flatnonzero(differs)
+
+
+def _differs(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) rows in which two parts of a column, (n,) or (n, values), differ."""
+    is_other: NDArray[np.bool_] = before != after
+    return is_other if is_other.ndim == 1 else np.asarray(is_other.any(axis=1))

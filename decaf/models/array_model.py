@@ -1,6 +1,6 @@
 """A callable on numpy arrays as a model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -110,6 +110,21 @@ class ArrayModel:
         named = named_columns(self.estimator, text)
         model._categories = {name: text[name].categories for name in named}
         return model
+
+    def remark_untaken(self, changed_columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """Remark on pair types that change no column that the model takes.
+
+        ``changed_columns`` are names of columns of the table, by pair type.
+        """
+        if self._columns is None:
+            return ()
+        model_columns = set(self._match.columns)
+        return tuple(
+            f"the model does not take {abridge(names, SHOWN_COLUMNS)}, so the pair type "
+            f"'{pair_type}' cannot move it: change a column that it takes"
+            for pair_type, names in changed_columns.items()
+            if model_columns.isdisjoint(names)
+        )
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.

@@ -18,13 +18,13 @@ STOP_REASONS = {
 
 
 def remark_warnings(warnings: Iterable[Any]) -> list[str]:
-    """Remark on accuracy at chance and on quarantined trajectories.
+    """Remark on accuracy at chance, on changes without a response, and on quarantine.
 
     ``warnings`` are rows of ``out_warnings``.
     """
     remarks = []
     for row in warnings:
-        if row.warning == "below_chance":
+        if row.warning in ("below_chance", "no_response"):
             remarks.append(f"{row.model_id}: {row.detail}")
         elif row.warning == "quarantined":
             trajectories = f"{row.affected_count:,} of its trajectories"

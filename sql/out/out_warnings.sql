@@ -3,23 +3,18 @@
 -- paper: appendix B.8 (threshold stability)
 -- affected_count stands before detail: '2 trajectories …'; it is NULL where detail counts itself.
 CREATE OR REPLACE VIEW out_warnings AS
-WITH cells AS (
-    SELECT study, model_id, pair_type, path,
-        bool_or(is_endpoint_active) AS has_active,
-        count_if(abs(endpoint_magnitude - epsilon) <= 1e-6) AS near_count
-    FROM core_profiles GROUP BY study, model_id, pair_type, path
-),
-warnings AS (
+WITH warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
         'trajectories with non-finite scores are withheld from every figure' AS detail
     FROM stg_quarantine SEMI JOIN core_run_units USING (study, model_id, unit_key)
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,
+    SELECT study, model_id, 'near_gate', count(*),
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
-    FROM cells WHERE near_count > 0 GROUP BY study, model_id
+    FROM core_profiles WHERE abs(endpoint_magnitude - epsilon) <= 1e-6 GROUP BY study, model_id
     UNION ALL FROM core_noise_warnings
     UNION ALL FROM core_chance_warnings
+    UNION ALL FROM core_response_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: figures cover the others'
@@ -31,13 +26,6 @@ warnings AS (
             || 'bounds for all', source_count, planned_source_count,
             if(is_decided, 'since enough was known', 'which left something undecided'))
     FROM out_stops
-    UNION ALL
-    SELECT cells.study, model_id, 'no_active_pair', NULL,
-        'no pair reaches epsilon, so all response is fragility: '
-        || array_to_string(list_sort(list_distinct(list(coalesce(display_name, pair_type)))), ', ')
-    FROM cells LEFT JOIN core_display_names AS names
-        ON (names.study, kind, name) = (cells.study, 'pair_type', pair_type)
-    WHERE NOT has_active GROUP BY cells.study, model_id
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,
         format('its training ends at a validation accuracy of {}, and was to reach {}',

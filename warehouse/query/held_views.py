@@ -22,6 +22,7 @@ HELD = (
     "out_accuracy",
     "core_factual_accuracy",
     "core_chance_warnings",
+    "core_response_warnings",
     "core_repeated_effects",
     "out_models",
     "out_thresholds",

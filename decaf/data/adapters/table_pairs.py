@@ -357,5 +357,6 @@ class TablePairs(Adapter):
             has_labels=classes.has_labels,
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
+            changed_columns=rows.changed_columns(),
         )
         return Built(rows, pair_set)

@@ -1,0 +1,27 @@
+-- purpose: warnings of pair types to which a model does not respond, or only below epsilon
+-- grain: one row per study, model and warning
+-- Equal rows may differ by the rounding of sums in batches: a response up to 1e-9 is none.
+CREATE OR REPLACE VIEW core_response_warnings AS
+WITH cells AS (
+    SELECT study, model_id, pair_type, path,
+        bool_or(is_endpoint_active) AS has_active,
+        max(abs_response) > 1e-9 AS has_response
+    FROM core_profiles GROUP BY study, model_id, pair_type, path
+),
+named AS (
+    SELECT cells.*, coalesce(display_name, pair_type) AS shown_name,
+        bool_or(has_active OR has_response) OVER (PARTITION BY cells.study, model_id, pair_type)
+            AS is_moved
+    FROM cells LEFT JOIN core_display_names AS names
+        ON (names.study, kind, name) = (cells.study, 'pair_type', pair_type)
+)
+SELECT study, model_id, 'no_response' AS warning, NULL::BIGINT AS affected_count,
+    'no score changes at any stage, so these changes cannot move the model, and as controls they '
+    || 'show nothing: ' || array_to_string(list_sort(list_distinct(list(shown_name))), ', ')
+    AS detail
+FROM named WHERE NOT is_moved GROUP BY study, model_id
+UNION ALL
+SELECT study, model_id, 'no_active_pair', NULL,
+    'no pair reaches epsilon, so all response is fragility: '
+    || array_to_string(list_sort(list_distinct(list(shown_name))), ', ')
+FROM named WHERE has_response AND NOT has_active GROUP BY study, model_id;
