@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
 from decaf.data.pairs import PairSet
-from decaf.errors import DecafError, UnstableScore, number_of
+from decaf.errors import DecafError, ModelError, UnstableScore, number_of
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
+from decaf.models.estimators.class_order import UnorderedClasses
 from decaf.models.network_faults import remark_on_outputs
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.class_names import contradictions
@@ -78,6 +79,8 @@ class Trial(NamedTuple):
     epsilon: float
     changed_columns: Mapping[str, Sequence[str]]
     """Columns of a table that differ in any pair, by pair type."""
+    class_names: Sequence[str]
+    """Names of the study's classes 0, 1, …, as far as they are known."""
     is_measured: bool = False
     """True to measure the memory of a forward pass, too."""
 
@@ -124,7 +127,10 @@ def try_model(trial: Trial) -> TriedModel:
         with limit_seconds(card.timeout):
             model: Model = card.load_untrained(choose_device(trial.model.device))
     else:
-        model = loaded_model(trial.model).model
+        try:
+            model = loaded_model(trial.model).model
+        except UnorderedClasses as error:
+            raise ModelError(f"{error}{error.suggestion(trial.class_names)}") from error
     for read in trial.inputs:
         clean = channels_first(read())
         try:
@@ -357,9 +363,10 @@ def trials_of(
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)
-    settings = study.batch_size, state_count, study.epsilon, plan.pairs.changed_columns
+    data = plan.pairs.changed_columns, plan.pairs.class_names
+    sizes = study.batch_size, state_count
     return [
-        Trial(task, study.score, extremes, probes, *settings, is_measured)
+        Trial(task, study.score, extremes, probes, *sizes, study.epsilon, *data, is_measured)
         for task in tasks.values()
     ]
 

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 import skops.io
 import torch
+from applicants import applicants, section
+from income_table import FRAME, LABELS, boosted
 from pydantic import TypeAdapter
 from sklearn.linear_model import LogisticRegression
+from small_studies import of_scenes
 
 from decaf.data.class_ids import class_ids
 from decaf.errors import DataError, ModelError
-from decaf.plan.study import Card
+from decaf.plan.study import Card, Study
+from tasks.plan import plan_audit
+from tasks.trial import scored_models, trials_of, try_model
 
 
 @pytest.mark.parametrize(
@@ -105,3 +110,30 @@ def test_a_wrong_name_of_a_truth_value_is_told_the_right_ones(tmp_path):
     settings = card | {"file": str(tmp_path / "ill.skops")}
     with pytest.raises(ModelError, match=r"\[false, true\]"):
         TypeAdapter(Card).validate_python(settings).load("cpu")
+
+
+def test_the_classes_of_a_card_are_suggested_in_the_order_of_the_data(tmp_path):
+    frame = applicants()
+    skops.io.dump(LogisticRegression().fit(frame[["age"]], frame["hired"]), tmp_path / "m.skops")
+    file = {"file": str(tmp_path / "m.skops")}
+    card = {"id": "m", "family": "any", "source": "estimator"} | file
+    settings = {
+        "data": section(tmp_path, classes=["yes", "no"]),
+        "paths": {"blend": {"kind": "blend", "sigma": 0}},
+        "score": {"kind": "class_probability", "classes": 2},
+    }
+    study = Study(**of_scenes(tmp_path, [card], **settings))
+    plan = plan_audit(study, study.pair_set())
+    (trial,) = trials_of(plan, scored_models(plan))
+    with pytest.raises(ModelError) as raised:
+        try_model(trial)
+    assert str(raised.value).endswith('\'classes: ["yes", "no"]\'')
+
+
+def test_an_error_about_the_classes_of_a_booster_names_the_model_once(tmp_path):
+    boosted().fit(FRAME, LABELS).save_model(tmp_path / "m.ubj")
+    card = {"id": "gb", "family": "any", "source": "estimator", "classes": ["no", "yes"]}
+    settings = card | {"file": str(tmp_path / "m.ubj")}
+    with pytest.raises(ModelError, match=r"\[0, 1\]") as raised:
+        TypeAdapter(Card).validate_python(settings).load("cpu")
+    assert str(raised.value).count("model gb") == 1

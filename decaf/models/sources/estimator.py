@@ -1,6 +1,5 @@
 """An estimator of scikit-learn or XGBoost, from a file that runs no code when it is opened."""
 
-import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ from decaf.models.estimators.boosters import (
     note_version,
     open_booster,
 )
+from decaf.models.estimators.class_order import order_classes
 from decaf.models.estimators.column_names import fitted_columns
 from decaf.models.estimators.files import (
     SKOPS_SCHEMA,
@@ -162,7 +162,8 @@ class EstimatorCard(TrainableCard):
     def load(self, device: str) -> Model:
         """Open the file; estimators always run on the CPU."""
         path = self._checked_file()
-        opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
+        with self._of_model():
+            opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
         name = f"model {self.id}, {self.method} of {path}"
 
         def answer(inputs: NDArray[np.float32] | Frame) -> NDArray[Any]:
@@ -206,46 +207,49 @@ class EstimatorCard(TrainableCard):
         needed = (Installed("xgboost"),) if suffix in XGBOOST else ()
         return (*super().checks(), *needed)
 
+    @contextmanager
+    def _of_model(self) -> Iterator[None]:
+        """Name the model in errors about its file."""
+        try:
+            yield
+        except ModelError as error:
+            error.args = (f"model {self.id}: {error}",)
+            raise
+
     def _checked_file(self) -> Path:
         path = self.trained_file if self.file is None else self.file
         _check_header(path, may_unpickle=self.unpickle)
         return path
 
 
-@contextmanager
-def _of_model(card: EstimatorCard) -> Iterator[None]:
-    """Name the model in errors about its file."""
-    try:
-        yield
-    except ModelError as error:
-        raise ModelError(f"model {card.id}: {error}") from error
-
-
 def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
     """Open a scikit-learn estimator if all types in its file, or the file itself, are trusted."""
-    with _of_model(card):
-        estimator, version = open_pickle(path) if card.unpickle else _load_skops(card, path)
-        if hasattr(estimator, "inplace_predict"):  # a booster that was pickled itself
-            note_version(estimator, path)
-            return _open_booster(card, path, estimator)
-        set_missing(estimator, card.missing)
+    estimator, version = open_pickle(path) if card.unpickle else _load_skops(card, path)
+    if hasattr(estimator, "inplace_predict"):  # a booster that was pickled itself
         note_version(estimator, path)
-        _refuse_several_targets(estimator, path)
+        return _open_booster(card, path, estimator)
+    set_missing(estimator, card.missing)
+    note_version(estimator, path)
+    _refuse_several_targets(estimator, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
         remedy = "correct 'method:'" if usable else "store only a fitted estimator in it"
         raise ModelError(
-            f"model {card.id}: {describe_content(estimator)} has no {card.method}; it has "
+            f"{describe_content(estimator)} has no {card.method}; it has "
             f"{', '.join(usable) or 'none of the methods'}: {remedy}"
         )
     answer = getattr(estimator, card.method)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
     columns = fitted_columns(estimator)
     if card.method == "predict_proba":
-        return Opened(answer, "probabilities", _order(card, names), estimator, columns, version)
+        return Opened(
+            answer, "probabilities", order_classes(names, card.classes), estimator, columns, version
+        )
     # Two classes have one decision value, which is positive for the second class.
     if card.method == "decision_function" and len(names) > (1 if card.output else TWO):
-        return Opened(answer, "logits", _order(card, names), estimator, columns, version)
+        return Opened(
+            answer, "logits", order_classes(names, card.classes), estimator, columns, version
+        )
     _refuse_logits(card, path)
     return Opened(answer, "value", None, estimator, columns, version)
 
@@ -253,7 +257,7 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
 def _refuse_logits(card: EstimatorCard, path: Path) -> None:
     if card.output:
         raise ModelError(
-            f"model {card.id}: the decision_function of {path} has no scores of classes: remove "
+            f"the decision_function of {path} has no scores of classes: remove "
             "'output:' to audit it as a number"
         )
 
@@ -266,8 +270,7 @@ def _refuse_several_targets(estimator: Any, path: Path) -> None:
 
 def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
     """Open an XGBoost model; it predicts with its best iteration, as XGBoost's own classes do."""
-    with _of_model(card):
-        return _open_booster(card, path, open_booster(path))
+    return _open_booster(card, path, open_booster(path))
 
 
 def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
@@ -285,12 +288,12 @@ def _open_booster(card: EstimatorCard, path: Path, booster: Any) -> Opened:
         return np.stack([1 - predicted, predicted], axis=1) if has_two else predicted
 
     if card.output and objective in LOGISTIC:
-        return Opened(answer, "logits", _order(card, [0, 1]), booster, columns)
+        return Opened(answer, "logits", order_classes([0, 1], card.classes), booster, columns)
     if card.method != "predict_proba" and not objective.startswith("multi:"):
         _refuse_logits(card, path)
         return Opened(answer, "value", None, booster, columns)
     output: Output = "probabilities" if card.method == "predict_proba" else "logits"
-    order = _order(card, list(range(2 if has_two else class_count)))
+    order = order_classes(list(range(2 if has_two else class_count)), card.classes)
     return Opened(answer, output, order, booster, columns)
 
 
@@ -330,31 +333,6 @@ def _load_skops(card: EstimatorCard, path: Path) -> Stored:
             f"harmless: {names}. If you trust them, list them: 'trusted: [{names}]'"
         )
     return open_skops(path, card.known_types)
-
-
-def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
-    """Column of every class of the study, given the estimator's names of its columns."""
-    if len(names) == 1:
-        raise ModelError(
-            f"model {card.id}: the estimator was fitted on one class, {names[0]!r}; expected at "
-            "least two: fit it on rows of every class"
-        )
-    wanted_order = list(range(len(names)) if card.classes is None else card.classes)
-    # A text means the class that is written so: 'False' is False, and '1' is 1.
-    texts = [*map(str, names)]
-    order = [
-        names.index(name) if name in names else texts.index(str(name))
-        for name in wanted_order
-        if name in names or name in texts
-    ]
-    if sorted(order) != list(range(len(names))) or len(order) != len(wanted_order):
-        classes = json.dumps(names, default=str, ensure_ascii=False)
-        raise ModelError(
-            f"model {card.id}: the estimator has the classes {classes}, but its card has "
-            f"{json.dumps(wanted_order, default=str, ensure_ascii=False)}; give "
-            f"'classes: {classes}' in the order of the study's classes 0, 1, …"
-        )
-    return order
 
 
 def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
