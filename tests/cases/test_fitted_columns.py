@@ -55,6 +55,16 @@ def test_the_library_calls_an_estimator_in_the_order_of_its_fit():
         np.testing.assert_allclose(audited.q_plus[:, 0, -1], fitted.predict_proba(frame)[:, 1])
 
 
+@pytest.mark.parametrize("fitted", [boosted(), LogisticRegression()])
+def test_the_library_leaves_out_columns_that_an_estimator_was_not_fitted_on(fitted):
+    fitted.fit(FRAME, LABELS)
+    table = FRAME.assign(branch="north")[["branch", "income", "age"]]
+    changed = table.assign(age=table["age"] + 20)
+    audited = audit(fitted, table, changed, target=1, stages=2)
+    expected = fitted.predict_proba(FRAME)[:, 1]
+    np.testing.assert_allclose(audited.q_plus[:, 0, -1], expected, rtol=1e-6)
+
+
 GENERIC = [("Column_0", "Column_1"), ("f0", "f1"), ("x0", "x1"), ("0", "1"), ("V1", "V2")]
 
 

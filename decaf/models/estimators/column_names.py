@@ -59,12 +59,13 @@ def fitted_columns(estimator: Any) -> list[str] | None:
 
 
 def fitted_order(estimator: Any, table: Sequence[str]) -> list[str]:
-    """Columns of a table in the order of an estimator's fit; unchanged if the names differ.
+    """Columns of a table that an estimator was fitted on, in the order of the fit.
 
-    LightGBM takes columns by position under any names.
+    All columns of the table, unchanged, if it lacks a name of the fit. LightGBM takes columns by
+    position under any names.
     """
     fitted = fitted_columns(estimator)
-    named = _by_name(fitted, table) if fitted and len(fitted) == len(table) else []
+    named = _by_name(fitted, table) if fitted else []
     return [name for name in named if name] if named and None not in named else list(table)
 
 
