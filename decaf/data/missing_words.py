@@ -41,12 +41,15 @@ class ReadTable(NamedTuple):
     """Words that were read as missing."""
     names: Words = {}
     """Words that were taken as names although pandas reads them as missing."""
+    zeros: Mapping[str, str] = {}
+    """First cell with leading zeros of each column of names that was read as numbers."""
 
 
 def restore_words(frame: Frame, cells: Frame, declarations: Declarations) -> ReadTable:
     """Put words that are values back into the columns in which pandas read them as missing.
 
-    ``cells`` are the texts of the columns that have missing values, without any conversion.
+    ``cells`` are the texts of columns without any conversion, among them all columns that have
+    missing values.
     """
     missing: dict[str, Counter[str]] = {}
     names: dict[str, Counter[str]] = {}

@@ -1,11 +1,14 @@
 """Names that a column gives to rows: ids, labels, sources, splits, groups."""
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
 from decaf.data.frame_libraries import LIBRARIES, Frame
 from decaf.data.table_files import as_text
 from decaf.data.texts import Texts
 from decaf.errors import DataError
+from decaf.foundation.names import quote
 
 
 def names_of_rows(frame: Frame, column: str) -> Texts:
@@ -25,6 +28,15 @@ def names_of_rows(frame: Frame, column: str) -> Texts:
     if library.content(series) == "string":
         return Texts(series.tolist())
     return Texts(str(as_text(value)) for value in series.tolist())
+
+
+def remark_zeros(zeros: Mapping[str, str]) -> Iterator[str]:
+    """Remark on columns of names read as numbers, by their first cell with leading zeros."""
+    for name, text in zeros.items():
+        yield (
+            f"column {quote(name)} is read as numbers without leading zeros, so {text} is "
+            f"{int(text)}: set 'dtypes: {{{name}: str}}' to keep the zeros"
+        )
 
 
 def refuse_doubled(names: Texts, what: str, remedy: str) -> None:

@@ -188,13 +188,25 @@ def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarati
     frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
     if not isinstance(frame.index, pandas.RangeIndex):
         raise ValueError("its rows have more cells than its header")
-    places = np.flatnonzero(frame.isna().any())
+    numbers = [
+        name
+        for name in frame
+        if name in declarations.names and LIBRARIES["pandas"].kind(frame[name]) == "whole"
+    ]
+    places = np.flatnonzero(frame.isna().any() | frame.columns.isin(numbers))
     if not places.size:
         return ReadTable(frame)
     file.seek(0)
     cells = pandas.read_csv(file, usecols=places, dtype=str, keep_default_na=False)
     cells.columns = frame.columns[places]
-    return restore_words(frame, cells, declarations)
+    zeros = {name: text for name in numbers if (text := _first_with_zeros(cells[name]))}
+    return restore_words(frame, cells, declarations)._replace(zeros=zeros)
+
+
+def _first_with_zeros(cells: Series) -> str | None:
+    """First text of a whole number with leading zeros; None without one."""
+    texts = cells[cells.str.match(r"[+-]?0\d", na=False)]
+    return None if texts.empty else str(texts.iloc[0])
 
 
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:

@@ -18,7 +18,7 @@ from decaf.data.inputs import InputColumns
 from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
-from decaf.data.row_names import names_of_rows, refuse_doubled
+from decaf.data.row_names import names_of_rows, refuse_doubled, remark_zeros
 from decaf.data.swapped_names import remark_swapped
 from decaf.data.table_changes import Change
 from decaf.data.table_files import unused_columns
@@ -166,7 +166,8 @@ class TablePairs(Adapter):
         names = self._input_names(frame)
         used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
         used |= {change.permute.within for change in self.changes.values() if change.permute}
-        remarks = [f"table: {remark}" for remark in remark_words(table, used)]
+        first_remarks = (*remark_words(table, used), *remark_zeros(table.zeros))
+        remarks = [f"table: {remark}" for remark in first_remarks]
         frames = [frame[names]]
         if self.counterfactuals is not None:
             texts = text_values(frame, names)
@@ -185,6 +186,7 @@ class TablePairs(Adapter):
                 *strange_values(second_frame, frame, names),
                 *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),
+                *remark_zeros(second.zeros),
             )
             remarks += [f"counterfactuals: {remark}" for remark in second_remarks]
             frames.append(second_frame[names])
