@@ -1,6 +1,6 @@
 """Tables in files as data frames with the types that a model was fitted on."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
@@ -18,9 +18,12 @@ from decaf.data.table_files import (
 )
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
 from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.names import quote
 
 CSV, PARQUET = ".csv", ".parquet"
 WHOLE = ("int64", "Int64")
+COMMA_NUMBER = r"[+-]?\d+(?:,\d+)?"
+"""Number that may have a decimal comma."""
 Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "object", "str"]
 """Types that a configuration may name; categories are named with their values."""
 
@@ -70,6 +73,21 @@ def text_values(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str]]:
         elif declared is not None and all(isinstance(level, str) for level in declared[0]):
             values[name] = cast("tuple[str, ...]", declared[0])
     return values
+
+
+def refuse_decimal_commas(frame: Frame, names: Iterable[str], path: Path) -> None:
+    """Raise DataError for a column of text whose values are all numbers, some with a comma."""
+    for name in names:
+        if LIBRARIES["pandas"].content(frame[name]) != "string":
+            continue
+        values = frame[name].dropna().drop_duplicates().astype(str)
+        with_comma = values[values.str.contains(",", regex=False)]
+        if not with_comma.empty and values.str.fullmatch(COMMA_NUMBER).all():
+            raise DataError(
+                f"column {quote(name)} of {path} is text, and its value {with_comma.iloc[0]!r} "
+                "looks like a number with a decimal comma; expected points: save the table with "
+                f"points, or, if it is text, set 'dtypes: {{{name}: str}}'"
+            )
 
 
 def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
@@ -171,9 +189,15 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
             refuse_equal_names(parquet_names(file))
             file.seek(0)
             frame = pandas.read_parquet(file)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{what}: it is not UTF-8 (byte {error.object[error.start]:#x}: {error.reason}); save "
+            "it as UTF-8"
+        ) from error
     # Parsers raise different errors for bad content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:
-        raise DataError(f"{what}: {error}; save it again, or correct 'dtypes:'") from error
+        or_types = ", or correct 'dtypes:'" if dtypes else ""
+        raise DataError(f"{what}: {error}; save it again{or_types}") from error
     # A stored index is a column, too.
     return ReadTable(frame if frame.index.names == [None] else frame.reset_index())
 

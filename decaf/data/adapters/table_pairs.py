@@ -31,7 +31,14 @@ from decaf.data.table_rows import (
     remark_equal,
 )
 from decaf.data.texts import Texts, join_texts
-from decaf.data.typed_frames import Dtype, read_frame, strange_values, text_values, typed_as
+from decaf.data.typed_frames import (
+    Dtype,
+    read_frame,
+    refuse_decimal_commas,
+    strange_values,
+    text_values,
+    typed_as,
+)
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
 from decaf.foundation.digests import json_sha256
@@ -164,6 +171,8 @@ class TablePairs(Adapter):
         self._check_names(frame)
         ids = self._ids(frame)
         names = self._input_names(frame)
+        undeclared = [name for name in names if name not in {*self.dtypes, *self.categories}]
+        refuse_decimal_commas(frame, undeclared, self.table)
         used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
         used |= {change.permute.within for change in self.changes.values() if change.permute}
         first_remarks = (*remark_words(table, used), *remark_zeros(table.zeros))

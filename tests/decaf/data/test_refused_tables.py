@@ -64,6 +64,12 @@ REFUSED = {
     "commas of decimals": ({"rows": "who;age\na;1,5\nb;2\nc;2,25,1\n"}, "';'"),
     "tabs": ({"rows": ROWS.replace(",", "\t")}, r"'.t'"),
     "more cells": ({"rows": "who,age,hired\na,40,1,\nb,31,0,\n"}, r"rows\.csv"),
+    "Latin-1": ({"rows": ROWS.replace("Ulm", "Köln"), "encoding": "latin-1"}, "UTF-8.*0xf6"),
+    "UTF-16": ({"rows": ROWS, "encoding": "utf-16"}, "UTF-8.*0xff"),
+    "decimal commas": (
+        {"rows": 'who,pay,hired\na,"2,5",1\nb,,0\nc,3,1\n'},
+        "'pay' .* '2,5' .* points.*dtypes: {pay: str}",
+    ),
     "swap types": (changed(swap=["age", "pay"]), "one type|two columns"),
     "no group": (changed(permute={"column": "age", "within": "g"}), "'within: g'"),
     "groups of one": (changed(permute={"column": "age", "within": "who"}), "no pairs"),
@@ -91,16 +97,18 @@ REFUSED = {
     ),
 }
 """Rows and settings, and values that the message of their refusal has."""
+TEXTS = ("rows", "other", "encoding")
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_fit_is_refused_by_name(tmp_path, name):
     given, words = REFUSED[name]
-    (tmp_path / "rows.csv").write_text(given.get("rows", ROWS))
+    encoding = given.get("encoding", "utf-8")
+    (tmp_path / "rows.csv").write_text(given.get("rows", ROWS), encoding=encoding)
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     (tmp_path / "text.jsonl").write_text("no JSON at all")
     (tmp_path / "lists.ndjson").write_text('{"who": "a", "hired": 1, "age": [1]}')
-    settings = {key: value for key, value in given.items() if key not in ("rows", "other")}
+    settings = {key: value for key, value in given.items() if key not in TEXTS}
     table = tmp_path / settings.pop("table", "rows.csv")
     if "other" in given:
         (tmp_path / "other.csv").write_text(given["other"])

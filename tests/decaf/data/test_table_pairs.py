@@ -317,3 +317,11 @@ def test_ids_that_lose_leading_zeros_are_remarked(tmp_path):
     kept = TablePairs(adapter="table_pairs", id="id", dtypes={"id": "str"}, **files).pair_set()
     assert not [remark for remark in kept.remarks if "zeros" in remark]
     assert [pair.pair_id for pair in kept.pairs] == ["000001__pair", "12__pair"]
+
+
+def test_numbers_with_commas_may_be_text(tmp_path):
+    (tmp_path / "rows.csv").write_text('id,rooms,note\n1,"2,3","1,5"\n2,"1,2","2,5"\n')
+    files = {"table": tmp_path / "rows.csv", "changes": {"c": {"set": {"rooms": "1,2"}}}}
+    settings = {"adapter": "table_pairs", "id": "id", "drop": ["note"], "dtypes": {"rooms": "str"}}
+    (column,) = TablePairs(**settings, **files).pair_set().columns.columns
+    assert column.categories == ("1,2", "2,3")
