@@ -12,7 +12,11 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.models.card import Output
-from decaf.models.estimators.boosters import named_columns, remark_unnamed_categories
+from decaf.models.estimators.boosters import (
+    named_columns,
+    refuse_unfit_columns,
+    remark_unnamed_categories,
+)
 from decaf.models.estimators.column_names import Match, match_columns
 from decaf.models.estimators.encoders import (
     encoded_categories,
@@ -99,6 +103,7 @@ class ArrayModel:
         }
         categories = encoded_categories(self.estimator)
         refuse_numbers_for_text(categories, fitted)
+        refuse_unfit_columns(self.estimator, fitted)
         model._on_categories = (
             *remark_unknown_categories(categories, fitted),
             *remark_unnamed_categories(self.estimator, fitted),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from decaf.data.frame_columns import Column
 from decaf.data.frame_libraries import Frame
-from decaf.errors import ModelError, abridge
+from decaf.errors import MOST_KNOWN, DataError, ModelError, abridge, suggestion
 from decaf.foundation.extras import optional
 from decaf.foundation.names import quote
 
@@ -179,6 +179,51 @@ def named_columns(estimator: Any, columns: Mapping[str, Column]) -> frozenset[st
         and name in stored_names
         and _is_whole(stored_names[name], columns[name].categories)
     )
+
+
+def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
+    """Raise DataError for a column, by name in the model, whose values XGBoost was not fitted on.
+
+    These are categories in place of numbers, numbers in place of named categories, and categories
+    that the booster does not know by name. Codes of categories are accepted if no column has
+    categories. Accepts all columns for estimators of other libraries.
+    """
+    booster = _booster_of(estimator)
+    if booster is None or not any(column.categories for column in columns.values()):
+        return
+    stored_names, named = _stored_names(booster), named_columns(estimator, columns)
+    kinds = zip(booster.feature_names or (), booster.feature_types or (), strict=False)
+    for name, kind in kinds:
+        if name not in columns:
+            continue
+        column = columns[name]
+        if kind != CATEGORICAL and column.categories:
+            raise DataError(
+                f"column {quote(column.name)} has {_list_values(column.categories)}, and XGBoost "
+                f"was fitted on numbers ({kind}) there: write its values as these numbers"
+            )
+        if name not in stored_names or (column.categories and name not in named):
+            continue
+        fitted = [
+            value.decode(errors="replace") if isinstance(value, bytes) else value
+            for value in stored_names[name]
+        ]
+        if not column.categories:
+            raise DataError(
+                f"column {quote(column.name)} is {column.dtype}, and XGBoost was fitted on the "
+                f"categories {_list_values(fitted)} there: write its values as these categories, "
+                "or set its type under 'dtypes:' or 'categories:'"
+            )
+        if strange := [value for value in column.categories if value not in fitted]:
+            raise DataError(
+                f"column {quote(column.name)} has {_list_values(strange)}, and XGBoost was not "
+                f"fitted on them: correct the values, or leave these rows out"
+                f"{suggestion(str(strange[0]), map(str, fitted))}"
+            )
+
+
+def _list_values(values: Sequence[Any]) -> str:
+    return abridge([*map(repr, values)], MOST_KNOWN)
 
 
 def _category_columns(booster: Any) -> list[str]:
