@@ -16,6 +16,11 @@ MASSES = (*COMPONENTS, "abs_response")
 FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
 """Below the first there is no interval; below the second an interval is rough."""
 
+NOISE = 1e-6
+"""Differences that count as none, score units."""
+ENDS = 2
+"""Stages of a path without a stage in between."""
+
 
 @dataclass(frozen=True)
 class Trust(Tabular):
@@ -34,6 +39,8 @@ class Trust(Tabular):
     stage_sizes: tuple[float, ...]
     """Mean absolute change per pair; it indicates the error of a single pair."""
     cluster_count: int
+    repeats_effect: bool
+    """True if each stage shows d or no difference, so that E only repeats M."""
 
     @property
     def is_firm(self) -> bool:
@@ -88,7 +95,7 @@ class Trust(Tabular):
             largest, advice = self._largest_change, ""
             if np.isnan(largest):
                 largest = max(abs(each.estimate) for each in self.stage_changes)
-            elif not self.is_converged():
+            elif not self.is_converged() and not self.repeats_effect:
                 advice = "; use more stages"
             lines.append(
                 f"Without every second of the {self.stage_count} stages, a mean changes by "
@@ -96,6 +103,11 @@ class Trust(Tabular):
             )
         else:
             lines.append(f"{self.stage_count} stages cannot be halved: use an odd number.")
+        if self.repeats_effect:
+            lines.append(
+                "Each stage shows the endpoint difference or none: such a path adds nothing, "
+                "so read M."
+            )
         lines += sample_remarks(self.cluster_count)
         return "\n".join(lines)
 
@@ -177,7 +189,19 @@ def trust_of(
         stage_changes=tuple(intervals),
         stage_sizes=tuple(_mean(np.abs(change), weights) for change in changes),
         cluster_count=len(np.unique(clusters)),
+        repeats_effect=_repeats_effect(response),
     )
+
+
+def _repeats_effect(response: NDArray[np.float64]) -> bool:
+    """True if each stage shows the endpoint difference or none, as ``core_repeated_effects``.
+
+    False if there is no stage in between, or no endpoint difference.
+    """
+    effect = response[..., -1:]
+    repeats = (np.abs(response) <= NOISE) | (np.abs(response - effect) <= NOISE)
+    has_effect = bool((np.abs(effect) > NOISE).any())
+    return has_effect and response.shape[-1] > ENDS and bool(repeats.all())
 
 
 def _masses(

@@ -1,6 +1,7 @@
 -- purpose: sentences on what could change a finding: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type, path and doubt
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1
+-- If a path repeats the endpoint difference, more stages only move E towards M: no doubt of stages.
 CREATE OR REPLACE VIEW out_doubts AS
 WITH found AS (
     SELECT
@@ -23,7 +24,7 @@ doubts AS (
         {doubt: 'near threshold', applies: near_frac >= 0.1, sentence: format(
             '{} of its pairs end near the threshold: |d| from {} to {}.',
             written_percent(near_frac), written_limit(epsilon / 2), written_limit(2 * epsilon))},
-        {doubt: 'stages', applies: NOT is_converged, sentence: format(
+        {doubt: 'stages', applies: NOT is_converged AND repeats_effect IS NOT TRUE, sentence: format(
             'Without every second of its {} stages, a mean changes by up to {}; use more stages.',
             stage_count, written_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(

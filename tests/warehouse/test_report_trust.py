@@ -1,4 +1,4 @@
-"""The sentence of a report on the control change."""
+"""Sentences of a report on the control change and on the number of stages."""
 
 from types import SimpleNamespace
 
@@ -24,3 +24,14 @@ def test_the_control(rows, mark, words):
     ]
     found_mark, sentence = trust._on_control(rows)
     assert (found_mark, words in sentence) == (mark, True)
+
+
+def test_stages_of_paths_that_repeat_the_effect_are_no_reason_for_more():
+    shared = {"stop_reason": None, "stage_error": 0.03, "is_converged": False}
+    flips = SimpleNamespace(model_id="m", repeats_effect=True, **shared)
+    fades = SimpleNamespace(model_id="m", repeats_effect=False, **shared)
+    assert [*trust._on_stages([flips])] == []
+    ((mark, sentence),) = trust._on_stages([flips, fades])
+    assert mark == "mind"
+    assert "0.030" in sentence
+    assert "1 of 1 responses" in sentence

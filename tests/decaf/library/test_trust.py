@@ -47,6 +47,18 @@ def test_a_straight_response_has_converged():
     assert "use more stages" not in str(trust)
 
 
+def test_a_change_that_flips_needs_no_more_stages():
+    # The response is 0 up to the middle and d after it, so fewer stages give another E.
+    plus = np.linspace(0.6, 1, 24)[:, None]
+    trust = audit(lambda x: np.round(x), plus, 1 - plus, stages=9).trust()
+    assert trust.repeats_effect
+    assert not trust.is_converged()
+    assert "use more stages" not in str(trust)
+    assert "read M" in str(trust)
+    assert not linear([0.1, 0.5]).trust().repeats_effect
+    assert not linear([0.1, 0.5], stages=2).trust().repeats_effect
+
+
 def test_an_even_number_of_stages_cannot_be_halved():
     trust = linear([0.1, 0.2], stages=4).trust()
     assert (trust.stage_changes, trust.is_converged()) == ((), None)

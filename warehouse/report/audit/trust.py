@@ -88,7 +88,7 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
         yield _on_sample(rows)
         yield _on_near_pairs(rows)
         yield _on_threshold(rows)
-        yield _on_stages(rows)
+        yield from _on_stages(rows)
         yield from _on_refinements(rows)
         yield from _on_repeated_effects(rows)
         yield _on_paths(rows)
@@ -125,21 +125,32 @@ def _on_threshold(rows: Sequence[Row]) -> Mark:
     return "mind", f"Half or twice the threshold changes the main role of {_count(doubtful, rows)}."
 
 
-def _on_stages(rows: Sequence[Row]) -> Mark:
+def _on_stages(rows: Sequence[Row]) -> Iterator[Mark]:
+    """Yield a sentence on responses whose paths add something to M, if there are any.
+
+    On other paths, more stages only move E towards M.
+    """
+    rows = [row for row in rows if not row.repeats_effect]
+    if not rows:
+        return
     inexact = [row for row in rows if row.stop_reason != "exact"]
     checked = [row for row in inexact if row.stage_error is not None]
-    if not inexact:
-        return "well", "Every path has stages that show all its states."
-    if not checked:
-        return "note", "No path has stages that can be halved, so their number is not checked."
     doubtful = [row for row in checked if not row.is_converged]
-    largest = score_text(max(row.stage_error for row in checked))
-    if not doubtful:
-        return "well", f"Without every second stage, no mean changes by more than {largest}."
-    return "mind", (
-        f"Without every second stage, a mean changes by up to {largest}: more stages could change "
-        f"{_count(doubtful, checked)}."
-    )
+    largest = score_text(max((row.stage_error for row in checked), default=0))
+    if not inexact:
+        yield "well", "Every path has stages that show all its states."
+    elif not checked:
+        yield "note", "No path has stages that can be halved, so their number is not checked."
+    elif not doubtful:
+        yield "well", f"Without every second stage, no mean changes by more than {largest}."
+    else:
+        yield (
+            "mind",
+            (
+                f"Without every second stage, a mean changes by up to {largest}: more stages could "
+                f"change {_count(doubtful, checked)}."
+            ),
+        )
 
 
 def _on_refinements(rows: Sequence[Row]) -> Iterator[Mark]:
