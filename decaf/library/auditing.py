@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
@@ -18,6 +17,7 @@ from decaf.library.inputs import (
     pair_inputs,
     remark_on_pixels,
 )
+from decaf.library.remarks import remark_on_equal_pairs, remark_on_units
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
@@ -36,8 +36,6 @@ FEATURES_A_SIDE = 4
 """Default cells per side of a grid: the 16 patches of the paper, section 7."""
 
 SHOWN_NAMES = 5
-ROUNDING = 1e-6
-"""Distance from [0, 1] of a probability in float32."""
 
 Inputs = ArrayLike | Array | Any
 """Arrays, tensors, or frames of pandas or polars."""
@@ -194,7 +192,8 @@ def audit(
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
-        8-bit images, and for other numbers that look like pixels. When scores of a ``target`` are
+        8-bit images, and for other numbers that look like pixels. When inputs of a pair are equal.
+        When scores of a ``target`` are
         not probabilities and ``epsilon`` is not given.
     QuarantineWarning
         When some pairs have scores that are not finite.
@@ -233,6 +232,10 @@ def audit(
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(audit_path, rows) for name, audit_path in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames).with_sources(labels)
+    if "x_minus" in inputs and (
+        remark := remark_on_equal_pairs(inputs["x_plus"], inputs["x_minus"])
+    ):
+        warnings.warn(remark, DataWarning, stacklevel=2)
     call = call_in_order(score, score_call.call, frames.feature_names if frames else ())
     score_call = score_call._replace(call=call)
     queries = Queries(batch_size, repeats, gate, is_shown=progress)
@@ -263,7 +266,7 @@ def audit(
     message = _quarantine_message(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
-    if epsilon is None and target is not None and (remark := _remark_on_units(audits)):
+    if epsilon is None and target is not None and (remark := remark_on_units(audits)):
         warnings.warn(remark, DataWarning, stacklevel=2)
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))
 
@@ -360,20 +363,6 @@ def _pairs(
         features = frames.feature_names if regions is None else ()
         regions = frames.regions(regions)
     return pair_features(inputs["x_plus"], names, regions, sides.pop(), features)
-
-
-def _remark_on_units(audits: Mapping[str, Audit]) -> str:
-    """Remark on scores of a class outside [0, 1]; empty without any."""
-    scores = [branch for audited in audits.values() for branch in (audited.q_plus, audited.q_minus)]
-    low = min(float(np.nanmin(branch)) for branch in scores)
-    high = max(float(np.nanmax(branch)) for branch in scores)
-    if low >= -ROUNDING and high <= 1 + ROUNDING:
-        return ""
-    return (
-        f"scores of the target go from {low:.3g} to {high:.3g}, so they are not probabilities, but "
-        f"the default epsilon {DEFAULT_EPSILON:g} is meant for probabilities; give epsilon in "
-        "units of the score, or a score that returns probabilities (softmax of logits)"
-    )
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:

@@ -310,7 +310,7 @@ def test_grey_photos_in_three_channels_are_seen(tmp_path):
 def test_a_network_of_the_library_gets_tensors_for_arrays():
     torch.manual_seed(0)
     built = grey(3).eval()
-    plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[::-1].transpose(0, 3, 1, 2)
+    plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[[1, 2, 0]].transpose(0, 3, 1, 2)
     options = {"target": 1, "path": library.Blend(sigma=0), "epsilon": 0.02}
     with pytest.warns(library.DataWarning, match="uint8"):
         audited = library.audit(built, plus, minus, **options)
@@ -334,7 +334,7 @@ class OfArrays(torch.nn.Module):
 
 
 def test_a_module_that_takes_arrays_gets_them():
-    plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[::-1].transpose(0, 3, 1, 2)
+    plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[[1, 2, 0]].transpose(0, 3, 1, 2)
     with pytest.warns(library.DataWarning, match="uint8"):
         audited = library.audit(OfArrays().eval(), plus, minus, path=library.Blend(sigma=0))
     np.testing.assert_allclose(audited.q_plus[:, 0, -1], plus.mean((1, 2, 3)) / 255, atol=1e-6)
@@ -342,9 +342,9 @@ def test_a_module_that_takes_arrays_gets_them():
 
 def test_the_library_says_how_images_are_turned():
     with pytest.raises(DataError, match=r"x\.transpose\(0, 3, 1, 2\)"):
-        library.audit(grey(3).eval(), COLOUR, COLOUR[::-1], target=1)
+        library.audit(grey(3).eval(), COLOUR, COLOUR[[1, 2, 0]], target=1)
     with pytest.warns(library.DataWarning, match=r"uint8.*x_plus\[:, None\]"):
-        library.audit(lambda x: x.mean(axis=(1, 2)), GREY, GREY[::-1], path="blend")
+        library.audit(lambda x: x.mean(axis=(1, 2)), GREY, GREY[[1, 2, 0]], path="blend")
 
 
 @pytest.mark.parametrize("name", UNSCALED)

@@ -97,7 +97,7 @@ class TestOfBothLibraries:
         frame = LIBRARIES[library]({"n": [0.0, 1.0, 2.0, 3.0], "c": ["x", "y", "x", "y"]})
         columns = ColumnTransformer([("n", StandardScaler(), ["n"]), ("c", OneHotEncoder(), ["c"])])
         model = make_pipeline(columns, LogisticRegression()).fit(frame, ["a", "b", "b", "b"])
-        other = LIBRARIES[library]({"c": ["y", "y", "y", "y"], "n": [1.0, 1.0, 2.0, 3.0]})
+        other = LIBRARIES[library]({"c": ["y", "x", "y", "y"], "n": [1.0, 1.0, 2.0, 4.0]})
         audited = audit(model, frame, other, target="b")
         expected = model.predict_proba(frame)[:, 1] - model.predict_proba(other)[:, 1]
         np.testing.assert_allclose(audited.profiles.endpoint_delta, expected, atol=1e-12)

@@ -87,11 +87,11 @@ class TestQuarantine:
     @pytest.fixture
     def audited(self):
         def score(x):
-            return np.where(x[:, 0] == 7, [np.inf], x[:, 0])
+            return np.where(x[:, 0] == 7, [np.inf], x[:, 0].clip(0))
 
         with pytest.warns(decaf.QuarantineWarning, match="1 pairs .*: bad"):
             return audit(
-                score, [[2.0], [7.0], [0.0]], [[1.0], [0.0], [0.0]], ids=["good", "bad", "null"]
+                score, [[2.0], [7.0], [-1.0]], [[1.0], [0.0], [0.0]], ids=["good", "bad", "null"]
             )
 
     def test_pairs_that_are_not_finite_keep_their_place_and_enter_no_mean(self, audited):

@@ -49,7 +49,7 @@ def remarks(file, rows=ROWS, **keys):
 def warned(model):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", decaf.DataWarning)
-        decaf.audit(model, ROWS, ROWS.assign(age=2), target=1, stages=2)
+        decaf.audit(model, ROWS, ROWS.assign(age=5), target=1, stages=2)
     return [str(one.message) for one in caught]
 
 
