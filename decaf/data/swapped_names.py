@@ -24,9 +24,12 @@ def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tup
     """Remark that factual inputs have names of counterfactuals, or the reverse.
 
     There is a remark only if all factual inputs are called counterfactual, or all counterfactual
-    inputs factual; a name with words of both kinds is neither. Names may be paths.
+    inputs factual; a name with words of both kinds is neither. Equal names are not swapped. Names
+    may be paths.
     """
     factual, counterfactual = list(factual), list(counterfactual)
+    if factual == counterfactual:
+        return ()
     says_changed = all(_is_called(name, CHANGED, UNCHANGED) for name in factual)
     says_unchanged = all(_is_called(name, UNCHANGED, CHANGED) for name in counterfactual)
     if not (says_changed or says_unchanged):

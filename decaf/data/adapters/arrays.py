@@ -16,6 +16,7 @@ from decaf.data.array_images import as_image, channel_axis, remark_on_images, re
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
+from decaf.data.equal_pairs import remark_equal_pairs
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.pixel_ranges import CHANNELS, ValueRange
 from decaf.data.swapped_names import remark_swapped
@@ -157,6 +158,7 @@ class Arrays(Adapter):
             self._geometry,
             (
                 *remark_marks(_columns(factual)),
+                *remark_equal_pairs(pairs, inputs, "changed rows in 'counterfactual'"),
                 *classes.remarks,
                 *self._remarks(factual, roles),
             ),

@@ -16,6 +16,7 @@ from decaf.data.adapters.image_files import (
     label_of,
 )
 from decaf.data.class_ids import class_ids
+from decaf.data.equal_pairs import remark_equal_pairs
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
@@ -149,11 +150,8 @@ class ImagePairs(ImageFiles):
         changed_pairs, changed_images = self._pair_with_changes(pairs, images)
         pairs += changed_pairs
         inputs = self.with_shapes([*images, *changed_images])
-        equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
-        if equal:
-            unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
-            remarks = (*remarks, f"{unchanged}, so nothing can respond: {abridge(equal)}")
-        remarks = (*remarks, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
+        equal = remark_equal_pairs(pairs, inputs, "changed copies as the counterfactual images")
+        remarks = (*remarks, *equal, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
         return PairSet(
             inputs,
             tuple(pairs),

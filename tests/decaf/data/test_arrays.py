@@ -83,6 +83,21 @@ def test_inputs_are_known_by_their_content(tmp_path):
     assert not {one.digest for one in other.inputs} & {one.digest for one in longer.inputs}
 
 
+def test_equal_rows_are_remarked_on(tmp_path):
+    factual, changed = signals(3)
+    changed[1] = factual[1]
+    files = saved(tmp_path, factual=factual, counterfactual=changed)
+    (remark,) = (text for text in adapter(**files).pair_set().remarks if "equal" in text)
+    assert all(words in remark for words in ("1 of 3 pairs", "row-0000001"))
+
+
+def test_one_file_given_twice_has_equal_rows_and_is_not_swapped(tmp_path):
+    file = saved(tmp_path, counterfactual=signals(3)[0])["counterfactual"]
+    remarks = " ".join(adapter(factual=file, counterfactual=file).pair_set().remarks)
+    assert "all 3 pairs" in remarks
+    assert "each other's place" not in remarks
+
+
 @pytest.mark.parametrize(
     ("stored", "read"),
     [
