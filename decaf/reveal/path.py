@@ -237,6 +237,24 @@ def shown_by_branch(block: PairBlock, repetitions: int, stages: int) -> NDArray[
     return np.broadcast_to(branches, (block.pair_count, repetitions, stages, 2))
 
 
+def check_end(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
+    """Raise ResponseError if the last stage of a pair does not show its inputs in full.
+
+    Then the response at the last stage would not be the endpoint difference. The second branch of
+    a pair of one input ends without a feature.
+    """
+    last = revealed.content[:, :, -1]
+    is_clean = (last == path.rule.full(last.shape[-1])).all(axis=-1)
+    is_clean[block.plus == block.minus, :, 1] = True
+    if not is_clean.all():
+        row, _, branch = np.argwhere(~is_clean)[0].tolist()
+        raise ResponseError(
+            f"the last stage of pair {block.pair_ids[row]!r} is not its clean "
+            f"{('factual', 'counterfactual')[branch]} input; reveal() has to give the last stage "
+            "the content rule.full(words)"
+        )
+
+
 def no_draw(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.uint64]:
     """(n_pairs, repetitions, stages, 0) names of draws of a path without randomness."""
     return np.empty((block.pair_count, repetitions, stages, 0), np.uint64)

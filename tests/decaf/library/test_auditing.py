@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from decaf import BatchWarning, Blend, DataWarning, Patches, Removal, RevealPath, audit
-from decaf.errors import ScoringFailed
+from decaf.errors import ResponseError, ScoringFailed
 from decaf.reveal.path import Revealed, shown_by_branch
 from decaf.reveal.paths.blend import Fade, stage_words
 
@@ -93,6 +93,18 @@ class TwoStarts(RevealPath):
         draw = np.zeros((*image.shape[:3], 1), np.uint64)
         draw[:, 1] = 1
         return Revealed(image, content, draw)
+
+
+class HalfWay(TwoStarts):
+    """A path whose last stage is half way to the clean inputs."""
+
+    def reveal(self, block, inputs, grid):
+        return super().reveal(block, inputs, grid / 2)
+
+
+def test_a_path_that_does_not_reach_the_clean_inputs_is_refused():
+    with pytest.raises(ResponseError, match=r"two_starts.* last stage of pair '0'"):
+        audit(classes, *images(), path=HalfWay(), target=0, epsilon=0.02)
 
 
 @pytest.mark.parametrize("regions", [None, "halves"])
