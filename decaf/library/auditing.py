@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
-from decaf.foundation.arrays import Array, one_each, to_numpy
+from decaf.foundation.arrays import Array, is_network, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
 from decaf.library.frames import Frames
 from decaf.library.inputs import (
@@ -17,7 +17,7 @@ from decaf.library.inputs import (
     pair_inputs,
     remark_on_pixels,
 )
-from decaf.library.remarks import remark_on_equal_pairs, remark_on_units
+from decaf.library.remarks import remark_on_epsilon, remark_on_equal_pairs, remark_on_units
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
@@ -26,7 +26,7 @@ from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
-from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
+from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS, check_epsilon
 from decaf.statistics.bootstrap import checked_weights
 
 BLUR_OF_SIDE = 8 / 224
@@ -193,8 +193,8 @@ def audit(
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
         8-bit images, and for other numbers that look like pixels. When inputs of a pair are equal.
-        When scores of a ``target`` are
-        not probabilities and ``epsilon`` is not given.
+        When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
+        given, or no pair reaches the given ``epsilon`` and all scores lie from 0 to 1.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -227,6 +227,11 @@ def audit(
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
     weight = checked_weights(weights, count)
     score_call = asked_for_scores(score, target, count, classes)
+    if score_call.has_probabilities and gate > 1:
+        raise ResponseError(
+            f"epsilon is {gate:g}, but the score is a probability, and no difference exceeds 1; "
+            f"{PROBABILITY_UNITS}"
+        )
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
         rows = to_numpy(inputs["x_plus"])
@@ -266,7 +271,12 @@ def audit(
     message = _quarantine_message(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
-    if epsilon is None and target is not None and (remark := remark_on_units(audits)):
+    has_classes = target is not None or is_network(score)
+    if epsilon is not None:
+        remark = remark_on_epsilon(audits, gate)
+    else:
+        remark = remark_on_units(audits) if has_classes else ""
+    if remark:
         warnings.warn(remark, DataWarning, stacklevel=2)
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))
 

@@ -7,7 +7,7 @@ import numpy as np
 from decaf.errors import number_of
 from decaf.foundation.arrays import Array
 from decaf.library.findings import Audit
-from decaf.routing.route import DEFAULT_EPSILON
+from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS
 
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
@@ -32,15 +32,33 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
 
 
 def remark_on_units(audits: Mapping[str, Audit]) -> str:
-    """Remark on scores of a class outside [0, 1]; empty without any."""
+    """Remark on scores outside [0, 1], for the default epsilon; empty without any."""
     low, high = _score_range(audits)
-    if low >= -ROUNDING and high <= 1 + ROUNDING:
+    if _are_shares(low, high):
         return ""
     return (
-        f"scores of the target go from {low:.3g} to {high:.3g}, so they are not probabilities, but "
+        f"scores go from {low:.3g} to {high:.3g}, so they are not probabilities, but "
         f"the default epsilon {DEFAULT_EPSILON:g} is meant for probabilities; give epsilon in "
         "units of the score, or a score that returns probabilities (softmax of logits)"
     )
+
+
+def remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
+    """Remark on an epsilon that no pair reaches; empty for scores outside [0, 1] or no response."""
+    low, high = _score_range(audits)
+    responses = [audited.response[audited.is_finite] for audited in audits.values()]
+    endpoints = [np.abs(response[..., -1]) for response in responses]
+    is_reached = any((endpoint >= epsilon).any() for endpoint in endpoints)
+    if is_reached or not _are_shares(low, high) or not any(map(np.any, responses)):
+        return ""
+    return (
+        f"no pair reaches epsilon {epsilon:g}, so all response is fragility: the largest |d| is "
+        f"{max(endpoint.max() for endpoint in endpoints):.3g}; {PROBABILITY_UNITS}"
+    )
+
+
+def _are_shares(low: float, high: float) -> bool:
+    return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
 def _score_range(audits: Mapping[str, Audit]) -> tuple[float, float]:

@@ -36,6 +36,8 @@ class Asked(NamedTuple):
     """Method and class of an estimator, or the named class; empty for any other callable."""
     class_names: tuple[str, ...] = ()
     """Names of all columns; empty without names."""
+    has_probabilities: bool = False
+    """True if scores are probabilities of a classifier."""
 
 
 def asked_for_scores(
@@ -58,7 +60,8 @@ def asked_for_scores(
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
-        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}")
+        called = f"predict_proba of {name}, {words}"
+        return Asked(model.predict_proba, columns, called, has_probabilities=True)
     if callable(model):
         if getattr(model, "training", None) is True:
             raise ModelError(

@@ -6,9 +6,8 @@ from itertools import product
 from decaf.foundation.settings import fault
 from decaf.plan.expectations import Expectation, LimitedExpectation
 from decaf.registry.gates import IN_SCORE_UNITS, RULES, Gate
+from decaf.routing.route import PROBABILITY_UNITS
 from decaf.scoring.scores.base import ScoreDefinition
-
-UNITS = "probabilities and shares run from 0 to 1, so that 5 % is 0.05"
 
 
 def check_limits(
@@ -25,7 +24,10 @@ def check_limits(
     """
     span = None if score.bounds is None else score.bounds[1] - score.bounds[0]
     if span is not None and epsilon > span:
-        raise fault(f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {UNITS}", "epsilon")
+        raise fault(
+            f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {PROBABILITY_UNITS}",
+            "epsilon",
+        )
     for pair_type, stated in expect.items():
         if isinstance(stated, LimitedExpectation):
             kind, limit = next((kind, limit) for kind, limit in stated if limit is not None)
@@ -46,8 +48,8 @@ def _check_limit(value: float, rule: str, largest: float | None, *keys: str) -> 
     elif largest is None:
         return
     elif rule == "at_least" and value > largest:
-        problem = f"is more than the largest possible value, {largest:g}; {UNITS}"
+        problem = f"is more than the largest possible value, {largest:g}; {PROBABILITY_UNITS}"
     elif rule != "at_least" and value >= largest:
-        problem = f"limits nothing, since no value exceeds {largest:g}; {UNITS}"
+        problem = f"limits nothing, since no value exceeds {largest:g}; {PROBABILITY_UNITS}"
     if problem:
         raise fault(f"'{'.'.join(keys)}': '{rule}: {value:g}' {problem}", keys[0])

@@ -15,6 +15,9 @@ from decaf.errors import ResponseError
 DEFAULT_EPSILON = 0.02
 """Threshold epsilon in score units, unless a study sets its own (paper, sections 5 and 6)."""
 
+PROBABILITY_UNITS = "probabilities and shares run from 0 to 1, so that 5 % is 0.05"
+"""Advice for a threshold or limit above every value."""
+
 
 class Components(NamedTuple):
     """Stage-wise evidence, contradiction and fragility, float64, of the shape of the response."""

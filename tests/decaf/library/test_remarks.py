@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
 
 from decaf import DataWarning, audit
+from decaf.errors import ResponseError
 
 ROWS = np.random.default_rng(0).random((4, 3))
 
@@ -27,3 +29,29 @@ def test_pairs_that_are_all_equal_have_a_stronger_remark(inputs):
     score = total if isinstance(inputs, np.ndarray) else lambda frame: frame["a"].to_numpy()
     with pytest.warns(DataWarning, match=r"all of 4 pairs.*copy\(\)"):
         audit(score, inputs, inputs.copy(), epsilon=0.1)
+
+
+def share(x):
+    return x.mean(1)
+
+
+def test_an_epsilon_above_every_difference_of_probabilities_is_refused():
+    model = LogisticRegression().fit(ROWS, [0, 1, 0, 1])
+    with pytest.raises(ResponseError, match=r"epsilon is 5.* 0\.05"):
+        audit(model, ROWS, ROWS / 2, target=1, epsilon=5)
+
+
+def test_an_epsilon_that_no_pair_reaches_is_remarked_on():
+    with pytest.warns(DataWarning, match=r"no pair reaches epsilon 5.* 0\.05"):
+        audit(share, ROWS, ROWS / 2, epsilon=5)
+    audit(share, ROWS, ROWS / 2, epsilon=0.1)
+    audit(lambda x: 9 * share(x), ROWS, ROWS / 2, epsilon=20)  # units are not known
+    audit(lambda x: x[:, 0] * 0, ROWS, ROWS / 2, epsilon=5)  # there is no response
+
+
+def test_logits_of_a_network_with_one_output_are_remarked_on():
+    network = torch.nn.Sequential(torch.nn.Linear(3, 1)).eval()
+    torch.nn.init.constant_(network[0].weight, 9)
+    with pytest.warns(DataWarning, match=r"not probabilities.* 0\.02"):
+        audit(network, ROWS, ROWS / 2)
+    audit(torch.nn.Sequential(network, torch.nn.Sigmoid()).eval(), ROWS, ROWS / 2)
