@@ -6,7 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from decaf.errors import DataError, ModelError, ResponseError, UnknownName
+from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, is_network, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
 from decaf.library.frames import Frames
@@ -17,7 +17,7 @@ from decaf.library.inputs import (
     pair_inputs,
     remark_on_pixels,
 )
-from decaf.library.remarks import remark_on_epsilon, remark_on_equal_pairs, remark_on_units
+from decaf.library.remarks import remark_on_equal_pairs, remark_on_quarantine, remark_on_scores
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
@@ -35,7 +35,6 @@ BLUR_OF_SIDE = 8 / 224
 FEATURES_A_SIDE = 4
 """Default cells per side of a grid: the 16 patches of the paper, section 7."""
 
-SHOWN_NAMES = 5
 
 Inputs = ArrayLike | Array | Any
 """Arrays, tensors, or frames of pandas or polars."""
@@ -206,16 +205,13 @@ def audit(
     >>> audited.response.tolist(), audited.profiles.evidence.tolist()
     ([[[0.0, 1.0, 2.0]]], [1.0])
     """
-    if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
-        raise ResponseError(
-            f"batch_size is {batch_size!r}; expected a whole number from 1, or None"
-        )
-    if type(repeats) is not int or repeats < 1:
-        raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
+    _check_counts(batch_size, repeats)
     gate, grid = check_epsilon(DEFAULT_EPSILON if epsilon is None else epsilon), stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
     remarks = frames.remark(score, named_inputs) if frames else [remark_on_pixels(x_plus, "x_plus")]
+    if frames:
+        frames.refuse_reordered({"clusters": clusters, "weights": weights, "target": target})
     for remark in filter(None, remarks):
         warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
@@ -268,17 +264,22 @@ def audit(
             for name, branches in scores.branches.items()
         }
     )
-    message = _quarantine_message(audits)
+    message = remark_on_quarantine(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
     has_classes = target is not None or is_network(score)
-    if epsilon is not None:
-        remark = remark_on_epsilon(audits, gate)
-    else:
-        remark = remark_on_units(audits) if has_classes else ""
-    if remark:
+    if remark := remark_on_scores(audits, epsilon, has_classes=has_classes):
         warnings.warn(remark, DataWarning, stacklevel=2)
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))
+
+
+def _check_counts(batch_size: int | None, repeats: int) -> None:
+    if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
+        raise ResponseError(
+            f"batch_size is {batch_size!r}; expected a whole number from 1, or None"
+        )
+    if type(repeats) is not int or repeats < 1:
+        raise ResponseError(f"repeats is {repeats!r}; expected a whole number from 1")
 
 
 def _collect_inputs(x_plus: Inputs, x_minus: Inputs | None, context: Any) -> dict[str, Inputs]:
@@ -373,21 +374,3 @@ def _pairs(
         features = frames.feature_names if regions is None else ()
         regions = frames.regions(regions)
     return pair_features(inputs["x_plus"], names, regions, sides.pop(), features)
-
-
-def _quarantine_message(audits: Mapping[str, Audit]) -> str:
-    """Warning about scores that are not finite; empty without such scores."""
-    for name, audited in audits.items():
-        if len(audited.quarantined) == len(audited.ids):
-            raise ModelError(
-                f"every pair has scores that are not finite on path {name!r}; expected finite "
-                "scores: check the score of inputs between the start and the clean input"
-            )
-    withheld = sorted({pair for audited in audits.values() for pair in audited.quarantined})
-    if not withheld:
-        return ""
-    shown = ", ".join(withheld[:SHOWN_NAMES]) + (", …" if len(withheld) > SHOWN_NAMES else "")
-    return (
-        f"{len(withheld)} pairs have scores that are not finite, so profiles exclude them: {shown} "
-        "('quarantined' lists all)"
-    )

@@ -44,10 +44,18 @@ class Frames:
         if not any(library_of(values) for values in inputs.values()):
             return None
         schema, labels = FrameSchema.of(*inputs.values()), getattr(inputs["x_plus"], "index", None)
-        if labels is not None:
-            for name, values in inputs.items():
-                _refuse_reordered(labels, values.index, name)
-        return cls(schema, labels)
+        frames = cls(schema, labels)
+        frames.refuse_reordered(inputs)
+        return frames
+
+    def refuse_reordered(self, columns: Mapping[str, Any]) -> None:
+        """Refuse frames or series with the row labels of ``x_plus`` in another order.
+
+        Other values have no labels, and are paired by position. Raises DataError.
+        """
+        for name, values in columns.items():
+            if self.labels is not None and hasattr(values, "set_axis"):
+                _refuse_reordered(self.labels, values.index, name)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -129,7 +137,7 @@ def _refuse_reordered(labels: Any, other_labels: Any, name: str) -> None:
     raise DataError(
         f"{name} has the row labels of x_plus in another order, first {other_labels[row]!r} in row "
         f"{row}, where x_plus has {labels[row]!r}; expected the same order, since rows are paired "
-        f"by position: sort both frames alike, or, if their positions are right, give "
+        f"by position: sort both alike, or, if their positions are right, give "
         f"{name}.set_axis(x_plus.index)"
     )
 

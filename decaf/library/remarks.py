@@ -1,22 +1,24 @@
 """Remarks on the pairs and the scores of an audit."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
-from decaf.errors import number_of
+from decaf.errors import ModelError, number_of
 from decaf.foundation.arrays import Array
 from decaf.library.findings import Audit
 from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS
 
+SHOWN_NAMES = 5
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
 
 
 def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
     """Remark that counts the pairs whose two inputs, (n, …) each, are equal; empty without any."""
-    count = len(x_plus)
-    equal_count = int((x_plus == x_minus).reshape(count, -1).all(1).sum())
+    count, is_equal = len(x_plus), cast("Array", x_plus == x_minus)
+    equal_count = int(is_equal.reshape(count, -1).all(1).sum())
     if not equal_count:
         return ""
     if equal_count == count:
@@ -31,8 +33,21 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
     )
 
 
-def remark_on_units(audits: Mapping[str, Audit]) -> str:
-    """Remark on scores outside [0, 1], for the default epsilon; empty without any."""
+def remark_on_scores(
+    audits: Mapping[str, Audit], epsilon: float | None, *, has_classes: bool
+) -> str:
+    """Remark on an epsilon that does not fit the scores; empty without any.
+
+    ``epsilon`` is the threshold of the call, None for the default, which fits only probabilities;
+    ``has_classes`` is True for scores of a class or a network.
+    """
+    if epsilon is not None:
+        return _remark_on_epsilon(audits, epsilon)
+    return _remark_on_units(audits) if has_classes else ""
+
+
+def _remark_on_units(audits: Mapping[str, Audit]) -> str:
+    """Remark on scores outside [0, 1], for the default epsilon."""
     low, high = _score_range(audits)
     if _are_shares(low, high):
         return ""
@@ -43,7 +58,7 @@ def remark_on_units(audits: Mapping[str, Audit]) -> str:
     )
 
 
-def remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
+def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
     """Remark on an epsilon that no pair reaches; empty for scores outside [0, 1] or no response."""
     low, high = _score_range(audits)
     responses = [audited.response[audited.is_finite] for audited in audits.values()]
@@ -54,6 +69,27 @@ def remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
     return (
         f"no pair reaches epsilon {epsilon:g}, so all response is fragility: the largest |d| is "
         f"{max(endpoint.max() for endpoint in endpoints):.3g}; {PROBABILITY_UNITS}"
+    )
+
+
+def remark_on_quarantine(audits: Mapping[str, Audit]) -> str:
+    """Remark on scores that are not finite; empty without any.
+
+    Raises ModelError if no pair has only finite scores.
+    """
+    for name, audited in audits.items():
+        if len(audited.quarantined) == len(audited.ids):
+            raise ModelError(
+                f"every pair has scores that are not finite on path {name!r}; expected finite "
+                "scores: check the score of inputs between the start and the clean input"
+            )
+    withheld = sorted({pair for audited in audits.values() for pair in audited.quarantined})
+    if not withheld:
+        return ""
+    shown = ", ".join(withheld[:SHOWN_NAMES]) + (", …" if len(withheld) > SHOWN_NAMES else "")
+    return (
+        f"{len(withheld)} pairs have scores that are not finite, so profiles exclude them: {shown} "
+        "('quarantined' lists all)"
     )
 
 

@@ -206,6 +206,20 @@ def test_other_row_labels_are_paired_by_position(plus_labels, minus_labels):
     assert audit(first_column, plus, minus, stages=2).profiles.endpoint_delta.tolist() == [-1] * 3
 
 
+@pytest.mark.parametrize("name", ["clusters", "weights", "target"])
+def test_series_in_another_order_are_refused(name):
+    series = pd.Series([1, 0, 1], index=ROWS.index)
+    score = first_column
+    if name == "target":
+        score = LogisticRegression().fit(ROWS, [0, 1, 1])
+    else:
+        series += 1
+    audit(score, ROWS, NEXT, stages=2, **{"target": None, name: series})
+    audit(score, ROWS, NEXT, stages=2, **{name: series[::-1].reset_index(drop=True)})
+    with pytest.raises(DataError, match=rf"{name} has .* row 0\b.*set_axis"):
+        audit(score, ROWS, NEXT, stages=2, **{name: series[::-1]})
+
+
 def test_contexts_in_another_order_are_refused():
     with pytest.raises(DataError, match=r"context\[1\] has"):
         audit(first_column, ROWS, NEXT, context=(ROWS, NEXT[::-1]), stages=2)
