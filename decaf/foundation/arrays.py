@@ -146,8 +146,7 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
     parts = values if isinstance(values, list | tuple) else [values]
     if any(map(is_tensor, parts)):
         raise error(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
-    if any(map(np.ma.is_masked, parts)):
-        raise error(f"{name} has masked entries; expected only numbers: fill or drop them first")
+    refuse_masked(values, name, error)
     try:
         return np.asarray(values)
     except ValueError as refused:
@@ -155,6 +154,13 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
             f"{name} holds rows of different shapes; expected one shape, such as (rows, columns): "
             "bring images to one size first"
         ) from refused
+
+
+def refuse_masked(values: Any, name: str, error: type[DecafError]) -> None:
+    """Raise ``error`` for masked entries: without its mask an entry is a number like any other."""
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(map(np.ma.is_masked, parts)):
+        raise error(f"{name} has masked entries; expected only numbers: fill or drop them first")
 
 
 def as_real(array: Same, name: str, error: type[DecafError]) -> Same:
@@ -185,8 +191,9 @@ def to_numpy(array: "Array | ArrayLike") -> NDArray[Any]:
 def one_each(values: ArrayLike, count: int, name: str) -> NDArray[Any]:
     """(n_inputs,) values that were given one for each input.
 
-    Raises DataError for any other shape.
+    Raises DataError for any other shape, and for masked entries.
     """
+    refuse_masked(values, name, DataError)
     array = to_numpy(values)
     if array.shape != (count,):
         raise DataError(f"{name} have shape {array.shape}; expected ({count},), one for each input")

@@ -27,7 +27,7 @@ from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
 from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS, check_epsilon
-from decaf.statistics.bootstrap import checked_weights
+from decaf.statistics.bootstrap import checked_clusters, checked_weights
 
 BLUR_OF_SIDE = 8 / 224
 """Default blur of the start, as a share of the size: the paper's 8 px of 224."""
@@ -178,7 +178,7 @@ def audit(
         When the score is neither callable nor an estimator, returns anything but real numbers, one
         row for each input, or gives no finite trajectory at all.
     ResponseError
-        For impossible stages, ``epsilon``, targets, weights or batch sizes.
+        For impossible stages, ``epsilon``, targets, clusters, weights or batch sizes.
     ScoringFailed
         When a single input does not fit into memory.
     UnknownName
@@ -220,7 +220,8 @@ def audit(
     }
     count = len(inputs["x_plus"])
     names = _names(ids, count)
-    labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
+    sources = checked_clusters(range(count) if clusters is None else clusters)
+    labels = one_each(sources, count, "clusters")
     weight = checked_weights(weights, count)
     score_call = asked_for_scores(score, target, count, classes)
     if score_call.has_probabilities and gate > 1:

@@ -163,7 +163,7 @@ def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray
     target_labels = (
         [target_values.item()]
         if target_values.ndim == 0
-        else one_each(target_values, count, "target").tolist()
+        else one_each(target, count, "target").tolist()
     )
     # A truth value equals 0 or 1 in Python, and is another label.
     column = {(isinstance(label, bool), label): number for number, label in enumerate(labels)}
@@ -186,7 +186,7 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
     targets = (
         np.full(count, target_values)
         if target_values.ndim == 0
-        else one_each(target_values, count, "target")
+        else one_each(target, count, "target")
     )
     if _are_names(targets):
         raise ResponseError(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
+from decaf.foundation.arrays import refuse_masked
 
 DEFAULT_EPSILON = 0.02
 """Threshold epsilon in score units, unless a study sets its own (paper, sections 5 and 6)."""
@@ -31,8 +32,9 @@ def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
     """Convert to a non-empty array of real numbers; keep its precision, allow values not finite.
 
     A torch tensor is detached and brought to the host first. Raises ResponseError for boolean,
-    complex, textual, ragged or empty input.
+    complex, textual, ragged, masked or empty input.
     """
+    refuse_masked(values, name, ResponseError)
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     try:
@@ -49,7 +51,7 @@ def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
 def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
     """Promote real, finite, non-empty scores to float64.
 
-    Raises ResponseError for boolean, complex, textual, ragged, empty or non-finite input.
+    Raises ResponseError for boolean, complex, textual, ragged, masked, empty or non-finite input.
     """
     array = as_reals(values, name).astype(np.float64, copy=False)
     finite = np.isfinite(array)

@@ -1,12 +1,13 @@
 """Percentile intervals of bootstrap replicates, and the mean over draws of clusters."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import ResponseError
+from decaf.errors import ResponseError, number_of
+from decaf.foundation.arrays import refuse_masked, to_numpy
 from decaf.statistics.draws import (
     DEFAULT_REPLICATES,
     DEFAULT_SEED,
@@ -15,6 +16,8 @@ from decaf.statistics.draws import (
     multiplicities,
 )
 
+MISSING_TYPES = ("NAType", "NaTType")
+"""Types of pandas for missing values, which do not compare."""
 CELLS_AT_ONCE = 1 << 22
 """Largest number of replicates times rows that are weighted together: bounds the memory."""
 
@@ -57,7 +60,8 @@ def bootstrap_mean(
         (n_values,) real numbers. NaN is a missing value: it counts in no mean, but its cluster
         keeps its place among the draws.
     clusters
-        (n_values,) labels, or every value is its own cluster. Their order is that of ``np.unique``.
+        (n_values,) numbers or texts, none missing, or every value is its own cluster. Their order
+        is that of ``np.unique``.
     draws
         (n_replicates, n_draws) positions of clusters, from :mod:`decaf.statistics.draws`;
         drawn from ``seed`` if they are not given.
@@ -67,8 +71,8 @@ def bootstrap_mean(
     Raises
     ------
     ResponseError
-        For shapes that do not match, no value at all, infinite values, impossible weights, or draws
-        of a cluster that is not there.
+        For shapes that do not match, no value at all, values that are infinite or no numbers,
+        masked entries, impossible clusters or weights, or draws of a cluster that is not there.
 
     Examples
     --------
@@ -92,9 +96,10 @@ def bootstrap_means(
     Each column is (n_values,), as the values of :func:`bootstrap_mean`; parameters and errors are
     those of :func:`bootstrap_mean`.
     """
+    labels = None if clusters is None else checked_clusters(clusters)
     sums_and_counts = []
     for values in columns:
-        column, position = _column(values, clusters)
+        column, position = _column(values, labels)
         present = ~np.isnan(column)
         counted = present * checked_weights(weights, column.size)
         sums = np.bincount(position, weights=np.where(present, column, 0.0) * counted)
@@ -119,15 +124,53 @@ def bootstrap_means(
 def checked_weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
     """(n,) weights, each 1 by default.
 
-    Raises ResponseError when they are of another number, or not finite and above 0.
+    Raises ResponseError when they are of another number, masked, or not finite numbers above 0.
     """
-    checked = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    checked = np.ones(count) if weights is None else _as_floats(weights, "weights")
     if checked.shape != (count,) or not (np.isfinite(checked) & (checked > 0)).all():
         raise ResponseError(
             f"weights have shape {checked.shape}, the smallest is {checked.min(initial=np.inf)}; "
             f"expected ({count},) finite numbers above 0: leave out what is not to count"
         )
     return checked
+
+
+def checked_clusters(clusters: ArrayLike) -> NDArray[Any]:
+    """Labels of clusters as an array of their shape: numbers or texts.
+
+    Raises ResponseError for missing labels, which would make one cluster of unrelated values, for
+    texts among numbers, and for masked entries.
+    """
+    refuse_masked(clusters, "clusters", ResponseError)
+    labels = to_numpy(clusters)
+    if labels.dtype.kind in "biu":
+        return labels
+    every = clusters if isinstance(clusters, list | tuple) else labels.ravel().tolist()
+    if missing_count := sum(map(_is_missing, every)):
+        raise ResponseError(
+            f"clusters has {number_of(missing_count, 'missing label')}; expected a label for each "
+            "value: drop such values, or give each a label"
+        )
+    if len({isinstance(label, str) for label in every}) > 1:
+        raise ResponseError(
+            "clusters has texts and other labels; expected labels of one type, such as "
+            "[str(label) for label in clusters]"
+        )
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    """True for None, NaN, and missing values of pandas."""
+    return label is None or type(label).__name__ in MISSING_TYPES or bool(label != label)
+
+
+def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Numbers and truth values as float64."""
+    refuse_masked(values, name, ResponseError)
+    array = to_numpy(values)
+    if array.dtype.kind not in "biuf":
+        raise ResponseError(f"{name} has values of type {array.dtype}; expected real numbers")
+    return array.astype(np.float64)
 
 
 def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: int) -> Interval:
@@ -154,11 +197,11 @@ def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: i
 
 
 def _column(
-    values: ArrayLike, clusters: ArrayLike | None
+    values: ArrayLike, clusters: NDArray[Any] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Values, and the position of every value's cluster."""
-    column = np.asarray(values, dtype=np.float64)
-    labels = np.arange(column.size) if clusters is None else np.asarray(clusters)
+    column = _as_floats(values, "values")
+    labels = np.arange(column.size) if clusters is None else clusters
     if column.ndim != 1 or column.size == 0 or labels.shape != column.shape:
         raise ResponseError(
             f"values have shape {column.shape} and clusters {labels.shape}; expected one cluster "

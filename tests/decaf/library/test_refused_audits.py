@@ -226,3 +226,17 @@ def test_real_numbers_of_any_type_are_taken(like):
     whole = np.arange(12.0).reshape(4, 3)
     audited = decaf.audit(lambda x: like(x.sum(axis=1)), whole, whole[::-1], stages=[0, 1])
     assert audited.q_plus[:, 0, -1].tolist() == [3, 12, 21, 30]
+
+
+@pytest.mark.parametrize(
+    "clusters", [np.ma.masked_array([1, 2, 3, 4], [0, 0, 0, 1]), [1, 2, None, 4], [1, 1, "1", "1"]]
+)
+def test_clusters_that_name_no_source_are_refused(clusters):
+    with pytest.raises(ResponseError, match="clusters has"):
+        decaf.audit(total, ROWS, ROWS[::-1], clusters=clusters)
+
+
+def test_masked_targets_are_refused():
+    target = np.ma.masked_array([0, 0, 0, 0], [0, 0, 0, 1])
+    with pytest.raises(DataError, match="target has masked"):
+        decaf.audit(lambda x: x, ROWS, ROWS[::-1], target=target)

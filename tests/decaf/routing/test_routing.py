@@ -109,8 +109,11 @@ def test_a_stage_axis_that_the_response_lacks_is_refused(axis):
 
 @pytest.mark.parametrize(
     "response",
-    [[], [True, False], [1j], ["0.1"], [np.nan], [np.inf], [[0.1], [0.1, 0.2]], None],
-    ids=["empty", "boolean", "complex", "text", "nan", "infinite", "ragged", "nothing"],
+    [
+        *([], [True, False], [1j], ["0.1"], [np.nan], [np.inf], [[0.1], [0.1, 0.2]], None),
+        np.ma.masked_array([0.1, 0.2], [True, False]),
+    ],
+    ids=["empty", "boolean", "complex", "text", "nan", "infinite", "ragged", "nothing", "masked"],
 )
 def test_what_is_not_a_response_is_refused(response):
     with pytest.raises(ResponseError, match="response"):

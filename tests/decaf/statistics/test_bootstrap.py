@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +52,28 @@ def test_one_cluster_has_no_interval():
     assert interval.estimate == 1.5
     assert np.isnan(interval[1:6]).all()
     assert (interval.cluster_count, interval.replicate_count) == (1, 500)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"values": ["1", "2"]}, "<U1"),
+        ({"values": np.ma.masked_array([1.0, 2.0], [0, 1])}, "values has masked"),
+        ({"clusters": np.ma.masked_array([1, 2], [0, 1])}, "clusters has masked"),
+        ({"weights": np.ma.masked_array([1, 2], [0, 1])}, "weights has masked"),
+        ({"weights": ["1", "2"]}, "<U1"),
+        ({"clusters": [np.nan, np.nan]}, "2 missing labels"),
+        ({"clusters": ["a", None]}, "1 missing label"),
+        ({"clusters": ["a", np.nan]}, "1 missing label"),
+        ({"clusters": pd.Series(["a", None])}, "1 missing label"),
+        ({"clusters": pd.Series([1, None], dtype="Int64")}, "1 missing label"),
+        ({"clusters": pd.to_datetime(pd.Series(["2020-01-01", None]))}, "1 missing label"),
+        ({"clusters": [1, "1"]}, "texts and other labels"),
+    ],
+)
+def test_labels_and_numbers_that_do_not_count_are_refused(arguments, words):
+    with pytest.raises(ResponseError, match=words):
+        bootstrap_mean(**{"values": [1.0, 2.0], **arguments})
 
 
 def test_no_value_is_undefined():
