@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
-from decaf.routing.route import as_scores
+from decaf.routing.route import as_reals, as_scores
 
 GRID_TOLERANCE = 1e-12
 MASS_TOLERANCE = 1e-12
+COARSE_MASS_TOLERANCE = 1e-6
+"""Of float32 weights that were divided by their sum."""
 
 
 def check_grid(grid: ArrayLike) -> NDArray[np.float64]:
@@ -43,19 +45,22 @@ def check_measure(measure: ArrayLike) -> NDArray[np.float64]:
     """Return a normalised measure over stages as float64: one weight per stage, no order implied.
 
     Uniform weights, all mass at one stage and the mixture ``(1 - eta, eta)`` of two contexts are
-    such measures: (n_stages,) non-negative, with sum 1 within 1e-12; one stage is enough. Raises
+    such measures: (n_stages,) non-negative, with sum 1 within 1e-12, or within 1e-6 if they are
+    float32; float32 weights are divided by their sum again. One stage is enough. Raises
     ResponseError for negative weights, another sum, more than one axis, or values that are not
     finite and real.
 
     >>> check_measure([0.75, 0.25]).tolist()
     [0.75, 0.25]
     """
-    weights = as_scores(measure, "stage measure")
+    numbers = as_reals(measure, "stage measure")
+    weights = as_scores(numbers, "stage measure")
     if weights.ndim != 1:
         raise ResponseError(f"stage measure has shape {weights.shape}; expected one axis")
     if (weights < 0).any():
         raise ResponseError(f"stage measure {weights.tolist()} has a negative weight")
     mass = weights.sum()
-    if abs(mass - 1) > MASS_TOLERANCE:
+    is_coarse = numbers.dtype == np.float32
+    if abs(mass - 1) > (COARSE_MASS_TOLERANCE if is_coarse else MASS_TOLERANCE):
         raise ResponseError(f"stage measure sums to {mass}; expected 1, divide it by its sum")
-    return weights
+    return weights / mass if is_coarse else weights

@@ -63,6 +63,16 @@ def test_normalised_weights_are_a_measure(measure):
     np.testing.assert_array_equal(check_measure(measure), measure)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_in_single_precision_are_divided_by_their_sum_again(seed):
+    weights = np.random.default_rng(seed).random(9).astype(np.float32)
+    shares = check_measure(weights / weights.sum())
+    assert shares.sum() == pytest.approx(1, abs=1e-15)
+    np.testing.assert_allclose(shares, weights / weights.sum(), rtol=1e-6)
+    with pytest.raises(ResponseError, match="divide"):
+        check_measure(np.float32(1.001) * weights / weights.sum())
+
+
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
