@@ -29,6 +29,8 @@ GPU = "cuda"
 """Type of a device that works asynchronously."""
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
+REALS = (int, float, np.integer, np.floating)
+"""Types of single real numbers; bool is one of them."""
 EXACT = 2**53
 """Up to here float64 holds every whole number; the next one becomes this one."""
 

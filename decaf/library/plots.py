@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.errors import ResponseError
 from decaf.foundation.extras import optional
 from decaf.library.curve import split_by_sign
 from decaf.library.palette import COLOURS, INK, MUTED, ROLES
@@ -23,6 +24,7 @@ with optional():
 WIDTH, HEIGHT = 420, 240
 """Size of a plot, CSS pixels."""
 PAGE = "html"
+FORMATS = (PAGE, "json", "pdf", "png", "svg", "vega")
 
 
 class OfflinePages(alt.TopLevelMixin):
@@ -32,8 +34,16 @@ class OfflinePages(alt.TopLevelMixin):
     """
 
     def save(self, fp: Any, format: Any = None, *arguments: Any, **options: Any) -> None:
-        """Save the chart in a format, or in that of the file's name."""
+        """Save the chart in a format, or in that of the file's name.
+
+        Raises ResponseError for a format that charts do not have.
+        """
         kind = format or (Path(fp).suffix[1:] if isinstance(fp, str | PathLike) else "")
+        if kind not in FORMATS:
+            raise ResponseError(
+                f"the format of the chart is {kind!r}; expected one of {', '.join(FORMATS)}: give "
+                "the file this ending, or format="
+            )
         super().save(fp, format, *arguments, **(_defaults() | options if kind == PAGE else options))
 
     def to_html(self, *arguments: Any, **options: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import refuse_masked
+from decaf.foundation.arrays import REALS, refuse_masked
 
 DEFAULT_EPSILON = 0.02
 """Threshold epsilon in score units, unless a study sets its own (paper, sections 5 and 6)."""
@@ -67,7 +67,7 @@ def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
 
 def check_epsilon(epsilon: float) -> float:
     """Return the threshold as a float; it must be a finite real number above zero."""
-    real = isinstance(epsilon, int | float | np.integer | np.floating)
+    real = isinstance(epsilon, REALS)
     if not real or isinstance(epsilon, bool) or not (np.isfinite(epsilon) and epsilon > 0):
         raise ResponseError(f"epsilon is {epsilon!r}; expected a finite number above 0")
     return float(epsilon)

@@ -51,7 +51,8 @@ def sweep(sums: Integrals, epsilons: Sequence[float]) -> Sweep:
     Raises
     ------
     ResponseError
-        For thresholds that do not increase, are not above zero, or none at all.
+        For anything but integrals, and for thresholds that are no list, do not increase, are not
+        above zero, or none at all.
 
     Examples
     --------
@@ -62,6 +63,13 @@ def sweep(sums: Integrals, epsilons: Sequence[float]) -> Sweep:
     >>> [round(x, 12) for x in (swept.steps[0].fragility_change, swept.steps[0].bound)]
     [0.0075, 0.1]
     """
+    if not isinstance(sums, Integrals):
+        raise ResponseError(
+            f"sums is a {type(sums).__name__}; expected the result of decaf.integrate(response, "
+            "grid), where an audit has response and grid"
+        )
+    if np.ndim(epsilons) != 1:
+        raise ResponseError(f"epsilons is {epsilons!r}; expected a list of thresholds")
     thresholds = tuple(check_epsilon(epsilon) for epsilon in epsilons)
     if not thresholds or any(lower >= upper for lower, upper in pairwise(thresholds)):
         raise ResponseError(

@@ -67,6 +67,12 @@ def test_other_formats_and_pages_from_the_web_are_as_altair_has_them(
     assert len(Addresses((tmp_path / "pair.html").read_text()).found) == 3
 
 
+@pytest.mark.parametrize("name", ["pair.tex", "pair"])
+def test_a_format_that_charts_lack_is_refused(audited, tmp_path, name):
+    with pytest.raises(decaf.DecafError, match="expected one of html"):
+        audited.plot(0).save(tmp_path / name)
+
+
 def test_an_exported_database_is_of_the_format_of_duckdb_1(decaf, tmp_path):
     root = small_warehouse(tmp_path / "warehouse")
     succeeded(decaf("export", "results.duckdb", "profiles", "out_models", "-w", root.folder))

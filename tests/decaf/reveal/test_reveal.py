@@ -199,6 +199,8 @@ def test_a_path_may_have_its_own_stages():
     "make",
     [
         lambda: Blend(sigma=-1),
+        lambda: Blend(sigma="2"),
+        lambda: Patches(sigma=None),
         lambda: Blend(stages=(0, 0.5)),
         lambda: Blend(stages=1),
         lambda: Patches(side=0),

@@ -102,6 +102,19 @@ def test_thresholds_that_do_not_increase_from_above_zero_are_refused(epsilons):
         sweep(integrate([[0.0, 0.4]], [0, 1]), epsilons)
 
 
+@pytest.mark.parametrize(
+    ("sums", "epsilons"),
+    [
+        (profile([[0.0, 0.4]], [0, 1]), [0.02]),
+        (np.zeros((3, 4)), [0.02]),
+        (integrate([[0.0, 0.4]], [0, 1]), 0.02),
+    ],
+)
+def test_a_sweep_of_anything_else_is_refused(sums, epsilons):
+    with pytest.raises(ResponseError, match="expected"):
+        sweep(sums, epsilons)
+
+
 RESPONSE = [[0.1, -0.2, 0.3], [0.2, 0.1, 0.01]]
 
 
