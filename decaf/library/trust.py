@@ -14,7 +14,7 @@ from decaf.statistics.bootstrap import Interval, bootstrap_means
 COMPONENTS = ("evidence", "contradiction", "fragility")
 MASSES = (*COMPONENTS, "abs_response")
 FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
-"""Below the first there is no interval; below the second an interval is rough."""
+"""Below the first an interval is not to be relied on; below the second it is rough."""
 
 NOISE = 1e-6
 """Differences that count as none, score units."""

@@ -36,7 +36,7 @@ doubts AS (
             written_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
-                'Only {} sources: too few for an interval.'), source_count)}
+                'Only {} sources: do not rely on its interval.'), source_count)}
     ], recursive := true)
     FROM found
 )

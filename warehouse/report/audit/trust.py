@@ -100,7 +100,7 @@ def _on_sample(rows: Sequence[Row]) -> Mark:
     uses = {row.interval_use for row in rows}
     noun = "source" if fewest == 1 else "sources"
     if "none" in uses:
-        return "mind", f"The smallest group has {fewest} {noun}: too few for an interval."
+        return "mind", f"The smallest group has {fewest} {noun}: do not rely on its intervals."
     if "rough" in uses:
         return "mind", f"The smallest group has {fewest} {noun}: its intervals are rough."
     return "well", f"Each mean is over {fewest:,} {noun} or more."
