@@ -209,8 +209,9 @@ def test_every_general_adapter_has_an_example_that_can_be_read():
 
 def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     page = (ROOT / "docs" / "plugins.md").read_text()
-    (module,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    module, score = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "my_pairs.py").write_text(module)
+    (tmp_path / "log_probability.py").write_text(score)
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
@@ -218,8 +219,9 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     study, _ = fill_block_size(study, pairs, storage.open(study.warehouse))
     scored = [unit for unit in plan_units(Scope(study, pairs)) if unit.kind == "score"]
     assert [unit.row_count for unit in scored] == [4]
-    ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))
-    assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
+    for name in ("my_pairs.py", "log_probability.py"):
+        ((entry, place),) = candidates(str(tmp_path / name))
+        assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
 
 
 def test_every_place_and_base_is_on_the_page_of_plug_ins():
