@@ -51,8 +51,8 @@ def sweep(sums: Integrals, epsilons: Sequence[float]) -> Sweep:
     Raises
     ------
     ResponseError
-        For anything but integrals, and for thresholds that are no list, do not increase, are not
-        above zero, or none at all.
+        For other values than integrals, and for thresholds that are not above zero, do not
+        increase, or are not in a list.
 
     Examples
     --------
