@@ -22,6 +22,7 @@ from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
 from tasks.editions import FIRST, Editions, plain_key, read_editions, select_forced
 from tasks.missing_inputs import missing_inputs
+from tasks.model_remarks import stored_remarks
 from tasks.reasons import history, reasons_of
 from tasks.refining import continue_grids, refine_stages
 from tasks.run_work import RunWork
@@ -62,6 +63,8 @@ class AuditPlan:
     work: RunWork
     remarks: tuple[str, ...]
     """Sentences about data that the run leaves out."""
+    model_remarks: Mapping[str, tuple[str, ...]]
+    """Sentences of earlier trials about models that are not tried again, by model."""
     is_finished: bool
     """True if this run was completed and checked."""
     is_current: bool
@@ -111,6 +114,14 @@ class AuditPlan:
         if model_id in self.sizes.paces:
             return self.sizes.paces[model_id].batch_size
         return self.study.batch_size or LEAST_ROWS
+
+    @property
+    def all_remarks(self) -> tuple[str, ...]:
+        """Sentences about left-out data and about models, each of the latter with its name."""
+        on_models = (
+            f"{name}: {text}" for name, texts in self.model_remarks.items() for text in texts
+        )
+        return (*self.remarks, *on_models)
 
     @property
     def is_done(self) -> bool:
@@ -232,6 +243,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
     before = history(store, study.study, missing) if newest != run_id else None
+    work = RunWork(units, committed, reasons_of(units, committed, before, lost))
     return AuditPlan(
         configuration=study,
         study=scope.study,
@@ -239,8 +251,9 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         store=store,
         pairs=pairs,
         foregrounds=scope.foregrounds,
-        work=RunWork(units, committed, reasons_of(units, committed, before, lost)),
+        work=work,
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks, *remark_default_epsilon(study)])),
+        model_remarks=stored_remarks(store, study.study, work, ready.models),
         is_finished=run_id in finished,
         is_current=run_id == newest
         and short(pairs.analysed_digest) in receipts.keys(store, "pairs", study.study),

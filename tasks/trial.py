@@ -97,7 +97,7 @@ class TriedModel(NamedTuple):
     footprint: Footprint | None
     """Memory of a network; None if the trial does not measure it."""
     remarks: tuple[str, ...] = ()
-    """Sentences for the user, with the name of the model."""
+    """Sentences about the model, for the user and the report."""
 
 
 class TriedModels(NamedTuple):
@@ -112,6 +112,11 @@ class TriedModels(NamedTuple):
     def paces(self) -> dict[str, Pace]:
         """Speed by model."""
         return {model_id: model.pace for model_id, model in self.models.items()}
+
+    @property
+    def remarks(self) -> dict[str, tuple[str, ...]]:
+        """Remarks by model, empty ones included."""
+        return {model_id: model.remarks for model_id, model in self.models.items()}
 
 
 def try_model(trial: Trial) -> TriedModel:
@@ -237,10 +242,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
         remarks = getattr(tried, "remarks", ())
         if hasattr(tried, "remark_untaken"):
             remarks = (*remarks, *tried.remark_untaken(trial.changed_columns))
-    if model.pace.is_reduced:
-        reduced = f"batches have {model.pace.batch_size} rows, since larger ones do not fit memory"
-        remarks = (*remarks, reduced)
-    return model._replace(remarks=tuple(f"{card.id}: {remark}" for remark in remarks))
+    return model._replace(remarks=tuple(remarks))
 
 
 def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
@@ -341,7 +343,10 @@ def _try(
         model_id, model = named_model
         models[model_id] = model
         for remark in model.remarks:
-            announce(remark)
+            announce(f"{model_id}: {remark}")
+        if model.pace.is_reduced:
+            rows = model.pace.batch_size
+            announce(f"{model_id}: batches have {rows} rows, since larger ones do not fit memory")
 
     trials = trials_of(plan, tasks, is_measured=is_measured)
     errors = attempt(client, _try_by_name, trials, list(tasks), note)

@@ -7,8 +7,13 @@ from decaf.errors import ModelError
 from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.memory import is_out_of_memory
 
-ROUNDING = 1e-4
-"""Largest allowed difference between 1 and a sum of probabilities."""
+ROUNDING = 1e-2
+"""Largest allowed difference between 1 and a sum of probabilities, which may have 16 bits."""
+OUTPUTS_LIKE_PROBABILITIES = (
+    "its outputs look like probabilities and count as logits, since its card has no 'output:'; "
+    "write 'output: probabilities', or 'output: logits' where the network has no sigmoid or "
+    "softmax of its own"
+)
 
 
 class Refusal(NamedTuple):
@@ -69,13 +74,7 @@ def remark_on_outputs(outputs: Tensor) -> str:
     columns = outputs.double().reshape(len(outputs), -1)
     is_share = bool(((columns >= 0) & (columns <= 1)).all())
     is_whole = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
-    if not (is_share and is_whole):
-        return ""
-    return (
-        "its outputs look like probabilities and count as logits, since its card has no 'output:'; "
-        "write 'output: probabilities', or 'output: logits' where the network has no sigmoid or "
-        "softmax of its own"
-    )
+    return OUTPUTS_LIKE_PROBABILITIES if is_share and is_whole else ""
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:

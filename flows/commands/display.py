@@ -136,7 +136,7 @@ def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) 
     )
     say_stages(console, planned)
     say_sizes(console, planned)
-    for remark in (*check_masks(planned.configuration, pairs), *planned.remarks):
+    for remark in (*check_masks(planned.configuration, pairs), *planned.all_remarks):
         if remark not in pairs.remarks:
             say(console, remark)
 

@@ -14,6 +14,7 @@ from tasks.cluster import fork_server
 from tasks.hold import hold_warehouse
 from tasks.manifest import record_forced
 from tasks.missing_inputs import name_pairs
+from tasks.model_remarks import drop_answered
 from tasks.pictures import are_stored
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
@@ -47,7 +48,8 @@ def run(
     pairs = name_pairs(study)  # before a warehouse is made: unreadable data make none
     with hold_warehouse(study) as store:
         plan = plan_audit(study, pairs, force)
-        for remark in plan.remarks:
+        drop_answered(store, study.study, plan.work, plan.study.models)
+        for remark in plan.all_remarks:
             announce(remark)
         if force:
             announce(record_forced(plan))

@@ -35,5 +35,8 @@ WITH warnings AS (
     UNION ALL
     SELECT study, NULL, 'remark', NULL, remark
     FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
+    UNION ALL
+    SELECT study, model_id, 'model_remark', NULL, remark
+    FROM core_model_remarks
 )
 FROM warnings ORDER BY study, model_id, warning, detail;

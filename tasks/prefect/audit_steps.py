@@ -16,6 +16,7 @@ from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops
 from tasks.manifest import commit_run
+from tasks.model_remarks import commit_trial
 from tasks.models_under_audit import Errors, ModelsUnderAudit
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, replan, settle_blocks
@@ -53,8 +54,13 @@ def plan(plan: AuditPlan) -> AuditPlan:
 
 @step
 def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
-    """Plan with the measured speed of the models, which may need smaller blocks."""
-    return settle_blocks(plan, tried.paces, tried.worker_count)
+    """Plan with the measured speed of the models, which may need smaller blocks.
+
+    Stores the remarks of their trial with the units of this plan.
+    """
+    settled = settle_blocks(plan, tried.paces, tried.worker_count)
+    commit_trial(settled.store, settled.study.study, settled.work.units, tried.remarks)
+    return settled
 
 
 @step

@@ -14,6 +14,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from torch import nn
+from warehouse_answers import fetched
 
 from decaf.errors import ModelError
 from decaf.models.array_model import ArrayModel
@@ -303,6 +304,7 @@ def test_the_margin_of_xgboost_is_a_logit_where_the_card_says_so(tmp_path, class
         (torch.tensor([0.1, 0.9]), True),
         (torch.tensor([[0.1], [0.9]]), True),
         (torch.tensor([[0.1, 0.9], [0.5, 0.5]]), True),
+        (torch.tensor([[0.1, 0.8, 0.2], [3, 1, 0]]).softmax(1).bfloat16().float(), True),
         (torch.tensor([[0.1, 0.8], [0.5, 0.5]]), False),
         (torch.tensor([0.1, 1.9]), False),
     ],
@@ -322,3 +324,23 @@ def test_a_sigmoid_whose_card_does_not_name_it_is_told_by_plan(rows, write, deca
     told = [line for line in printed.splitlines() if "probabilities" in line]
     assert len(told) == 1
     assert "sigmoid" in told[0]
+
+
+@pytest.mark.slow
+def test_the_remark_on_a_sigmoid_stays_in_report_and_views(
+    rows, write, decaf, prefect_server, tmp_path
+):
+    settings, _ = rows
+    _, sigmoid = network_card(tmp_path, "sigmoid", "probabilities", is_sigmoid=True)
+    del sigmoid["output"]
+    page = tmp_path / "report.html"
+    config = write({**settings, "models": [sigmoid], "report": str(page)})
+    warning = "SELECT model_id, detail FROM out_warnings WHERE warning = 'model_remark'"
+    for _ in range(2):
+        done = decaf("run", config, **prefect_server)
+        assert "count as logits" in succeeded(done) + done.stderr
+        assert "count as logits" in page.read_text()
+        ((model, detail),) = fetched(settings["warehouse"], warning)
+        assert (model, "count as logits" in detail) == ("sigmoid", True)
+    done = decaf("plan", config)
+    assert "count as logits" in succeeded(done) + done.stderr

@@ -9,6 +9,7 @@ from faults import every_change
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
+from planned_units import STARTED, commit_rows
 from small_warehouse import PAIRS
 from warehouse_answers import failed_checks, query_rows, rows_by_table, rows_of
 
@@ -153,6 +154,17 @@ def test_pairs_of_a_kept_run_stay(tmp_path):
     (found,) = find_withdrawals(store, Keep(1))
     of_r1 = {"runs/r1", "outcomes/r1", "units/r1-matched", "pairs/pairs"}
     assert {receipt.name for receipt in found.commits} == of_r1
+
+
+def test_trials_stay_with_the_units_that_they_are_about(tmp_path):
+    store = three_runs(tmp_path / "warehouse", run_ids=["r1", "r3"])
+    for trial_id, model in (("old", "a"), ("shown", "d")):
+        units = [f"{model}-clean"]
+        row = {"trial_id": trial_id, "model_id": model, "tried_at": STARTED, "unit_keys": units}
+        rows = {"model_trials": [row | {"remarks": ["first"]}]}
+        commit_rows(store, "trials", "s", trial_id, rows)
+    withdraw(store, Keep(1))
+    assert receipts.keys(store, "trials", "s") == {"shown"}
 
 
 def test_the_newest_finished_run_stays_when_later_ones_were_stopped(tmp_path):

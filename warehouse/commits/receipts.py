@@ -23,6 +23,7 @@ KINDS = (
     "units",
     "pairs",
     "stops",
+    "trials",
     "runs",
     "outcomes",
     "pictures",

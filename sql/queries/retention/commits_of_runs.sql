@@ -12,6 +12,12 @@ FROM (
     FROM stg_runs
     WHERE study = $study
     UNION ALL
+    SELECT run_id, 'trials/' || trial_id
+    FROM stg_run_units
+    JOIN (SELECT trial_id, unnest(unit_keys) AS unit_key FROM stg_model_trials WHERE study = $study)
+        USING (unit_key)
+    WHERE study = $study
+    UNION ALL
     SELECT run_id, unnest(
         ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
     )

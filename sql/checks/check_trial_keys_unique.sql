@@ -1,0 +1,7 @@
+-- purpose: every row on the trial of a model occurs once
+-- grain: one row per key that several rows share
+WITH keys AS (
+    SELECT 'model_trials' AS table_name, study, model_id, [trial_id] AS key
+    FROM stg_model_trials
+)
+SELECT 'check_trial_keys_unique' AS check_name, * FROM repeated_keys('keys');
