@@ -54,6 +54,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     if plan is None:
         return None
     steps.begin(plan)
+    steps.note_failures(plan, models.reasons)
     if models.has_failures:
         return plan
     finer = steps.refine(plan)

@@ -1,7 +1,7 @@
 """Commit the manifest of a run: its pairs, models, units of work, and outcome."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
     CLASS_NAMES,
+    MODEL_FAILURES,
     MODELS,
     PATHS,
     RUN_OUTCOMES,
@@ -28,6 +29,9 @@ from warehouse.tables.declarations import (
     UNIT_PARTS,
     Table,
 )
+
+FAILURES = "failures"
+"""Kind of commits with the models that failed in the last attempt of a run."""
 
 
 def commit_run(plan: AuditPlan) -> None:
@@ -85,6 +89,17 @@ def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -
     rows = _table(RUN_OUTCOMES, [outcome])
     at = next_moment(plan.store, FORCINGS, plan.study.study)
     commit(plan.store, OUTCOMES, plan.study.study, plan.run_id, {"run_outcomes": rows}, at=at)
+
+
+def commit_failures(plan: AuditPlan, reasons: Mapping[str, str]) -> None:
+    """Commit which models of a run failed, and why; replaces those of its earlier attempt."""
+    rows = [
+        {"run_id": plan.run_id, "model_id": model_id, "reason": reason}
+        for model_id, reason in reasons.items()
+    ]
+    if rows or plan.run_id in receipts.keys(plan.store, FAILURES, plan.study.study):
+        tables = {MODEL_FAILURES.name: _table(MODEL_FAILURES, rows)}
+        commit(plan.store, FAILURES, plan.study.study, plan.run_id, tables)
 
 
 def record_forced(plan: AuditPlan) -> str:

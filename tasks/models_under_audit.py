@@ -31,6 +31,15 @@ class ConfiguredModels:
         """True if any model failed or could not be trained, so the run stays incomplete."""
         return bool(self.failed or self.untrained)
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """First lines of the errors that models caused, by model."""
+        return {
+            model_id: _first_line(error)
+            for model_id, error in self.failed.items()
+            if isinstance(error, MODEL_ERRORS)
+        }
+
     def note_untrained(self, plan: AuditPlan, errors: Sequence[BaseException]) -> None:
         """Note errors of trainings; raises them if no model is left to score."""
         if not plan.study.models:
@@ -66,6 +75,7 @@ class RegistryModels:
     """Models of a registry; a failed model is recorded as failed and left out of the plan."""
 
     failed: Errors = MappingProxyType({})
+    reasons: Mapping[str, str] = MappingProxyType({})
     has_failures = False
 
     def __init__(self, diff: RegistryDiff) -> None:
@@ -107,6 +117,12 @@ class RegistryModels:
     def pending_rows(self, plan: AuditPlan) -> pa.Table:
         """Rows of the re-audit as they will be recorded."""
         return pending(self.diff, plan.run_id)
+
+
+def _first_line(error: BaseException) -> str:
+    """First line of an error, and the second one if the first ends with a colon."""
+    first, *lines = str(error).split("\n")
+    return " ".join([first, *(line.strip() for line in lines[:1] if first.endswith(":"))])
 
 
 ModelsUnderAudit = ConfiguredModels | RegistryModels

@@ -217,7 +217,7 @@ def _print_misses(console: Console, work: RunWork) -> None:
 def status(console: Console, store: Storage, study: str | None) -> None:
     """Print the progress of current runs, model by model, and the files of the warehouse."""
 
-    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, dict]:
+    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, list, dict]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, "
             "planned_block_count, is_decided, is_finished "
@@ -237,11 +237,16 @@ def status(console: Console, store: Storage, study: str | None) -> None:
             "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
+        failures = connection.sql(
+            "SELECT study, model_id, reason FROM core_model_failures "
+            "WHERE $study IS NULL OR study = $study ORDER BY ALL",
+            params={"study": study},
+        ).fetchall()
         names = dict.fromkeys(row[0] for row in rows)
         estimates = {name: learn_estimate(connection, name) for name in names}
-        return rows, counts, costs, files, estimates
+        return rows, counts, costs, files, failures, estimates
 
-    rows, counts, costs, files, estimates = query_readable_files(store, ask, warn)
+    rows, counts, costs, files, failures, estimates = query_readable_files(store, ask, warn)
     work_left = {
         name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates
     }
@@ -255,11 +260,12 @@ def status(console: Console, store: Storage, study: str | None) -> None:
     for name in work_left:
         model_rows = [row[1:] for row in rows if row[0] == name]
         is_finished = model_rows[0][-1]
-        if is_held(store, name):
-            state = "finished, and the next run is starting" if is_finished else "running"
-        else:
-            state = "finished" if is_finished else "stopped"
-        seconds = estimates[name].seconds(work_left[name]) if not is_finished else None
+        is_running = is_held(store, name)
+        # While an attempt runs, the failures are those of the one before.
+        reasons = [row[1:] for row in failures if row[0] == name and not is_running]
+        state = _state_of(is_running, is_finished, len(reasons))
+        has_estimate = not is_finished and not reasons
+        seconds = estimates[name].seconds(work_left[name]) if has_estimate else None
         remains = "" if seconds is None else f", about {clock(seconds)} left"
         if early := sum(planned is not None for *_, planned, _, _ in model_rows):
             state += f", {number_of(early, 'model')} stopped early"
@@ -274,11 +280,21 @@ def status(console: Console, store: Storage, study: str | None) -> None:
                 blocks += ": decided" if is_decided else ": ended undecided"
             table.add_row(model, blocks, f"{forwards:,}", cell)
         console.print(table)
+        for model, reason in reasons:
+            say_sentence(console, f"{model} failed: {reason}")
         study_costs = {(kind, what): numbers for of, kind, what, *numbers in costs if of == name}
         _print_further_units(
             console, name, (row[1:] for row in counts if row[0] == name), study_costs
         )
         _print_files(console, store, name, [row[1:] for row in files if row[0] == name])
+
+
+def _state_of(is_running: bool, is_finished: bool, failed_count: int) -> str:
+    if is_running:
+        return "finished, and the next run is starting" if is_finished else "running"
+    if failed_count:
+        return f"{number_of(failed_count, 'model')} failed"
+    return "finished" if is_finished else "stopped"
 
 
 def _work_left(counts: Iterable[tuple[str, str, str | None, int, int]]) -> Counter[Work]:

@@ -186,7 +186,7 @@ def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
         **{kind: name_of(kind) for kind in NAMED},
         **{name: minute_of(name) for name in ("finished_at", "failing_since", "accepted_at")},
         "is_current": lambda row: Cell("newest" if row.is_current else "earlier"),
-        "is_finished": lambda row: Cell("finished" if row.is_finished else "still running"),
+        "is_finished": lambda row: Cell("finished" if row.is_finished else "not finished"),
         "run_id": lambda row: digest(row.run_id),
         "verdict": lambda row: Cell(verdict_text(row.verdict, row.state)),
         BAR: lambda row: Cell(""),

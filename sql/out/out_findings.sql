@@ -36,14 +36,14 @@ worded AS (
 SELECT
     model.study, model.model_id, model.position,
     coalesce(severity, 8) AS severity, -- 1 is the worst
-    coalesce(found.rule, 'no_results') AS rule,
+    coalesce(found.rule, if(failed.reason IS NULL, 'no_results', 'failed')) AS rule,
     kept.decision, -- by out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
         is_largest_path, on_paths, on_types, others, ways),
-    right_on.accuracy, -- on factual inputs; NULL without labels
-    right_on.image_count,
-    CASE WHEN found.rule IS NULL THEN 'Nothing of it has been scored yet.' ELSE
-        format(begins, written_limit(smallest)) || pair_type_name || ends || ' the score by ' || written_score(abs_response)
+    right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
+    CASE WHEN found.rule IS NULL THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.') ELSE
+        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, written_limit(smallest))
+        || pair_type_name || ends || ' the score by ' || written_score(abs_response)
         || if(len(ways) > 0, ' on path ' || path_name, '')
         || written_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
@@ -53,8 +53,8 @@ SELECT
         || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence
-FROM out_models AS model
-LEFT JOIN worded AS found USING (study, model_id)
+FROM out_models AS model LEFT JOIN worded AS found USING (study, model_id)
 LEFT JOIN core_decisions AS kept USING (study, model_id)
+LEFT JOIN core_model_failures AS failed USING (study, model_id)
 LEFT JOIN core_factual_accuracy AS right_on USING (study, model_id)
 ORDER BY model.study, severity, abs_response DESC, model.position;

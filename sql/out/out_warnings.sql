@@ -38,5 +38,8 @@ WITH warnings AS (
     UNION ALL
     SELECT study, model_id, 'model_remark', NULL, remark
     FROM core_model_remarks
+    UNION ALL
+    SELECT study, model_id, 'failed', NULL, 'failed: ' || reason
+    FROM core_model_failures
 )
 FROM warnings ORDER BY study, model_id, warning, detail;

@@ -15,7 +15,7 @@ from tasks import compute as computing
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops
-from tasks.manifest import commit_run
+from tasks.manifest import commit_failures, commit_run
 from tasks.model_remarks import commit_trial
 from tasks.models_under_audit import Errors, ModelsUnderAudit
 from tasks.pictures import store_pictures
@@ -39,6 +39,7 @@ compute_model = step(
     computing.compute_model, name="compute_model", task_run_name="compute-{model_id}"
 )
 begin = step(commit_run, name="begin")
+note_failures = step(commit_failures, name="note_failures")
 smoke_test = step(try_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")

@@ -152,12 +152,21 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
         "architecture": "factory:broken:Broken",
         "weights": str(tmp_path / "broken.safetensors"),
     }
-    settings = {**study, "models": [broken, study["models"][0]]}
+    page = tmp_path / "report.html"
+    settings = {**study, "models": [broken, study["models"][0]], "report": str(page)}
     done = decaf("run", write(settings), **prefect_server)
     refused(done, "4 of 4", "five inputs", code=3)
     found = fetched(study["warehouse"], "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
     assert found == [("small_cnn", 4)]
     assert fetched(study["warehouse"], "SELECT is_finished FROM core_current_runs") == [(False,)]
+    ((sentence,),) = fetched(
+        study["warehouse"], "SELECT sentence FROM out_findings WHERE model_id = 'broken'"
+    )
+    shown = succeeded(decaf("status", "-w", study["warehouse"]))
+    for text in (sentence, page.read_text(), " ".join(shown.split())):
+        assert "five inputs" in text
+        assert "still running" not in text
+    assert "1 model failed" in shown
 
 
 @pytest.mark.slow

@@ -3,7 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
+from in_process import compute
 from registry_folder import put
+from small_studies import of_scenes, untrained
+from warehouse_answers import fetched
 
 from decaf.errors import (
     DiskRefuses,
@@ -12,9 +15,12 @@ from decaf.errors import (
     OrchestrationLost,
     ScoringFailed,
 )
+from decaf.plan.study import Study
+from tasks.manifest import FAILURES, commit_failures
 from tasks.models_under_audit import ConfiguredModels, RegistryModels
 from tasks.plan import plan_audit
 from tasks.reaudit.plan import discover
+from warehouse.commits import receipts
 
 
 def plan_of(count):
@@ -46,6 +52,35 @@ def test_where_all_configured_models_fail_they_have_a_common_error(errors, kind)
     models, plan = ConfiguredModels(), plan_of(2)
     models.leave_out(plan, dict(zip("ab", errors, strict=True)))
     assert type(models.failure(plan)) is kind
+
+
+def test_reasons_are_first_lines_of_errors_of_models():
+    models = ConfiguredModels()
+    failed = ScoringFailed("2 of 3 tasks failed:\n  a-0: no rows\n  a-1: no rows")
+    errors = {"a": failed, "b": ModelError("no head\nof two"), "c": DiskRefuses("no room")}
+    models.leave_out(plan_of(4), errors)
+    assert models.reasons == {"a": "2 of 3 tasks failed: a-0: no rows", "b": "no head"}
+
+
+def test_failures_of_a_run_are_shown_until_its_next_attempt(tmp_path):
+    cards = [untrained(tmp_path, name) for name in "ab"]
+    study = Study(**of_scenes(tmp_path, cards, 2))
+    plan = compute(study)
+    sentence = "SELECT sentence FROM out_findings WHERE model_id = 'a'"
+    ((finding,),) = fetched(study.warehouse, sentence)
+    commit_failures(plan, {"a": "no head"})
+    assert fetched(study.warehouse, sentence) == [(f"Failed: no head. So far: {finding}",)]
+    warning = "SELECT model_id, detail FROM out_warnings WHERE warning = 'failed'"
+    assert fetched(study.warehouse, warning) == [("a", "failed: no head")]
+    commit_failures(plan, {})
+    assert fetched(study.warehouse, sentence) == [(finding,)]
+    assert fetched(study.warehouse, warning) == []
+
+
+def test_without_failures_nothing_is_committed(tmp_path):
+    plan = compute(Study(**of_scenes(tmp_path, [untrained(tmp_path, "a")], 2)))
+    commit_failures(plan, {})
+    assert receipts.keys(plan.store, FAILURES, plan.study.study) == set()
 
 
 @pytest.mark.parametrize("error", [DiskRefuses("no room"), ZeroDivisionError("of a module")])

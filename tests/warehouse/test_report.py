@@ -189,6 +189,19 @@ def test_a_run_under_way_shows_what_it_has(stub, report):
     assert "Nothing has been committed yet" not in reader.text
 
 
+def test_a_run_whose_models_failed_says_why(stub, report):
+    audit = Audit(is_finished=False)
+    connection, model = stub(audit), audit.models[1]
+    connection.execute(
+        "INSERT INTO out_warnings SELECT ?, ?, 'failed', NULL, 'failed: no head'",
+        [audit.study, model],
+    )
+    reader = report(connection)
+    assert "1 of 3 models failed; 3 of 12 blocks are scored" in reader.text
+    assert f"{model} failed: no head" in reader.text
+    assert "still running" not in reader.text
+
+
 def test_scored_but_not_routed_yet(stub, report):
     connection = stub(Audit(is_finished=False))
     for view in ("profiles", "intervals"):

@@ -25,6 +25,7 @@ KINDS = (
     "stops",
     "trials",
     "runs",
+    "failures",
     "outcomes",
     "pictures",
     "forcings",

@@ -6,8 +6,8 @@ FROM (
     WHERE study = $study
     UNION ALL
     SELECT run_id, unnest(
-        ['runs/' || run_id, 'outcomes/' || run_id, 'pictures/' || run_id, 'stops/' || run_id,
-            'pairs/' || left(pairs_digest, 32)]
+        ['runs/' || run_id, 'outcomes/' || run_id, 'failures/' || run_id, 'pictures/' || run_id,
+            'stops/' || run_id, 'pairs/' || left(pairs_digest, 32)]
     )
     FROM stg_runs
     WHERE study = $study

@@ -29,6 +29,7 @@ SAID = {
     "unstable": ("is unstable", "are unstable", ""),
     "reacts_to": ("reacts to {}", "react to {}", "what was changed"),
     "no_response": ("responds to {}", "respond to {}", "nothing that was changed"),
+    "failed": ("failed", "failed", ""),
     "no_results": ("has not been scored yet", "have not been scored yet", ""),
 }
 """Words by rule of ``out_findings``: for one model, for several, and for several pair types."""
