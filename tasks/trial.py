@@ -20,7 +20,7 @@ from decaf.errors import DecafError, ModelError, UnstableScore, number_of
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.models.estimators.class_order import UnorderedClasses
-from decaf.models.network_faults import remark_on_outputs
+from decaf.models.network_faults import remark_on_mean, remark_on_outputs
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
@@ -246,16 +246,19 @@ def try_with_remarks(trial: Trial) -> TriedModel:
 
 
 def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
-    """Remark on outputs of a network whose card has no `output:`."""
+    """Remark on the mean of the inputs, and on outputs if the card has no `output:`."""
     import torch
 
-    if card.is_untrained or "output" in card.model_fields_set:
+    if card.is_untrained:
         return ()
     model = loaded_model(trial.model).model
-    inputs = np.concatenate([channels_first(read()) for read in trial.probes])
-    with torch.inference_mode():
-        remark = remark_on_outputs(model.outputs(on_device(inputs, model.device)))
-    return (remark,) if remark else ()
+    clean = np.concatenate([channels_first(read()) for read in trial.probes])
+    inputs = on_device(clean, model.device)
+    remarks = [remark_on_mean(inputs, card.mean)]
+    if "output" not in card.model_fields_set:
+        with torch.inference_mode():
+            remarks.append(remark_on_outputs(model.outputs(inputs)))
+    return tuple(filter(None, remarks))
 
 
 def try_models(client: Client, plan: AuditPlan) -> TriedModels:

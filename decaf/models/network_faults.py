@@ -1,5 +1,6 @@
 """Faults of a network that show when it is called: layers that do not fit inputs, lost rows."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -7,6 +8,8 @@ from decaf.errors import ModelError
 from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.memory import is_out_of_memory
 
+LEVELS = 255
+"""Largest level of an 8-bit image."""
 ROUNDING = 1e-2
 """Largest allowed difference between 1 and a sum of probabilities, which may have 16 bits."""
 OUTPUTS_LIKE_PROBABILITIES = (
@@ -75,6 +78,28 @@ def remark_on_outputs(outputs: Tensor) -> str:
     is_share = bool(((columns >= 0) & (columns <= 1)).all())
     is_whole = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
     return OUTPUTS_LIKE_PROBABILITIES if is_share and is_whole else ""
+
+
+def remark_on_mean(inputs: Tensor, mean: Sequence[float]) -> str:
+    """Remark on a mean of a card outside its (n, channels, …) inputs; empty without one.
+
+    Images may have any value in [0, 1]. A few rows of features do not show their range, so a mean
+    must lie as far from it as it is wide.
+    """
+    low, high = min(float(inputs.min()), 0.0), max(float(inputs.max()), 1.0)
+    most = 0.0 if inputs.ndim == 4 else high - low
+    outside = [value for value in mean if max(low - value, value - high) > most]
+    if not outside:
+        return ""
+    is_of_levels = inputs.ndim == 4 and (low, high) == (0, 1) and max(mean) <= LEVELS
+    scaled = ", ".join(f"{value / LEVELS:.3g}" for value in mean)
+    remedy = (
+        f"write [{scaled}], and divide 'std:' by {LEVELS}, too" if is_of_levels else "correct it"
+    )
+    return (
+        f"its 'mean:' has {outside[0]:g}, but its inputs go from {low:g} to {high:g}: {remedy}, or "
+        "the network sees about the same input everywhere"
+    )
 
 
 def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:

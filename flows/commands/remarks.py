@@ -18,13 +18,13 @@ STOP_REASONS = {
 
 
 def remark_warnings(warnings: Iterable[Any]) -> list[str]:
-    """Remark on accuracy at chance, on changes without a response, and on quarantine.
+    """Remark on accuracy at chance, constant scores, changes without a response, and quarantine.
 
     ``warnings`` are rows of ``out_warnings``.
     """
     remarks = []
     for row in warnings:
-        if row.warning in ("below_chance", "no_response"):
+        if row.warning in ("below_chance", "constant_score", "no_response"):
             remarks.append(f"{row.model_id}: {row.detail}")
         elif row.warning == "quarantined":
             trajectories = f"{row.affected_count:,} of its trajectories"

@@ -18,7 +18,7 @@ from warehouse_answers import fetched
 
 from decaf.errors import ModelError
 from decaf.models.array_model import ArrayModel
-from decaf.models.network_faults import remark_on_outputs
+from decaf.models.network_faults import remark_on_mean, remark_on_outputs
 from decaf.models.sources.endpoint import EndpointCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard, NetworkModel
@@ -311,6 +311,28 @@ def test_the_margin_of_xgboost_is_a_logit_where_the_card_says_so(tmp_path, class
 )
 def test_outputs_that_look_like_probabilities_get_a_remark(outputs, is_remarked):
     assert bool(remark_on_outputs(outputs)) == is_remarked
+
+
+PHOTOS = torch.linspace(0, 0.6, 24).reshape(2, 3, 2, 2)
+ROW = torch.tensor([[3.0, 48_000.0]])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "mean", "words"),
+    [
+        (PHOTOS, (114.7, 107.1, 89.2), "[0.45, 0.42, 0.35]"),
+        (PHOTOS, (0.485, 0.456, 0.9), ""),
+        (PHOTOS, (-0.485,), "-0.485"),
+        (PHOTOS * 400, (114.7, 107.1, 89.2), ""),
+        (PHOTOS * 2 - 1, (-0.5,), ""),
+        (ROW, (2.0, 50_000.0), ""),
+        (ROW / 1000, (2.0, 50_000.0), "50000"),
+    ],
+)
+def test_a_mean_outside_of_the_inputs_gets_a_remark(inputs, mean, words):
+    remark = remark_on_mean(inputs, mean)
+    assert words in remark
+    assert bool(remark) == bool(words)
 
 
 def test_a_sigmoid_whose_card_does_not_name_it_is_told_by_plan(rows, write, decaf, tmp_path):
