@@ -18,7 +18,7 @@ FOUND_AND_ALLOWED = {
 """Words before the finding of a rule, and before its limit."""
 AGAINST = {
     "another_entry": "the entry that the gates compare with",
-    "last_passed": "the last version that passed or was accepted, or the first",
+    "last_passed": "the last version that passed, or the first",
     "previous": "the version before, which did not pass",
 }
 """Words for the versions that a changed version is compared with, in order of precedence."""

@@ -311,7 +311,7 @@ def test_a_network_of_the_library_gets_tensors_for_arrays():
     torch.manual_seed(0)
     built = grey(3).eval()
     plus, minus = COLOUR.transpose(0, 3, 1, 2), COLOUR[[1, 2, 0]].transpose(0, 3, 1, 2)
-    options = {"target": 1, "path": library.Blend(sigma=0), "epsilon": 0.02}
+    options = {"target": 1, "path": library.Blend(sigma=0), "epsilon": 0.001}
     with pytest.warns(library.DataWarning, match="uint8"):
         audited = library.audit(built, plus, minus, **options)
     with torch.inference_mode():

@@ -133,9 +133,9 @@ def test_values_of_the_paper_are_marked_and_other_data_are_named(filled, report,
     assert orders == [], "there is one order"
     assert (calls.svg.count(MARK), calls.note) == (3, HOLLOW)
     assert calls.title.endswith("(the paper's table 1)")
-    assert ["rise", "no", "no", "256 paper 256, +0", "–"] in reader.rows
+    assert ["rise", "no", "no", "256 paper 256, 0", "–"] in reader.rows
     assert ["occlusion", "no", "no", "50 paper 49, +1; and the image", "–"] in reader.rows
-    assert ["smooth_grad", "yes", "no", "–", "16 paper 16, +0"] in reader.rows
+    assert ["smooth_grad", "yes", "no", "–", "16 paper 16, 0"] in reader.rows
     assert "View: paper_imagenet9_calls. Its published values hold for any data." in reader.text
     assert HOLLOW in reader.text
 
