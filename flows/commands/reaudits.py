@@ -20,13 +20,13 @@ from decaf.errors import (
     RegistryError,
     UnknownName,
 )
-from decaf.foundation.names import printable
+from decaf.foundation.names import printable, quote
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
 from decaf.plan.resolution import list_entries
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
-from decaf.registry.entries import CardRegistry, Entry, Registry
+from decaf.registry.entries import LATEST, CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import (
     describe_standing,
@@ -252,6 +252,10 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> list[Entry]
 
 def _list_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     entries = list_entries(registry, only)
+    known_aliases = {LATEST, *(entry.alias for entry in entries)}
+    for alias in getattr(registry, "follow", ()):
+        if alias not in known_aliases:
+            announce(f"warning: no model has the alias {quote(alias)} that 'follow:' names")
     for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
     return entries

@@ -103,3 +103,15 @@ def test_the_exit_code_is_about_the_entries_that_were_asked_for(
     capsys.readouterr()
     code_of("other")
     assert "net" in capsys.readouterr().err
+
+
+def test_an_alias_that_no_model_has_is_remarked_on(opened, config, settings, tmp_path, capsys):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    (tmp_path / "zoo" / "net" / "aliases.yaml").write_text("champion: 1\n")
+    follow = ["latest", "champion", "champoin"]
+    changed = {"gates": GATES, "registry": settings["registry"] | {"follow": follow}}
+    study, store = opened(**changed)
+    recorded(study, store, "pass")
+    reaudit(Console(), config(**changed), is_plan=False, is_json=False)
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "alias" in line]
+    assert ["'champoin'" in line for line in warnings] == [True]
