@@ -143,9 +143,12 @@ def checked_clusters(clusters: ArrayLike) -> NDArray[Any]:
     """
     refuse_masked(clusters, "clusters", ResponseError)
     labels = to_numpy(clusters)
-    if labels.dtype.kind in "biu":
+    kind = labels.dtype.kind
+    if kind in "biu" or (kind == "f" and not np.isnan(labels).any()):
         return labels
     every = clusters if isinstance(clusters, list | tuple) else labels.ravel().tolist()
+    if set(map(type, every)) <= {str, np.str_}:
+        return labels
     if missing_count := sum(map(_is_missing, every)):
         raise ResponseError(
             f"clusters has {number_of(missing_count, 'missing label')}; expected a label for each "

@@ -27,7 +27,7 @@ SELECT
         ELSE -verdict.gate_limit - verdict.upper_limit
     END END AS beyond_by,
     verdict.reason, -- why there is no interval
-    look.source_count, -- it was decided by; NULL where scoring was not to stop early
+    look.source_count, -- sources that decided it; NULL without early stopping
     look.planned_source_count,
     entry.judged_reaudit_id, -- in which this content was judged, and when
     judging.resolved_at AS judged_at

@@ -44,8 +44,7 @@ def three(tmp_path_factory):
 @pytest.fixture(scope="module")
 def folded(three, tmp_path_factory):
     """The same without small files of c, which two runs share."""
-    root = tmp_path_factory.mktemp("folded") / "warehouse"
-    store = storage.open(shutil.copytree(three.folder, root))
+    store = storage.open(shutil.copytree(three.folder, tmp_path_factory.mktemp("folded") / "one"))
     compact(store, "s")
     # Of c scores in 3 files, 2 profiles and 2 beside; of all models 3 matched pairs.
     assert len(delete_garbage(store, NOW)) == 10
@@ -159,9 +158,8 @@ def test_pairs_of_a_kept_run_stay(tmp_path):
 def test_trials_stay_with_the_units_that_they_are_about(tmp_path):
     store = three_runs(tmp_path / "warehouse", run_ids=["r1", "r3"])
     for trial_id, model in (("old", "a"), ("shown", "d")):
-        units = [f"{model}-clean"]
-        row = {"trial_id": trial_id, "model_id": model, "tried_at": STARTED, "unit_keys": units}
-        rows = {"model_trials": [row | {"remarks": ["first"]}]}
+        row = {"trial_id": trial_id, "model_id": model, "tried_at": STARTED, "remarks": ["first"]}
+        rows = {"model_trials": [row | {"unit_keys": [f"{model}-clean"]}]}
         commit_rows(store, "trials", "s", trial_id, rows)
     withdraw(store, Keep(1))
     assert receipts.keys(store, "trials", "s") == {"shown"}
