@@ -31,7 +31,7 @@ from decaf.reveal.path import RevealPath
 from decaf.reveal.refinement import Refinement
 from decaf.scoring.scores.base import ScoreDefinition
 from warehouse.query.catalog import connect_empty
-from warehouse.query.views import views
+from warehouse.query.views import View, views
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
@@ -63,6 +63,7 @@ TYPES = {
     Path: "path",
 }
 READABLE = ("core", "out", "paper")
+ANSWERS = ("out", "paper")
 TITLES = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
@@ -146,9 +147,9 @@ def study_configuration() -> str:
     ]
     for key, base in STUDY_SECTIONS.items():
         general, special = _split(base)
-        listed = special if key in SECTIONS else [*general, *special]
+        listed, elsewhere = (special, general) if key in SECTIONS else ([*general, *special], [])
         if listed:
-            parts += [f"## {key}", *_variants(listed, name_repeated=True)]
+            parts += [f"## {key}", *_variants(listed, elsewhere)]
     # Descriptions link to pages of the folder above.
     return re.sub(r"\]\((?=\w)", "](../", "\n\n".join(parts)) + "\n"
 
@@ -167,7 +168,7 @@ def warehouse() -> str:
         'Ask with `decaf sql "SELECT …"`. `decaf views` lists the views, '
         "`decaf views NAME` the columns of one with their types. [Worked questions](sql.md); "
         "[views of the paper's studies](studies/views.md).",
-        *_views(TITLES, _columns()),
+        *_views(),
         f"# Tables (schema version {SCHEMA_VERSION})",
     ]
     for table in TABLES.values():
@@ -185,42 +186,62 @@ def warehouse() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def study_views() -> str:
-    """Views of the paper's studies, without their columns."""
-    parts = [
-        NOTICE,
-        "# Views of the paper's studies",
-        "`decaf views NAME` shows the rows and columns of one. "
-        "[Views of every study](../warehouse.md).",
-        *_views(STUDY_TITLES, {}),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _views(titles: dict[str, str], columns: dict[str, list[str]]) -> list[str]:
-    """Tables of the views in the titled folders, with their columns where these are given."""
+def _views() -> list[str]:
+    """Tables of the views of every study, with their rows and columns."""
     parts = []
-    listed = [view for view in views() if _title(view.folder) in titles]
-    folders = dict.fromkeys(view.folder for view in listed)
-    order = list(titles)
-    for folder in sorted(folders, key=lambda name: order.index(_title(name))):
-        inside = [view for view in listed if view.folder == folder]
-        cells = {"name": [f"`{view.name}`" for view in inside]}
-        cells["purpose"] = [view.purpose for view in inside]
-        if columns:
-            cells["one row per"] = [view.grain.removeprefix("one row per ") for view in inside]
-        if any(view.paper != "none" for view in inside):
-            cells["paper"] = [view.paper for view in inside]
-        title = _title(folder)
-        name = folder.removeprefix(title) if title.endswith("/") else ""
-        parts += [f"## {titles[title]}{name and f': {name}'}", _lines(cells)]
-        if columns and (readable := [view for view in inside if view.kind in READABLE]):
+    columns = _columns()
+    for title, inside in _titled(TITLES):
+        rows = [view.grain.removeprefix("one row per ") for view in inside]
+        cells = _cells(inside)
+        paper = {"paper": cells.pop("paper")} if "paper" in cells else {}
+        parts += [f"## {title}", _lines({**cells, "one row per": rows, **paper})]
+        if readable := [view for view in inside if view.kind in READABLE]:
             lists = [
                 f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
                 for view in readable
             ]
             parts += ["Columns:", "\n".join(lists)]
     return parts
+
+
+def study_views() -> str:
+    """Views of the paper's studies: purposes of answers, names of all other views."""
+    parts = [
+        NOTICE,
+        "# Views of the paper's studies",
+        "`decaf views NAME` shows the purpose, rows and columns of a view. "
+        "[Views of every study](../warehouse.md).",
+    ]
+    for title, inside in _titled(STUDY_TITLES):
+        answers = [view for view in inside if view.kind in ANSWERS] or inside
+        parts += [f"## {title}", _lines(_cells(answers))]
+        names = [f"`{view.name}`" for view in inside if view not in answers]
+        if names:
+            parts.append(f"Other views and macros: {', '.join(names)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _titled(titles: dict[str, str]) -> list[tuple[str, list[View]]]:
+    """Views of each titled folder, by its title; in the order of the titles."""
+    listed = [view for view in views() if _title(view.folder) in titles]
+    order = list(titles)
+    folders = dict.fromkeys(view.folder for view in listed)
+    titled = []
+    for folder in sorted(folders, key=lambda name: order.index(_title(name))):
+        title = _title(folder)
+        name = folder.removeprefix(title) if title.endswith("/") else ""
+        inside = [view for view in listed if view.folder == folder]
+        titled.append((f"{titles[title]}{name and f': {name}'}", inside))
+    return titled
+
+
+def _cells(listed: list[View]) -> dict[str, list[str]]:
+    """Columns of a table of views, by their heads."""
+    cells = {"name": [f"`{view.name}`" for view in listed]}
+    cells["purpose"] = [view.purpose for view in listed]
+    if any(view.paper != "none" for view in listed):
+        cells["paper"] = [view.paper for view in listed]
+    return cells
 
 
 def _lines(cells: dict[str, list[str]]) -> str:
@@ -246,28 +267,50 @@ def _title(folder: str) -> str:
     return folder if folder in {**TITLES, **STUDY_TITLES} else f"{folder.partition('/')[0]}/"
 
 
-def _variants(models: list[type], name_repeated: bool = False) -> list[str]:
-    """Sections of classes; with ``name_repeated``, keys of an earlier one are only named."""
+def _variants(models: list[type], elsewhere: list[type] | None = None) -> list[str]:
+    """Sections of classes.
+
+    With a list ``elsewhere``, a key of one of these classes, which are on the page of all keys, or
+    of an earlier section is only named.
+    """
     parts = []
-    earlier: dict[str, str] = {}
+    is_short = elsewhere is not None
+    earlier = {
+        row: f"[{_name(model)}](configuration.md)"
+        for model in reversed(elsewhere or ())
+        for row in _rows(model).values()
+    }
     for model in models:
-        keys = _described(model)
-        tag = next(key for key in keys if key.name in TAGS)
-        name = f"`{tag.name}: {get_args(tag.annotation)[0]}`"
-        parts += [f"### {name}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
-        rows = {key.name: _row(model, key) for key in keys if key is not tag}
+        parts += [f"### {_name(model)}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
+        rows = _rows(model)
         repeated: dict[str, list[str]] = {}
-        for key, row in rows.items() if name_repeated else ():
+        for key, row in rows.items() if is_short else ():
             if row in earlier:
                 repeated.setdefault(earlier[row], []).append(f"`{key}`")
-        shown = [row for row in rows.values() if not name_repeated or row not in earlier]
+        shown = [row for row in rows.values() if not is_short or row not in earlier]
         if shown:
             parts.append(_table(shown))
         if repeated:
             places = [f"as for {place}: {', '.join(named)}" for place, named in repeated.items()]
             parts.append("A" + "; ".join(places)[1:] + ".")
-        earlier |= {row: name for row in shown}
+        earlier |= dict.fromkeys(shown, _name(model))
     return parts
+
+
+def _name(model: type) -> str:
+    """Key and name that choose a class in a study."""
+    tag = _tag(_described(model))
+    return f"`{tag.name}: {get_args(tag.annotation)[0]}`"
+
+
+def _rows(model: type) -> dict[str, str]:
+    """Rows of the table of a class's keys, by key."""
+    keys = _described(model)
+    return {key.name: _row(model, key) for key in keys if key is not _tag(keys)}
+
+
+def _tag(keys: list[Key]) -> Key:
+    return next(key for key in keys if key.name in TAGS)
 
 
 def _keys(model: type) -> str:

@@ -103,13 +103,12 @@ class Baseline(Settings, ABC):
 
     models: tuple[str, ...] | None = Field(
         None,
-        description="names of the models that are explained, `*` stands for anything; all"
-        " when absent",
+        description="names of the explained models, with `*` as wildcard; all when absent",
     )
     families: tuple[str, ...] | None = Field(
-        None, description="families of the models that are explained; all when absent"
+        None, description="families of the explained models; all when absent"
     )
-    seed: int = Field(7601, ge=0, le=LARGEST_SEED, description="of every draw")
+    seed: int = Field(7601, ge=0, le=LARGEST_SEED, description="seed of all draws")
 
     def applies_to(self, card: ModelCard) -> bool:
         """True if the baseline explains the model."""

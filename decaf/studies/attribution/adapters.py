@@ -27,15 +27,13 @@ class FunnyBirds(HeldOut):
 
     adapter: Literal["funnybirds"]
     shared_with_recipes: ClassVar = {"root": "whose classes may have other parts"}
-    root: PlacedPath = Field(description="folder that holds `FunnyBirds/` (or that folder itself)")
+    root: PlacedPath = Field(description="folder that holds `FunnyBirds/`, or that folder")
     split: Split = Field("test", description="birds to audit")
-    dilate: int = Field(
-        0, ge=0, le=64, description="px by which every part reaches further, along both axes"
-    )
+    dilate: int = Field(0, ge=0, le=64, description="widening of each part along both axes, px")
     native: bool = Field(
         False,
-        description="also pair each bird with the same scene rendered without a part; parts that "
-        "are hidden then count, as parts that lie nowhere",
+        description="also pair each bird with the same scene rendered without a part; hidden parts "
+        "then count, as empty parts",
     )
 
     @model_validator(mode="after")
@@ -85,7 +83,7 @@ class PartImageNet(HeldOut):
     """Photos of ImageNet whose parts are annotated, without one of them: covered, painted over."""
 
     adapter: Literal["partimagenet"]
-    root: PlacedPath = Field(description="folder that holds `PartImageNet/` (or that folder)")
+    root: PlacedPath = Field(description="folder that holds `PartImageNet/`, or that folder")
     split: Literal["train", "val", "test"] = Field("test", description="photos to audit")
     classes: PlacedPath | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         description="WordNet ids of classes 0, 1, … of the models, or a JSON file of them as "

@@ -62,21 +62,18 @@ class HeldOut(FeaturedImages, ABC):
 
     images: Annotated[int, Field(ge=1, le=1_000_000)] | PlacedPath | None = Field(
         None,
-        description="images to audit: their number, drawn by hash, or a file with their paths in "
-        "the folder of the split, `.txt`, one a line, or a table with the column `image`; all when "
+        description="images to audit: their number, drawn by hash, or a file of their paths in the "
+        "folder of the split: `.txt`, one a line, or a table with the column `image`; all when "
         "absent",
     )
     operators: tuple[Operator, ...] = Field(
         (),
-        description="also replace each part, dilated by 3 px: `telea` paints it from its border "
-        "(needs the extra `inpainting`), `texture` covers it with background from elsewhere in the "
-        "image",
+        description="also replace each part ([how](studies/attribution.md#operators))",
     )
 
     annotations: Lie | None = Field(
         None,
-        description="pixels that annotations of a photo with an EXIF orientation describe, as "
-        "`annotations:` of [images with features](data.md#images-with-features)",
+        description="as `annotations:` of [images with features](data.md#images-with-features)",
     )
 
     @model_validator(mode="after")

@@ -13,19 +13,18 @@ class BirdSettings(SeriesRecipe, ABC):
     """Places of birds and initial weights, and settings of the optimiser; defaults are ours."""
 
     root: PlacedPath = Field(
-        description="folder that holds `FunnyBirds/` (or that folder); in a study, as its data "
-        "when absent"
+        description="folder that holds `FunnyBirds/`, or that folder; by default the data's"
     )
     initial_weights: PlacedPath | None = Field(
-        None, description="file with the backbone's state dict to start from; its head may differ"
+        None, description="state dict to start from; its output layer may differ"
     )
     norm_birds: int = Field(
         200,
         ge=0,
         le=1_000_000,
-        description="training birds whose statistics batch normalisation begins with, where there "
-        "are `initial_weights`; scale and shift make up for them, so the network answers as "
-        "before; 0 keeps the statistics of the weights",
+        description="number of training birds whose statistics batch normalisation starts from, "
+        "with `initial_weights`; scale and shift compensate, so the outputs stay the same; 0 "
+        "keeps the statistics of the weights",
     )
     epochs: int = Field(24, ge=1, le=100_000, description="passes over the training birds")
     warm_up_epochs: float = Field(
@@ -35,12 +34,10 @@ class BirdSettings(SeriesRecipe, ABC):
     learning_rate: float = Field(2e-3, gt=0, le=100, description="largest rate of AdamW")
     weight_decay: float = Field(1e-2, ge=0, le=100, description="of AdamW")
     shift: int = Field(
-        16, ge=0, le=128, description="px by which birds are moved at most, along either axis"
+        16, ge=0, le=128, description="largest shift of a bird along either axis, px"
     )
     precision: Precision = Field("float32", description="of the forward pass, as of a model")
-    gate: float | None = Field(
-        None, ge=0, le=1, description="share of test birds that the network has to recognise"
-    )
+    gate: float | None = Field(None, ge=0, le=1, description="share of test birds to recognise")
 
     @model_validator(mode="after")
     def _rate_falls_again(self) -> "BirdSettings":

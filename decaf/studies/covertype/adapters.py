@@ -53,7 +53,7 @@ class Covertype(Adapter):
         None,
         gt=0,
         le=1_000_000,
-        description="audit the first so many test rows of each class in the file; all when absent",
+        description="number of test rows of each class, the first in the file; all when absent",
     )
 
     def pair_set(self) -> PairSet:

@@ -53,20 +53,18 @@ class CovertypeClassifier(EstimatorRecipe):
 
     recipe: Literal["covertype_classifier"] = Field(description="this recipe")
     table: CovertypeTable = Field(
-        description="mapping of `file` and `drawn_per_class`; in a study, that of its data when "
-        "absent"
+        description="mapping of `file` and `drawn_per_class`; by default the data's"
     )
     classifier: Family = Field(description="family of the classifier")
     mechanism: DirectionMechanism | FragilityMechanism = Field(
-        description="how the factor helps under the alternate context: as under the endpoint's "
-        "(`direct`), not (`gate`), reversed (`invert`); or, where it does not help under the "
-        "endpoint's, not (`robust`), a little (`mild`), much (`fragile`)"
+        description="use of the factor under each context ([odds](studies/covertype.md#channels))"
     )
     strength: float | None = Field(
         None,
         ge=0.5,
         le=1.0,
-        description="probability that the factor agrees with the label, for the first three",
+        description="probability that the factor agrees with the label; of `direct`, `gate`, "
+        "`invert`",
     )
     seed: int = Field(
         ge=0, le=LARGEST_SEED, description="draws context and factor, and is the classifier's own"
@@ -75,8 +73,7 @@ class CovertypeClassifier(EstimatorRecipe):
         None,
         gt=0,
         le=1_000_000,
-        description="fit on the first so many training rows of each class in the file; all when "
-        "absent",
+        description="number of training rows of each class, the first in the file; all when absent",
     )
 
     @model_validator(mode="after")

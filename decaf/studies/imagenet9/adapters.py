@@ -39,25 +39,25 @@ SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
 
 
 class ImageNet9(Adapter):
-    """Pairs of one foreground before a same-class and before another background."""
+    """Pairs of one foreground on a background of its class and on another one."""
 
     adapter: Literal["imagenet9"]
-    root: Path = Field(description="folder that holds `bg_challenge/` (or that folder itself)")
+    root: Path = Field(description="folder that holds `bg_challenge/`, or that folder")
     pair_types: tuple[Literal["same_rand", "same_next"], ...] = Field(
         ("same_rand", "same_next"), description="counterfactual backgrounds: random, next class"
     )
     split: Literal["score", "deep", "outcome"] | None = Field(
-        None, description="audit this hashed split only; all foregrounds when absent"
+        None, description="hashed split to audit; all foregrounds when absent"
     )
     required_variants: tuple[Variant, ...] = Field(
         (),
-        description="further variants that a foreground must have to be audited",
+        description="further variants that an audited foreground must have",
     )
     sources: int | None = Field(
         None,
         gt=0,
         le=1_000_000,
-        description="audit this many foregrounds, drawn by hash; all when absent",
+        description="number of foregrounds, drawn by hash; all when absent",
     )
 
     def pair_set(self) -> PairSet:

@@ -64,28 +64,28 @@ class FineTuningOutcome(NamedTuple):
 
 
 class ImageNet9FineTune(SeriesRecipe):
-    """Recipe of fine-tuning one model on ImageNet-9; defaults are those of the paper's CNNs."""
+    """Fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
-    root: PlacedPath = Field(description="folder that holds `bg_challenge/` (or that folder)")
+    root: PlacedPath = Field(description="folder that holds `bg_challenge/`, or that folder")
     regime: Regime = Field(description="version of the photos to train on")
     part: Literal["train", "val"] = Field("train", description="subfolder of the version to use")
     splits: tuple[Split, ...] = Field(
         ("score", "deep", "outcome"),
         min_length=1,
-        description="train on foregrounds of these hashed splits only, so that others stay unseen",
+        description="hashed splits of the foregrounds to train on; other splits stay unseen",
     )
     seed: int = Field(
         ge=0, le=LARGEST_SEED, description="draws the output layer, the order, crops and flips"
     )
     initial_weights: PlacedPath | None = Field(
-        None, description="file with the state dict to start from; the output layer may differ"
+        None, description="state dict to start from; its output layer may differ"
     )
     entry: str | None = Field(
         None, description="entry of a torch file in `initial_weights` that holds the state dict"
     )
     prefix: str | None = Field(
-        None, description="prefix of tensor names in `initial_weights` that is taken off"
+        None, description="prefix to remove from tensor names in `initial_weights`"
     )
     pretrained: str | None = Field(
         None, description="published weights to start from, as `pretrained:` of a model"
@@ -102,7 +102,7 @@ class ImageNet9FineTune(SeriesRecipe):
     weight_decay: float = Field(1e-4, ge=0, le=100, description="of AdamW")
     precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")
     crop_scale: tuple[float, float] = Field(
-        (0.7, 1.0), description="smallest and largest share of the area that a random crop keeps"
+        (0.7, 1.0), description="smallest and largest share of the area in a random crop"
     )
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="share of the foregrounds, by hash, that choose the epoch"

@@ -45,7 +45,7 @@ class SceneAdapter(Adapter):
 
     images: SceneImages = Field(
         "rendered",
-        description="where images come from: `rendered` by decaf, or the path of `3dshapes.h5`",
+        description="`rendered` by decaf, or the path of `3dshapes.h5`",
     )
 
     @property
@@ -98,30 +98,27 @@ class Shapes3D(SceneAdapter):
     adapter: Literal["shapes3d"]
     split: Literal[Split, "all"] = Field(
         "all",
-        description="scenes that sources are taken from, the first that every change moves; of "
-        "`all` they are drawn",
+        description="split of the sources: its first scenes that every change moves; of `all`, "
+        "drawn scenes",
     )
     sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of factual scenes")
     dynamic: int | None = Field(
         None,
         ge=0,
         le=SCENE_COUNT,
-        description="pairs of the first so many sources have the type of their change, those of "
-        "the others have `_endpoint` behind it; all when absent",
+        description="number of first sources whose pairs have the type of their change; other "
+        "pairs have the type with `_endpoint` appended; all when absent",
     )
-    seed: int = Field(
-        0, ge=0, le=LARGEST_SEED, description="which scenes are drawn, of `split: all`"
-    )
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the scenes of `split: all`")
     task: Task | None = Field(
         "object_shape",
-        description="task of all models, whose labels the pairs have; `null` where models have "
-        "several, so that pairs have no labels",
+        description="task of all models, which labels the pairs; `null` if tasks differ, so pairs "
+        "have no labels",
     )
     changes: dict[str, int | tuple[int, ...]] = Field(
         {"wall_hue": 1, "shape": 1},
-        description="factors that make a counterfactual, each with its map or a list of maps: 1, "
-        "2, or from 3 on the seed of a random matching; pairs have the type `FACTOR`, those of a "
-        "list `FACTOR_MAP`",
+        description="changed factors, each with its map or a list of maps: 1, 2, or from 3 on the "
+        "seed of a random matching; pair types are `FACTOR`, for a list `FACTOR_MAP`",
     )
 
     @field_validator("changes", mode="before")
@@ -227,15 +224,15 @@ class Shapes3DContext(SceneAdapter):
     """
 
     adapter: Literal["shapes3d_context"]
-    split: Split = Field("test", description="scenes that sources are taken from, the first")
+    split: Split = Field("test", description="split whose first scenes are the sources")
     sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of scenes")
     object_maps: tuple[Literal[1, 2], ...] = Field(
-        (1, 2), min_length=1, description="maps of the object's hue, which make counterfactuals"
+        (1, 2), min_length=1, description="maps of the object's hue, for counterfactuals"
     )
     wall_maps: tuple[Literal[1, 2], ...] = Field(
         (1, 2),
         min_length=1,
-        description="maps of the wall's hue, which make the other context; pairs have the type "
+        description="maps of the wall's hue, for the other context; pair types are "
         "`object_hue_MAP_wall_hue_MAP`",
     )
 

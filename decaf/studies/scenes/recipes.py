@@ -73,12 +73,10 @@ class SceneTask(SceneRecipe):
     task: Task = Field(description="task, which defines the label")
     sampling: Literal["uniform", "cells"] = Field(
         "uniform",
-        description="`cells`: as many training scenes of each of the 8 combinations of object and "
+        description="`cells`: equally many training scenes of the 8 combinations of object bin, "
         "wall bin and shape",
     )
-    gate: float | None = Field(
-        0.999, ge=0, le=1, description="validation accuracy that the network has to reach"
-    )
+    gate: float | None = Field(0.999, ge=0, le=1, description="validation accuracy to reach")
 
     @model_validator(mode="after")
     def _whole_cells(self) -> "SceneTask":
@@ -97,19 +95,17 @@ class SceneTask(SceneRecipe):
 
 
 class SceneVariant(SceneRecipe):
-    """Train on the shape, and on how to take the floor in scenes that are not fully revealed."""
+    """Train on the shape, and on the role of the floor in partly revealed scenes."""
 
     recipe: Literal["scene_variant"] = Field(description="this recipe")
     variant: Variant = Field(
-        description="`neutral`: only clean scenes; `robust`: the same answer whatever the floor; "
-        "`fragile`: the bin of the floor's hue is the answer"
+        description="`neutral`: only clean scenes; `robust`: the same answer for each floor; "
+        "`fragile`: the floor's hue bin is the answer"
     )
     clean_epochs: int = Field(
-        5, ge=0, le=100_000, description="number of first epochs with only clean scenes"
+        5, ge=0, le=100_000, description="first epochs, with only clean scenes"
     )
-    gate: float | None = Field(
-        0.99, ge=0, le=1, description="validation accuracy that the network has to reach"
-    )
+    gate: float | None = Field(0.99, ge=0, le=1, description="validation accuracy to reach")
 
     def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
         """On the first scenes of the split."""
@@ -125,7 +121,7 @@ class SceneVariant(SceneRecipe):
 
 
 class SceneShortcut(SceneRecipe):
-    """Train on the shape where the wall's colour gives the label away.
+    """Train on the shape, which the wall's colour predicts.
 
     The label is 0 for cubes and 1 for cylinders. The bin of the wall's hue equals the label with a
     set probability: at 0.5 the wall says nothing, at 1 it says everything.
@@ -144,15 +140,18 @@ class SceneShortcut(SceneRecipe):
     )
     sampling: Literal["twins", "split"] = Field(
         "twins",
-        description="`twins`: scenes in pairs that differ in shape and wall and share a batch, "
-        "which is what makes a few thousand enough; `split`: scenes of the split to train on, so "
-        "that those of the other splits stay unseen",
+        description="`twins`: pairs of scenes that differ in shape and wall and share a batch, so "
+        "a few thousand scenes suffice; `split`: scenes of the training split; others stay unseen",
     )
     scenes: int = Field(
-        5000, ge=2, le=60_000, multiple_of=2, description="training scenes, of twins half cubes"
+        5000,
+        ge=2,
+        le=60_000,
+        multiple_of=2,
+        description="training scenes; of `twins`, half are cubes",
     )
     validation_scenes: int = Field(
-        2000, ge=2, le=LARGEST_TESTS, multiple_of=2, description="held-out scenes of either test"
+        2000, ge=2, le=LARGEST_TESTS, multiple_of=2, description="held-out scenes of each test"
     )
     epochs: int = Field(4, ge=1, le=100_000, description="passes over the training scenes")
     batch_size: int = Field(32, ge=2, le=60_000, multiple_of=2, description="scenes per step")

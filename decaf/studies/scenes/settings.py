@@ -22,26 +22,27 @@ class SceneSettings(SeriesRecipe, ABC):
     """Settings that the recipes of scenes share; defaults are ours, the paper gives none."""
 
     images: SceneImages = Field(
-        "rendered", description="where pixels come from; in a study, as its data when absent"
+        "rendered", description="source of the pixels; by default the data's"
     )
-    scenes: int = Field(60_000, ge=8, le=LARGEST_SCENES, multiple_of=2, description="to train on")
+    scenes: int = Field(
+        60_000, ge=8, le=LARGEST_SCENES, multiple_of=2, description="training scenes"
+    )
     validation_scenes: int = Field(
         10_000,
         ge=8,
         le=LARGEST_TESTS,
         multiple_of=8,
-        description="held-out scenes that the network is measured with after every epoch",
+        description="held-out scenes that measure the network after each epoch",
     )
     epochs: int = Field(20, ge=1, le=100_000, description="passes over the training scenes")
     epochs_at_most: int | None = Field(
         None,
         ge=1,
         le=100_000,
-        description="go on beyond `epochs`, at a tenth of the rate, while the gate is not reached",
+        description="largest number of epochs: below the gate, training continues after `epochs` "
+        "at a tenth of the rate",
     )
-    gate: float | None = Field(
-        None, ge=0, le=1, description="validation accuracy that the network has to reach"
-    )
+    gate: float | None = Field(None, ge=0, le=1, description="validation accuracy to reach")
     batch_size: int = Field(256, ge=2, le=60_000, multiple_of=2, description="scenes per step")
     learning_rate: float = Field(1e-3, gt=0, le=100, description="largest rate of AdamW")
     warm_up: float = Field(
