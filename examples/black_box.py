@@ -71,7 +71,7 @@ def main(folder: Path) -> None:
             answer.raise_for_status()
             return answer.json()["scores"]
 
-        # The batch size is how many rows go into one request.
+        # The batch size is the number of rows in a request.
         audited = decaf.audit(approval, paid_off, in_debt, batch_size=100)
         print(audited.summary())
         print(
@@ -79,7 +79,7 @@ def main(folder: Path) -> None:
             f"every pair would be {audited.naive_rows}"
         )
 
-        # Another threshold is another look at the same answers.
+        # Another threshold needs no new scores.
         audited.at(0.1)
         print(f"after another threshold still {requests} requests")
 
@@ -96,7 +96,7 @@ def main(folder: Path) -> None:
             folder / "black-box-pair.html", inline=True
         )
 
-        # And what does each answer rest on? Feature by feature, from a typical applicant.
+        # Which features does each answer depend on, compared with a typical applicant?
         typical = tuple(in_debt.mean(axis=0))
         features = decaf.audit(approval, in_debt, path=decaf.Removal(value=typical), stages=5)
         evidence, contradiction = (

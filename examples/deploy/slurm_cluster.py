@@ -21,8 +21,8 @@ WORKER_JOB = {
     "memory": "16GB",
     "walltime": "04:00:00",
     "job_extra_directives": ["--gres=gpu:1"],
-    # A worker leaves before SLURM ends its job, and not all of them at once.
-    # The memory is torch's business: a worker that Dask pauses would only stall.
+    # Workers leave before SLURM ends their jobs, and not all at once.
+    # No memory limit: Dask would pause a worker, which then stalls.
     "worker_extra_args": [
         "--memory-limit",
         "0",
