@@ -143,7 +143,7 @@ def study_configuration() -> str:
         NOTICE,
         "# Configuration of the paper's studies",
         "Keys of data, paths, labels, baselines and trainings that the paper's studies use. "
-        "[All other keys](../configuration.md).",
+        "Brackets after a key have its own default. [All other keys](configuration.md).",
     ]
     for key, base in STUDY_SECTIONS.items():
         general, special = _split(base)
@@ -270,30 +270,33 @@ def _title(folder: str) -> str:
 def _variants(models: list[type], elsewhere: list[type] | None = None) -> list[str]:
     """Sections of classes.
 
-    With a list ``elsewhere``, a key of one of these classes, which are on the page of all keys, or
-    of an earlier section is only named.
+    With a list ``elsewhere``, a key that has the meaning of a key of these classes, which are on
+    the page of all keys, or of an earlier section is only named, with its default if it differs.
     """
     parts = []
     is_short = elsewhere is not None
     earlier = {
-        row: f"[{_name(model)}](configuration.md)"
+        _meaning(key): (f"[{_name(model)}](configuration.md)", key.default)
         for model in reversed(elsewhere or ())
-        for row in _rows(model).values()
+        for key in _settings(model)
     }
     for model in models:
         parts += [f"### {_name(model)}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
-        rows = _rows(model)
         repeated: dict[str, list[str]] = {}
-        for key, row in rows.items() if is_short else ():
-            if row in earlier:
-                repeated.setdefault(earlier[row], []).append(f"`{key}`")
-        shown = [row for row in rows.values() if not is_short or row not in earlier]
+        shown = []
+        for key in _settings(model):
+            if is_short and _meaning(key) in earlier:
+                place, default = earlier[_meaning(key)]
+                differs = "" if key.default == default else f" ({key.default})"
+                repeated.setdefault(place, []).append(f"`{key.name}`{differs}")
+            else:
+                shown.append(key)
         if shown:
-            parts.append(_table(shown))
+            parts.append(_table([_row(model, key) for key in shown]))
         if repeated:
             places = [f"as for {place}: {', '.join(named)}" for place, named in repeated.items()]
             parts.append("A" + "; ".join(places)[1:] + ".")
-        earlier |= dict.fromkeys(shown, _name(model))
+        earlier |= {_meaning(key): (_name(model), key.default) for key in shown}
     return parts
 
 
@@ -303,14 +306,19 @@ def _name(model: type) -> str:
     return f"`{tag.name}: {get_args(tag.annotation)[0]}`"
 
 
-def _rows(model: type) -> dict[str, str]:
-    """Rows of the table of a class's keys, by key."""
+def _settings(model: type) -> list[Key]:
+    """Keys of a class but the one that chooses it."""
     keys = _described(model)
-    return {key.name: _row(model, key) for key in keys if key is not _tag(keys)}
+    return [key for key in keys if key is not _tag(keys)]
 
 
 def _tag(keys: list[Key]) -> Key:
     return next(key for key in keys if key.name in TAGS)
+
+
+def _meaning(key: Key) -> tuple[str, str, str | None]:
+    """All of a key that its table shows, except the default."""
+    return key.name, _type(key.annotation), key.description
 
 
 def _keys(model: type) -> str:

@@ -26,11 +26,11 @@ class BirdSettings(SeriesRecipe, ABC):
         "with `initial_weights`; scale and shift compensate, so the outputs stay the same; 0 "
         "keeps the statistics of the weights",
     )
-    epochs: int = Field(24, ge=1, le=100_000, description="passes over the training birds")
+    epochs: int = Field(24, ge=1, le=100_000, description="passes over the training images")
     warm_up_epochs: float = Field(
         7.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
     )
-    batch_size: int = Field(32, ge=2, le=1_000_000, description="birds per step")
+    batch_size: int = Field(32, ge=2, le=1_000_000, description="images per step")
     learning_rate: float = Field(2e-3, gt=0, le=100, description="largest rate of AdamW")
     weight_decay: float = Field(1e-2, ge=0, le=100, description="of AdamW")
     shift: int = Field(

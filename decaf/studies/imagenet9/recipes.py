@@ -93,11 +93,11 @@ class ImageNet9FineTune(SeriesRecipe):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    epochs: int = Field(8, ge=1, le=100_000, description="passes over the training photos")
+    epochs: int = Field(8, ge=1, le=100_000, description="passes over the training images")
     warm_up_epochs: float = Field(
         1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
     )
-    batch_size: int = Field(256, ge=1, le=1_000_000, description="photos per step")
+    batch_size: int = Field(256, ge=1, le=1_000_000, description="images per step")
     learning_rate: float = Field(3e-4, gt=0, le=100, description="largest rate of AdamW")
     weight_decay: float = Field(1e-4, ge=0, le=100, description="of AdamW")
     precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")

@@ -153,8 +153,8 @@ class SceneShortcut(SceneRecipe):
     validation_scenes: int = Field(
         2000, ge=2, le=LARGEST_TESTS, multiple_of=2, description="held-out scenes of each test"
     )
-    epochs: int = Field(4, ge=1, le=100_000, description="passes over the training scenes")
-    batch_size: int = Field(32, ge=2, le=60_000, multiple_of=2, description="scenes per step")
+    epochs: int = Field(4, ge=1, le=100_000, description="passes over the training images")
+    batch_size: int = Field(32, ge=2, le=60_000, multiple_of=2, description="images per step")
     learning_rate: float = Field(0.002, gt=0, le=100, description="largest rate of AdamW")
     warm_up: float = Field(
         0.2, ge=0, le=1, description="share of the steps over which the rate rises"

@@ -34,7 +34,7 @@ class SceneSettings(SeriesRecipe, ABC):
         multiple_of=8,
         description="held-out scenes that measure the network after each epoch",
     )
-    epochs: int = Field(20, ge=1, le=100_000, description="passes over the training scenes")
+    epochs: int = Field(20, ge=1, le=100_000, description="passes over the training images")
     epochs_at_most: int | None = Field(
         None,
         ge=1,
@@ -43,7 +43,7 @@ class SceneSettings(SeriesRecipe, ABC):
         "at a tenth of the rate",
     )
     gate: float | None = Field(None, ge=0, le=1, description="validation accuracy to reach")
-    batch_size: int = Field(256, ge=2, le=60_000, multiple_of=2, description="scenes per step")
+    batch_size: int = Field(256, ge=2, le=60_000, multiple_of=2, description="images per step")
     learning_rate: float = Field(1e-3, gt=0, le=100, description="largest rate of AdamW")
     warm_up: float = Field(
         0.05, ge=0, le=1, description="share of the steps over which the rate rises"
