@@ -59,6 +59,14 @@ def test_a_commit_is_its_files_and_then_its_receipt(store):
     assert list(receipts.read(store)) == [receipt]
 
 
+def test_floats_have_no_dictionary_and_texts_do(store):
+    receipt = commit(store, "units", "s", "commit", trajectories(), model_id="m")
+    rows = pq.read_metadata(store.folder / receipt.files[0].path).row_group(0)
+    columns = [rows.column(number) for number in range(rows.num_columns)]
+    with_dictionary = {c.path_in_schema for c in columns if c.has_dictionary_page}
+    assert with_dictionary == {"unit_key", "pair_id", "path", "repetition"}
+
+
 def test_the_same_commit_twice_is_one_set_of_files(store):
     commit(store, "units", "s", "key", trajectories(), model_id="m")
     before = files(store)
