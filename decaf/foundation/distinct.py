@@ -35,10 +35,10 @@ def find_distinct(columns: Iterable[NDArray[np.uint64]]) -> Distinct:
         mixed *= np.uint64(MIXING)
         mixed ^= mixed >> SHIFT
     distinct = _of_words(mixed)
-    if distinct.first.size == mixed.size:
-        return distinct
     twin = distinct.first[distinct.inverse]
-    if all(np.array_equal(words[twin], words) for words in columns):
+    repeated = np.flatnonzero(twin != np.arange(twin.size))
+    twin = twin[repeated]
+    if all(np.array_equal(words[twin], words[repeated]) for words in columns):
         return distinct
     # Different rows were mixed into the same bits.
     numbers = [_of_words(words).inverse.view(np.uint64) for words in columns]

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from decaf.data.pair_block import PairBlock
 from decaf.errors import BadInput
-from decaf.foundation.distinct import Distinct, find_distinct
+from decaf.foundation.distinct import find_distinct
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start, check_end
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
 FIXED = 5
-"""Leading columns of a state's name: rule, start, image, and the two inputs of the start."""
+"""First words of a state's name: rule, start, image, and the two inputs of the start."""
 MOST_BYTES = 1024
 """Larger inputs are compared by their digests."""
 
@@ -162,40 +162,43 @@ def plan_states(
     tables, source_of_row = [], []
     for name, path in paths.items():
         part = revealed[name]
-        table = np.zeros((*part.image.shape, FIXED + draws + words), np.int64)
-        table[..., 0] = _number(path.rule, rules)
-        table[..., 1] = _number(path.start, starts)
+        # A word of all names is contiguous, so that names are compared and gathered word by word.
+        table = np.zeros((FIXED + draws + words, *part.image.shape), np.int64)
+        table[0] = _number(path.rule, rules)
+        table[1] = _number(path.start, starts)
         _name_states(table, part, path, blocks[name], first_equal, draws)
-        tables.append(table.reshape(-1, table.shape[-1]))
+        tables.append(table.reshape(len(table), -1))
         source_of_row.append(np.repeat(blocks[name].source, part.image[0].size))
 
-    clean = _clean_rows(first_equal, FIXED + draws + words)
+    clean = np.zeros((FIXED + draws + words, len(inputs)), np.int64)
+    _name_clean(clean, np.ones(len(inputs), bool), first_equal)
     sources = np.concatenate([*source_of_row, _source_of_input(block, len(inputs))])
-    named = np.concatenate([*tables, clean])
+    named = np.concatenate([*tables, clean], axis=1)
     if not is_shared:
-        named = np.column_stack([named, sources])
-    rows, (first, inverse) = _distinct(named)
+        named = np.concatenate([named, sources[None]])
+    first, inverse = find_distinct(named.view(np.uint64))
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
-    order = np.lexsort((first, sources[first]))
+    order = np.argsort(sources[first], stable=True)
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
-    rows, first = rows[order], first[order]
+    first = first[order]
+    states = named[:, first]
     is_alone = np.ones(block.pair_count, bool)
     for name in paths:
         is_alone[rows_of[name]] = False
-    use, first_use = _starts_behind(rows[:, : FIXED + draws])
-    parts = np.split(position[inverse], np.cumsum([table.shape[0] for table in tables]))
+    use, first_use = _starts_behind(states[: FIXED + draws])
+    parts = np.split(position[inverse], np.cumsum([table.shape[1] for table in tables]))
     return StatePlan(
         rules=tuple(rules),
         starts=tuple(starts),
-        rule=rows[:, 0],
-        start=rows[:, 1],
-        image=rows[:, 2],
-        plus=rows[:, 3],
-        minus=rows[:, 4],
-        draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
-        content=rows[:, FIXED + draws : FIXED + draws + words].view(np.uint64),
+        rule=states[0],
+        start=states[1],
+        image=states[2],
+        plus=states[3],
+        minus=states[4],
+        draw=states[FIXED : FIXED + draws].view(np.uint64).T,
+        content=states[FIXED + draws : FIXED + draws + words].view(np.uint64).T,
         source=sources[first],
         use=use,
         first_use=first_use,
@@ -239,44 +242,51 @@ def _name_states(
     first_equal: NDArray[np.int64],
     draws: int,
 ) -> None:
-    """Fill in the names: (rule, start, image, lower, upper, draw words, content words)."""
+    """Fill in the names, by word: rule, start, image, lower, upper, draw words, content words."""
     own_draws, own_words = revealed.draw.shape[-1], revealed.content.shape[-1]
-    table[..., 2] = first_equal[revealed.image]
+    table[2] = first_equal[revealed.image]
     if path.start.of_pair:
         # The start is symmetrical in its inputs, so a state's name ignores their order.
         start_inputs = np.sort(first_equal[path.start_inputs(block)], axis=1)
-        table[..., 3:FIXED] = start_inputs[:, None, None, None, :]
+        table[3:FIXED] = start_inputs.T[..., None, None, None]
     else:
-        table[..., 3:FIXED] = NONE
-    table[..., FIXED : FIXED + own_draws] = revealed.draw.view(np.int64)[..., None, :]
-    content = table[..., FIXED + draws :]
-    content[..., :own_words] = revealed.content.view(np.int64)
+        table[3:FIXED] = NONE
+    for word in range(own_draws):
+        table[FIXED + word] = revealed.draw[..., word].view(np.int64)[..., None]
+    content = table[FIXED + draws :]
+    for word in range(own_words):
+        content[word] = revealed.content[..., word].view(np.int64)
 
     is_start = (revealed.content == path.rule.empty(own_words)).all(axis=-1)
-    table[is_start, 0], table[is_start, 2] = START, NONE
-    content[is_start] = 0
+    table[0, is_start], table[2, is_start] = START, NONE
+    content[:, is_start] = 0
     is_clean = (revealed.content == path.rule.full(own_words)).all(axis=-1)
-    table[is_clean] = _clean_rows(table[is_clean, 2], table.shape[-1])
+    _name_clean(table, is_clean, table[2, is_clean])
 
 
-def _clean_rows(image: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    rows = np.zeros((image.size, width), np.int64)
-    rows[:, 0], rows[:, 2] = CLEAN, image
-    rows[:, [1, 3, 4]] = NONE
-    return rows
+def _name_clean(
+    table: NDArray[np.int64], is_clean: NDArray[np.bool_], images: NDArray[np.int64]
+) -> None:
+    """Name some states after the clean inputs that they are."""
+    for word, values in zip(table, (CLEAN, NONE, images, NONE, NONE), strict=False):
+        word[is_clean] = values
+    table[FIXED:, is_clean] = 0
 
 
 def _starts_behind(
-    rows: NDArray[np.int64],
+    states: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of the distinct start of each state, and one state of each start."""
-    use = np.full(len(rows), NONE)
-    started = np.flatnonzero(rows[:, 0] != CLEAN)
+    """Number of the distinct start of each state, by word of its name, and one state of each."""
+    use = np.full(states.shape[1], NONE)
+    started = np.flatnonzero(states[0] != CLEAN)
     if not started.size:
         return use, started
-    made_from, (first, inverse) = _distinct(np.delete(rows[started], [0, 2], axis=1))
-    order = np.lexsort(made_from.T[::-1])
-    use[started] = np.argsort(order)[inverse]
+    made_from = states[np.ix_([1, *range(3, len(states))], started)]
+    first, inverse = find_distinct(made_from.view(np.uint64))
+    order = np.lexsort(made_from[::-1, first])
+    number = np.empty(order.size, np.int64)
+    number[order] = np.arange(order.size)
+    use[started] = number[inverse]
     return use, started[first[order]]
 
 
@@ -315,9 +325,3 @@ def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
     source[block.minus] = block.source
     source[block.plus] = block.source
     return source
-
-
-def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Distinct]:
-    """Distinct rows, and the places of each among all rows."""
-    distinct = find_distinct(rows.view(np.uint64).T)
-    return rows[distinct.first], distinct
