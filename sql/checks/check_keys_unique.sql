@@ -1,19 +1,13 @@
 -- purpose: every row of every table occurs once
 -- grain: one row per key that several rows share
--- Large tables are counted by a hash of the key, in a fraction of the memory, and then by the key.
-WITH digests AS NOT MATERIALIZED (
-    SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest FROM (
-        -- Without unit_key: two units of one run must not hold the same pair.
-        SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
-        FROM stg_trajectories SEMI JOIN core_run_units USING (study, model_id, unit_key)
-        UNION ALL SELECT 'profiles', study, model_id, pair_id, path, repetition
-        FROM stg_profiles SEMI JOIN core_run_units USING (study, model_id, unit_key)
-    )
-),
-keys AS (
-    SELECT table_name, study, model_id, [pair_id, path, repetition::VARCHAR] AS key
-    FROM digests
-    WHERE digest IN (SELECT digest FROM digests GROUP BY digest HAVING count(*) > 1)
+WITH keys AS NOT MATERIALIZED (
+    -- Without unit_key: two units of one run must not hold the same pair.
+    SELECT
+        'trajectories' AS table_name, study, model_id,
+        [pair_id, path, repetition::VARCHAR] AS key
+    FROM stg_trajectories SEMI JOIN core_run_units USING (study, model_id, unit_key)
+    UNION ALL SELECT 'profiles', study, model_id, [pair_id, path, repetition::VARCHAR]
+    FROM stg_profiles SEMI JOIN core_run_units USING (study, model_id, unit_key)
     UNION ALL SELECT 'units', study, NULL, [unit_key] FROM committed_units
     UNION ALL SELECT 'predictions', study, model_id, [image_id, unit_key] FROM stg_predictions
     UNION ALL SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, unit_key]
@@ -39,6 +33,8 @@ keys AS (
     UNION ALL SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
     UNION ALL SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts
     UNION ALL SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
+    UNION ALL SELECT 'model_trials', study, model_id, [trial_id] FROM stg_model_trials
+    UNION ALL SELECT 'model_failures', study, model_id, [run_id] FROM stg_model_failures
     UNION ALL SELECT 'paths', study, NULL, [run_id, path] FROM stg_paths
     UNION ALL SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images

@@ -1,16 +1,19 @@
 -- purpose: units, models and paths of a run equal its manifest
 -- grain: one row per current run and breach
-WITH runs AS (
+WITH pairs AS (
+    SELECT study, pair_type, count(*) AS pair_count FROM core_pairs GROUP BY study, pair_type
+),
+runs AS (
     SELECT
         run.*,
         (SELECT count(*) FROM core_run_units AS u WHERE u.study = run.study) AS units,
         (SELECT count(*) FROM core_paths AS p WHERE p.study = run.study) AS paths,
         (
-            SELECT coalesce(sum(repetition_count), 0)
+            SELECT coalesce(sum(repetition_count * pair_count), 0)
             FROM core_paths AS path
-            JOIN core_pairs AS pair
-                ON pair.study = path.study
-                AND (path.pair_types IS NULL OR list_contains(path.pair_types, pair.pair_type))
+            JOIN pairs
+                ON pairs.study = path.study
+                AND (path.pair_types IS NULL OR list_contains(path.pair_types, pair_type))
             WHERE path.study = run.study
         ) AS trajectories
     FROM core_current_runs AS run

@@ -2,7 +2,8 @@
 -- grain: one row per block of pairs that differs between units, and per input without a digest
 -- Paths that score only some pair types are compared with paths of the same types.
 WITH inputs AS (
-    SELECT study, unnest([plus_image, minus_image]) AS image_id FROM core_pairs
+    SELECT study, plus_image AS image_id FROM core_pairs
+    UNION ALL SELECT study, minus_image FROM core_pairs
 ),
 digests AS (
     SELECT unit.study, unit.block, part.value, list_sort(path.pair_types) AS pair_types

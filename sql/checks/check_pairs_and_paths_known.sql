@@ -1,10 +1,10 @@
 -- purpose: stored rows have pairs, paths, stages and threshold of their run
 -- grain: one row per unit and breach
--- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
-WITH stored AS (
+-- The core views leave out rows of pairs that the run does not audit: they would go unnoticed. A
+-- profile has the pair and repetition of its trajectory, or check_profiles_recompute finds it.
+WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
+stored AS (
     SELECT study, model_id, unit_key, pair_id, path, repetition, t FROM stg_trajectories
-    UNION ALL BY NAME
-    SELECT study, model_id, unit_key, pair_id, path, repetition, epsilon FROM stg_profiles
     UNION ALL BY NAME
     SELECT study, model_id, unit_key, pair_id, path, repetition FROM stg_quarantine
 ),
@@ -17,12 +17,16 @@ judged AS (
             WHEN stored.repetition < 0 OR stored.repetition >= path.repetition_count
                 THEN 'a repetition of the path'
             WHEN stored.t <> path.t THEN 'the stages of the path'
-            WHEN stored.epsilon <> run.epsilon THEN 'the epsilon of the run'
         END AS expected
-    FROM (FROM stored SEMI JOIN core_run_units USING (study, model_id, unit_key)) AS stored
-    JOIN core_current_runs AS run USING (study)
+    FROM (FROM stored SEMI JOIN units USING (study, model_id, unit_key)) AS stored
     LEFT JOIN core_pairs AS pair USING (study, pair_id)
     LEFT JOIN core_paths AS path USING (study, path)
+    UNION ALL
+    SELECT study, model_id, unit_key, pair_id, path, 'the epsilon of the run'
+    FROM stg_profiles AS profile
+    SEMI JOIN units USING (study, model_id, unit_key)
+    JOIN core_current_runs AS run USING (study)
+    WHERE profile.epsilon <> run.epsilon
 )
 SELECT
     'check_pairs_and_paths_known' AS check_name,

@@ -1,11 +1,18 @@
 -- purpose: stored profiles equal those that SQL computes from the stored trajectories
--- grain: one row per profile that differs by more than 1e-12 (relative above 1)
+-- grain: one row per profile whose d differs, or another number by more than 1e-12 (relative above 1)
 -- paper: section 3; appendix C.1
-WITH responses AS (
+-- check_pairs_and_paths_known finds rows of unknown pairs, and stages other than those of the path.
+WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
+grids AS (SELECT study, path, weights_of(t) AS weights FROM core_paths),
+trajectories AS (FROM stg_trajectories SEMI JOIN units USING (study, model_id, unit_key)),
+profiles AS (FROM stg_profiles SEMI JOIN units USING (study, model_id, unit_key)),
+responses AS (
     SELECT
-        study, model_id, pair_id, path, repetition, q_plus[-1] - q_minus[-1] AS d,
-        response_of(q_plus, q_minus) AS response, weights_of(t) AS weights
-    FROM core_trajectories
+        profile.*, q_plus[-1] - q_minus[-1] AS d,
+        response_of(q_plus, q_minus) AS response, weights
+    FROM profiles AS profile
+    LEFT JOIN trajectories USING (study, model_id, pair_id, path, repetition)
+    LEFT JOIN grids USING (study, path)
 ),
 masses AS (
     SELECT
@@ -17,14 +24,13 @@ masses AS (
 ),
 routed AS (
     SELECT
-        profile.*, d, rising, falling,
+        *,
         evidence_at(d, rising, falling, epsilon) AS e,
         contradiction_at(d, rising, falling, epsilon) AS c,
         fragility_at(d, rising, falling, epsilon) AS f,
         opposed_mass_at(d, rising, falling) AS opposed,
         CASE WHEN is_active_at(d, epsilon) THEN opposed_frac END AS flips
-    FROM core_profiles AS profile
-    LEFT JOIN masses USING (study, model_id, pair_id, path, repetition)
+    FROM masses
 )
 SELECT
     'check_profiles_recompute' AS check_name,
@@ -40,7 +46,7 @@ SELECT
     ) AS found,
     [d, abs(d), e, c, f, rising + falling, e - c, opposed, flips]::VARCHAR AS expected
 FROM routed
-WHERE differs(endpoint_delta, d)
+WHERE endpoint_delta IS DISTINCT FROM d
     OR differs(endpoint_magnitude, abs(d))
     OR differs(evidence, e)
     OR differs(contradiction, c)

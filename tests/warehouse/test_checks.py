@@ -78,7 +78,7 @@ def test_missing_units(root):
     ("column", "value", "check"),
     [
         ("evidence", 7.0, "check_conservation"),
-        ("endpoint_delta", 7.0, "check_endpoint_is_last_stage"),
+        ("endpoint_delta", 7.0, "check_profiles_recompute"),
         ("opposed_mass", 7.0, "check_profiles_recompute"),
         ("fragility", float("nan"), "check_finite"),
     ],
@@ -92,11 +92,11 @@ def test_stage_zero_counts_where_the_run_says_so(root):
     file = table_file(root, "trajectories")
     q_plus = pq.read_table(file)["q_plus"].to_pylist()
     replace_column(file, "q_plus", [[q[0] + 0.25, *q[1:]] for q in q_plus])
-    found = failures(root)["check_endpoint_is_last_stage"]
+    found = failures(root)["check_stages_valid"]
     assert found.examples[0].expected == "r(0) = 0: one shared state"
     paths = root / layout.table_file("paths", {"study": "s"}, "r")
     replace_column(paths, "has_common_start", [False])
-    assert "check_endpoint_is_last_stage" not in failures(root)
+    assert "check_stages_valid" not in failures(root)
 
 
 def test_row_of_a_pair_that_the_run_lacks(root):

@@ -145,9 +145,7 @@ def _write_parquet(tables: Iterator[pa.Table], counts: list[int], file: BinaryIO
     """Write tables one after the other, and append the number of rows of each to ``counts``."""
     first = next(tables)
     encoded = _dictionary_columns(first.schema)
-    with pq.ParquetWriter(
-        file, first.schema, compression="zstd", use_dictionary=encoded
-    ) as writer:
+    with pq.ParquetWriter(file, first.schema, compression="zstd", use_dictionary=encoded) as writer:
         for rows in chain([first], tables):
             writer.write_table(rows, ROW_GROUP_ROWS)
             counts.append(rows.num_rows)

@@ -1,19 +1,18 @@
--- purpose: trajectories run over a grid from 0 to 1 and end at the profile's d; those of a path
---   with a common start begin at r = 0
+-- purpose: trajectories run over a grid from 0 to 1; those of a path with a common start begin at
+--   r = 0
 -- grain: one row per trajectory and breach
 -- paper: section 2
-WITH judged AS (
+-- check_profiles_recompute compares the last stage with the profile's d.
+WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
+judged AS (
     SELECT
         trajectory.*,
-        profile.endpoint_delta,
         declared.has_common_start,
-        q_plus[-1] - q_minus[-1] AS last_response,
         len(t) >= 2 AND len(q_plus) = len(t) AND len(q_minus) = len(t) AS is_aligned,
         abs(t[1]) <= 1e-12 AND abs(t[-1] - 1) <= 1e-12
             AND list_min(list_transform(t[2:], lambda here, stage: here - t[stage])) > 0
             AS is_grid
-    FROM core_trajectories AS trajectory
-    LEFT JOIN core_profiles AS profile USING (study, model_id, pair_id, path, repetition)
+    FROM (FROM stg_trajectories SEMI JOIN units USING (study, model_id, unit_key)) AS trajectory
     LEFT JOIN (SELECT study, path, has_common_start FROM core_paths) AS declared
         USING (study, path)
 ),
@@ -32,14 +31,9 @@ breaches AS (
     SELECT *, format('r(0) = {}', q_plus[1] - q_minus[1]), 'r(0) = 0: one shared state'
     FROM judged
     WHERE is_aligned AND has_common_start AND (q_plus[1] = q_minus[1]) IS NOT TRUE
-    UNION ALL
-    SELECT *, format('d = {}', endpoint_delta), format('r(1) = {}', last_response)
-    FROM judged
-    WHERE is_aligned AND endpoint_delta IS DISTINCT FROM last_response
-        AND endpoint_delta IS NOT NULL
 )
 SELECT
-    'check_endpoint_is_last_stage' AS check_name,
+    'check_stages_valid' AS check_name,
     study,
     model_id,
     concat_ws('/', pair_id, path, repetition) AS key,
