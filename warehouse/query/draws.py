@@ -58,10 +58,12 @@ def draw_sources(
 def _draw_sources(
     source_count: int, strata: tuple[str | None, ...], replicates: int, seed: int
 ) -> SourceDraws:
-    names = [stratum is not None and f"={stratum}" for stratum in strata] or [""] * source_count
-    _, stratum_of_source, sizes = np.unique(
-        np.array(names, dtype=str), return_inverse=True, return_counts=True
-    )
+    stratum_of_source, sizes = np.zeros(source_count, np.int64), np.array([source_count])
+    if strata:
+        names = [stratum is not None and f"={stratum}" for stratum in strata]
+        _, stratum_of_source, sizes = np.unique(
+            np.array(names, dtype=str), return_inverse=True, return_counts=True
+        )
     if sizes.max(initial=0) <= MOST_DRAWN:
         unit_of_source, stratum_of_unit = np.arange(source_count), stratum_of_source
     else:
