@@ -281,7 +281,7 @@ def _starts_behind(
     started = np.flatnonzero(states[0] != CLEAN)
     if not started.size:
         return use, started
-    made_from = states[np.ix_([1, *range(3, len(states))], started)]
+    made_from = states[[1, *range(3, len(states))]][:, started]
     first, inverse = find_distinct(made_from.view(np.uint64))
     order = np.lexsort(made_from[::-1, first])
     number = np.empty(order.size, np.int64)
