@@ -41,8 +41,10 @@ def compute_model(
 
     def report(done: Done) -> None:
         _announce_once(done.remark, announced)
-        remaining.take(units_of_label.pop(done.label), done.seconds)
-        progress.advance(done.label, done.forward_rows, done.unit_count)
+        units = units_of_label.pop(done.label)
+        remaining.take(units, done.seconds)
+        words = units[0].describe(plan.study.names)
+        progress.advance(words, done.forward_rows, done.unit_count)
 
     for wave in _waves(groups):
         units_of_label |= {units[0].label: units for units in wave}
@@ -67,8 +69,11 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """
     if groups := plan.work.of_study("train"):
         announce(f"{number_of(len(groups), 'training')} to do")
+        words = {group[0].label: group[0].describe(plan.study.names) for group in groups}
         with progress_of(len(groups), "trainings") as progress:
-            _prepare(client, plan, groups, inputs, lambda done: progress.advance(done.label, 0))
+            _prepare(
+                client, plan, groups, inputs, lambda done: progress.advance(words[done.label], 0)
+            )
 
 
 def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:

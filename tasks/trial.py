@@ -345,11 +345,12 @@ def _try(
     def note(named_model: tuple[str, TriedModel]) -> None:
         model_id, model = named_model
         models[model_id] = model
+        name = plan.study.names.get(model_id, model_id)
         for remark in model.remarks:
-            announce(f"{model_id}: {remark}")
+            announce(f"{name}: {remark}")
         if model.pace.is_reduced:
             rows = model.pace.batch_size
-            announce(f"{model_id}: batches have {rows} rows, since larger ones do not fit memory")
+            announce(f"{name}: batches have {rows} rows, since larger ones do not fit memory")
 
     trials = trials_of(plan, tasks, is_measured=is_measured)
     errors = attempt(client, _try_by_name, trials, list(tasks), note)

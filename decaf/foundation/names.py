@@ -4,6 +4,8 @@ A name goes unchanged into tables, reports, files for other programs and termina
 move a cursor, turn the direction of writing, or end a line.
 """
 
+from collections.abc import Mapping
+
 LONGEST = 500
 """Most letters of a name."""
 
@@ -21,6 +23,17 @@ def quote(name: str, most: int = 80) -> str:
     """Show any text in a message: printable, in quotes, with its length if it is cut."""
     cut = f"… ({len(name):,} letters)" if len(name) > most else ""
     return f"'{printable(name[:most])}'{cut}"
+
+
+def shown_name(name: str, names: Mapping[str, str]) -> str:
+    """Display name of a pair type, path or metric: that in ``names``, else the name with spaces.
+
+    Models without a display name are shown by their id: ``names.get(model_id, model_id)``.
+
+    >>> shown_name("wall_hue", {"wall_hue": "wall colour"}), shown_name("wall_hue", {})
+    ('wall colour', 'wall hue')
+    """
+    return names.get(name, name.replace("_", " "))
 
 
 def printable(text: str) -> str:

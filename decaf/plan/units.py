@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.names import shown_name
 
 PAIRS = "pairs"
 """Name of the part that differs between blocks: the digest of a block's pairs."""
@@ -49,6 +50,13 @@ class Unit:
 
     @property
     def label(self) -> str:
-        """The slot in words, for messages and names of tasks."""
+        """The slot as one word, for names of tasks."""
         block = None if self.block is None else f"{self.block:05d}"
         return "-".join(filter(None, (self.model_id, block, self.kind, self.name)))
+
+    def describe(self, names: Mapping[str, str]) -> str:
+        """The slot in words, for people; ``names`` are the display names that the study sets."""
+        model = self.model_id and names.get(self.model_id, self.model_id)
+        block = None if self.block is None else f"block {self.block + 1:,}"
+        work = f"{self.kind} {shown_name(self.name, names)}".rstrip()
+        return ", ".join(filter(None, (model, block, work)))

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from decaf.foundation.names import shown_name
 from decaf.foundation.number_text import limit_text, percent_text, score_text, signed_text
 
 MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
@@ -35,11 +36,21 @@ def place_of(row: Mapping[str, Any]) -> str:
     return f"{kind!r} inputs" if kind else place or "all pairs"
 
 
-def finding(row: Mapping[str, Any]) -> str:
+def with_shown_names(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Copy a row of drift or a verdict with display names of its pair type, path and metric.
+
+    ``names`` are those that the study sets.
+    """
+    named = {key: row[key] for key in ("pair_type", "path", "metric") if row[key]}
+    return {**row} | {key: shown_name(name, names) for key, name in named.items()}
+
+
+def finding(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """State the finding and the limit of a gate, or the reason for no finding.
 
-    Changes and their limits have signs.
+    Changes and their limits have signs. ``names`` are the display names that the study sets.
     """
+    row = with_shown_names(row, names)
     if row["lower_limit"] is None:
         return f"{row['metric']} on {place_of(row)}: {row['reason']}"
     found_words, allowed = FOUND_AND_ALLOWED[row["rule"]]
@@ -92,9 +103,8 @@ def describe_standing(verdict: Mapping[str, Any], config: str) -> str:
     answer = f"; accept with {accepting(config, entry)}"
     if not verdict["is_followed"]:
         answer = "; this version is not followed, so it cannot be accepted"
-    return (
-        f"{entry} {version} failed {', '.join(verdict['failed_gates'])} {_since(verdict)}{answer}"
-    )
+    gates = ", ".join(shown_name(metric, {}) for metric in verdict["failed_gates"])
+    return f"{entry} {version} failed {gates} {_since(verdict)}{answer}"
 
 
 def _since(verdict: Mapping[str, Any]) -> str:
@@ -116,8 +126,11 @@ def describe_undecided(verdict: Mapping[str, Any], config: str) -> str:
     return f"{subject}: {state}{answer if verdict['is_followed'] else ''}"
 
 
-def message(alert: Mapping[str, Any], report: str, config: str) -> str:
-    """Alert in sentences: event, findings, report, and how to answer."""
+def message(alert: Mapping[str, Any], report: str, config: str, names: Mapping[str, str]) -> str:
+    """Alert in sentences: event, findings, report, and how to answer.
+
+    ``names`` are the display names that the study sets.
+    """
     if alert["kind"] == "registry.failed":
         return f"The registry cannot be read, so nothing was audited: {alert['problem']}"
     subject = f"{alert['entry']} version {alert['version']}"
@@ -125,7 +138,7 @@ def message(alert: Mapping[str, Any], report: str, config: str) -> str:
         return f"{subject} cannot be audited: {alert['problem']}"
     if alert["kind"] == "entry.moved":
         return f"{subject}: {alert['problem']}"
-    rows = [f"  {finding(row)}" for row in alert["rows"][:MOST_ROWS]]
+    rows = [f"  {finding(row, names)}" for row in alert["rows"][:MOST_ROWS]]
     if more := len(alert["rows"]) - len(rows):
         rows.append(f"  and {more} more")
     fails = "still fails" if alert["kind"] == "gate.standing" else "has failed"

@@ -35,7 +35,7 @@ def accept(
     with hold_warehouse(study):
         verdict = standing.accept(store, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
-        say(console, finding(row))
+        say(console, finding(row, study.names))
     state = "is accepted; later versions are compared with it"
     if is_undo:
         state = "is no longer accepted; its verdict stands again"

@@ -56,22 +56,22 @@ MANY_SMALL_FILES = 200
 
 def results(console: Console, store: Storage, study: Study, facts: Facts) -> None:
     """Print means per model, remarks, a verdict per model, a query to try and the report's file."""
+    facts = facts.for_people()
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
     for place, rows in groupby(facts.profiles, lambda row: (row.pair_type, row.path)):
         table.add_section()
-        title = ", ".join(study.names.get(name, name) for name in place)
-        table.add_row(Text(title, style="bold"))
+        table.add_row(Text(", ".join(place), style="bold"))
         for row in rows:
             components = (row.evidence, row.contradiction, row.fragility, row.abs_response)
             means = (signed_text(row.endpoint_delta), *map(score_text, components))
-            name = study.names.get(row.model_id, row.model_id)
-            table.add_row(name, count_text(row.pair_count), percent_text(row.active_frac), *means)
+            cells = (count_text(row.pair_count), percent_text(row.active_frac), *means)
+            table.add_row(row.model_id, *cells)
     console.print(table)
     remarks = remark_warnings(facts.warnings) + remark_stops(facts.stops)
     if list_rules(study.paths, study.stages):
         remarks += _remark_refinements(store, study)
-    for sentence in (*remarks, *_verdicts_of(facts, study)):
+    for sentence in (*remarks, *_verdicts_of(facts)):
         say_sentence(console, sentence)
     if (hidden_count := len(facts.findings) - MOST_VERDICTS) > 0:
         query_text = FINDINGS.format(study=study.study)
@@ -84,14 +84,13 @@ def results(console: Console, store: Storage, study: Study, facts: Facts) -> Non
 
 def _remark_refinements(store: Storage, study: Study) -> list[str]:
     with connect_whole(store, study.study) as connection:
-        return remark_refinements(connection, study.study)
+        return remark_refinements(connection, study)
 
 
-def _verdicts_of(facts: Facts, study: Study) -> list[str]:
+def _verdicts_of(facts: Facts) -> list[str]:
     """Decision, if any, and finding of each printed model, the worst first."""
     return [
-        f"{study.names.get(row.model_id, row.model_id)}: "
-        f"{f'{row.decision}. ' if row.decision else ''}{row.sentence}"
+        f"{row.model_id}: {f'{row.decision}. ' if row.decision else ''}{row.sentence}"
         for row in facts.findings[:MOST_VERDICTS]
     ]
 
@@ -217,7 +216,9 @@ def _print_misses(console: Console, work: RunWork) -> None:
 def status(console: Console, store: Storage, study: str | None) -> None:
     """Print the progress of current runs, model by model, and the files of the warehouse."""
 
-    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, list, dict]:
+    def ask(
+        connection: duckdb.DuckDBPyConnection,
+    ) -> tuple[list, list, list, list, list, dict, dict]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, "
             "planned_block_count, is_decided, is_finished "
@@ -244,9 +245,16 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         ).fetchall()
         names = dict.fromkeys(row[0] for row in rows)
         estimates = {name: learn_estimate(connection, name) for name in names}
-        return rows, counts, costs, files, failures, estimates
+        display_names = connection.sql(
+            "SELECT (study, name), display_name FROM core_display_names "
+            "WHERE kind = 'model_id' AND ($study IS NULL OR study = $study)",
+            params={"study": study},
+        ).fetchall()
+        return rows, counts, costs, files, failures, estimates, dict(display_names)
 
-    rows, counts, costs, files, failures, estimates = query_readable_files(store, ask, warn)
+    rows, counts, costs, files, failures, estimates, shown_models = query_readable_files(
+        store, ask, warn
+    )
     work_left = {
         name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates
     }
@@ -278,10 +286,12 @@ def status(console: Console, store: Storage, study: str | None) -> None:
             blocks = f"{done}/{planned or total}"
             if planned is not None:
                 blocks += ": decided" if is_decided else ": ended undecided"
-            table.add_row(model, blocks, f"{forwards:,}", cell)
+            shown_model = shown_models.get((name, model), model)
+            table.add_row(shown_model, blocks, f"{forwards:,}", cell)
         console.print(table)
         for model, reason in reasons:
-            say_sentence(console, f"{model} failed: {reason}")
+            shown_model = shown_models.get((name, model), model)
+            say_sentence(console, f"{shown_model} failed: {reason}")
         study_costs = {(kind, what): numbers for of, kind, what, *numbers in costs if of == name}
         _print_further_units(
             console, name, (row[1:] for row in counts if row[0] == name), study_costs

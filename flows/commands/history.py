@@ -1,6 +1,6 @@
 """Command ``decaf history``: versions of models of a registry, with verdicts and means."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from decaf.errors import BadInput, UnknownName
+from decaf.foundation.names import shown_name
 from decaf.foundation.number_text import score_text
 from decaf.registry.messages import finding, verdict_text
 from flows.commands.display import table_of
@@ -17,6 +18,11 @@ from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
+DISPLAY_NAMES = """
+SELECT study, map_from_entries(list(DISTINCT (name, display_name))) FROM core_display_names
+WHERE kind IN ('pair_type', 'path') AND ($study IS NULL OR study = $study)
+GROUP BY study
+"""
 MINUTE = "%Y-%m-%d %H:%M"
 
 
@@ -29,6 +35,7 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
         values = {"study": study, "model": model}
         versions = connection.sql(query("registry/versions"), params=values).fetchall()
         means = connection.sql(query("registry/history"), params=values).fetchall()
+        names_of = dict(connection.sql(DISPLAY_NAMES, params={"study": study}).fetchall())
         model_names = connection.sql(
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
             params={"study": study},
@@ -43,7 +50,7 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
         )
     means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
     for (study_name, entry), of_entry in groupby(versions, lambda row: row[:2]):
-        rows = list(of_entry)
+        rows, shown_names = list(of_entry), names_of.get(study_name, {})
         names = ("UTC", "version", "change", "verdict", "note")
         table = table_of(f"{study_name}: versions of {entry}", names, len(names))
         for _, _, moment, version, change, verdict, state, note, _ in rows:
@@ -56,9 +63,10 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
             if failed_gates:
                 say(console, f"version {version} ({moment:{MINUTE}}) failed:")
             for gate in failed_gates or ():
-                say_sentence(console, f"  {finding(gate)}")
+                say_sentence(console, f"  {finding(gate, shown_names)}")
         if (study_name, entry) in means_of:
-            _print_means(console, f"{study_name}: {entry}", means_of[study_name, entry])
+            title, rows = f"{study_name}: {entry}", means_of[study_name, entry]
+            _print_means(console, title, rows, shown_names)
 
 
 def list_first_failures(rows: Iterable[tuple[Any, ...]]) -> list[str]:
@@ -72,15 +80,21 @@ def list_first_failures(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     return [f"{version} ({moment:{MINUTE}})" for moment, version, _ in firsts]
 
 
-def _print_means(console: Terminal, title: str, means: Iterable[tuple[Any, ...]]) -> None:
+def _print_means(
+    console: Terminal,
+    title: str,
+    means: Iterable[tuple[Any, ...]],
+    shown_names: Mapping[str, str],
+) -> None:
     """Print M, E, C and F of each version, by pair type and path."""
     names = ("UTC", "version", "M", "E", "C", "F")
     table = table_of(f"{title}, means with 95 % intervals", names, 2)
     for column in table.columns:
         column.no_wrap = False  # an interval takes two lines if four columns are too wide
-    for (pair_type, path), points in groupby(means, lambda row: row[2:4]):
+    for place, points in groupby(means, lambda row: row[2:4]):
         table.add_section()
-        table.add_row(Text(f"{pair_type}, {path}", style="bold"))
+        place_text = ", ".join(shown_name(name, shown_names) for name in place)
+        table.add_row(Text(place_text, style="bold"))
         for _, _, _, _, moment, version, *values in points:
             cells = (_value(*values[at : at + 2]) for at in range(0, len(values), 2))
             table.add_row(f"{moment:{MINUTE}}", Text(version), *cells)

@@ -13,6 +13,7 @@ from decaf.registry.messages import (
     finding,
     place_of,
     verdict_text,
+    with_shown_names,
 )
 from flows.commands.display import query_command, table_of
 from flows.commands.remarks import remark_unapplied_limits, remark_warnings
@@ -51,7 +52,7 @@ def print_summary(
     for verdict in verdicts.select_unaccepted(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
         for row in verdict["rows"]:
-            say(console, f"  {finding(row)}")
+            say(console, f"  {finding(row, study.names)}")
     _print_drift(console, study, summary["drift"])
     if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
         say(console, delivery)
@@ -69,7 +70,8 @@ def _print_drift(console: Terminal, study: Study, rows: Sequence[Mapping[str, An
         "Changes since the compared version (false discovery rate 5 %), largest first", names, 3
     )
     reasons = {}
-    for row in drift[:MOST_DRIFT]:
+    for stored_row in drift[:MOST_DRIFT]:
+        row = with_shown_names(stored_row, study.names)
         numbers = (score_text(row[name]) for name in ("value_before", "value"))
         interval = f"[{signed_text(row['change_lower'])}, {signed_text(row['change_upper'])}]"
         versions = f"{row['entry']} {row['version_before']} → {row['version']}"

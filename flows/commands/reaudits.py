@@ -155,7 +155,8 @@ def reaudit(
             f"nothing changed: the registry has the {len(entries)} entries of re-audit "
             f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
         )
-    if lines := _list_findings({"standing": standing_verdicts, "entries": []}, config, only):
+    summary = {"standing": standing_verdicts, "entries": []}
+    if lines := _list_findings(study, summary, config, only):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
     _end_undecided(study, undecided_verdicts, config, only)
@@ -170,7 +171,7 @@ def _end_undecided(
     """
     lines = []
     for verdict in _select_asked(undecided, only):
-        rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
+        rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
         lines.append(describe_undecided(verdict, _name_of(config)) + rows)
     if not lines:
         return
@@ -225,7 +226,7 @@ def _audit(
             say(console, json.dumps(summary, indent=1))
         else:
             print_summary(console, store, study, summary)
-        if lines := _list_findings(summary, config, only):
+        if lines := _list_findings(study, summary, config, only):
             raise GatesFailed(
                 f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
                 + "\n  ".join(lines)
@@ -329,14 +330,16 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
             )
 
 
-def _list_findings(summary: dict[str, Any], config: Source, only: Collection[str]) -> list[str]:
+def _list_findings(
+    study: Study, summary: dict[str, Any], config: Source, only: Collection[str]
+) -> list[str]:
     """List findings that need an answer: standing failures, and entries that failed.
 
     Where ``only`` names entries, it lists theirs.
     """
     lines = []
     for verdict in _select_asked(verdicts.select_unaccepted(summary["standing"]), only):
-        rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
+        rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
         lines.append(describe_standing(verdict, _name_of(config)) + rows)
     failed_entries = [entry for entry in summary["entries"] if entry["state"] == FAILED]
     return lines + [

@@ -6,7 +6,9 @@ from typing import Any
 import duckdb
 
 from decaf.errors import number_of
+from decaf.foundation.names import shown_name
 from decaf.foundation.number_text import limit_text, score_text
+from decaf.plan.study import Study
 from decaf.registry.messages import NO_VERSION
 
 STOP_REASONS = {
@@ -64,15 +66,15 @@ def remark_stops(stops: Sequence[Any]) -> list[str]:
     ]
 
 
-def remark_refinements(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+def remark_refinements(connection: duckdb.DuckDBPyConnection, study: Study) -> list[str]:
     """Remark on the stages at which each refined path of the current run stopped, and why."""
     rows = connection.sql(
         "SELECT path, stage_count, error, until, reason FROM out_refinements "
         "WHERE study = $study AND reason IS NOT NULL",
-        params={"study": study},
+        params={"study": study.study},
     ).fetchall()
     return [
-        f"path {path}: {stage_count} stages, {STOP_REASONS[reason]}"
+        f"path {shown_name(path, study.names)}: {stage_count} stages, {STOP_REASONS[reason]}"
         + (
             ""
             if error is None

@@ -82,7 +82,7 @@ class Watch:
             verdicts = Counter(str(rule_look.verdict) for rule_look in rule_looks)
             source_count = self.drawn_sources.sources_before(at)
             announce(
-                f"{model}: {at} of {number_of(total, 'block')}, "
+                f"{self.plan.study.names.get(model, model)}: {at} of {number_of(total, 'block')}, "
                 f"{source_count:,} of {self.drawn_sources.source_count:,} sources: "
                 + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
                 + ("; no further blocks are needed" if is_over and at < total else "")

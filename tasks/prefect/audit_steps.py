@@ -9,6 +9,7 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.errors import DiskRefuses, ScoringFailed
+from decaf.foundation.names import shown_name
 from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from tasks import compute as computing
@@ -72,7 +73,8 @@ def refine(plan: AuditPlan) -> AuditPlan:
         return plan
     for name, rule in list_rules(finer.paths, finer.stages).items():
         if rule != plan.configuration.paths[name].stages:
-            announce(f"path {name}: its means still move, so it gets {len(rule.grid)} stages")
+            path = shown_name(name, plan.study.names)
+            announce(f"path {path}: its means still move, so it gets {len(rule.grid)} stages")
     return replan(plan, paths=finer.paths)
 
 
@@ -100,7 +102,7 @@ def compute(
     by_model = plan.work.by_model.items()
     work = {model_id: groups for model_id, groups in by_model if model_id not in skipped}
     for model_id, error in skipped.items() if work else ():  # without work, the run raises it
-        announce(f"{model_id} is left out: {error}")
+        announce(f"{plan.study.names.get(model_id, model_id)} is left out: {error}")
     estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())
     remaining = Remaining(estimate, (u for u in plan.work.pending if u.model_id not in skipped))

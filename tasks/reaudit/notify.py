@@ -114,7 +114,7 @@ def _add_messages(
     complete = []
     for alert in alerts:
         details = alert | {"version_before": before.get(alert.get("entry"))}
-        complete.append(alert | {"message": message(details, report, config)})
+        complete.append(alert | {"message": message(details, report, config, study.names)})
     return complete
 
 

@@ -2,9 +2,9 @@
 
 from decaf.errors import AlertFailed, RegistryError
 from decaf.plan.study import Study
-from decaf.registry import messages
 from decaf.registry.entries import Answer, Finding
 from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
+from decaf.registry.messages import finding
 from tasks.progress import announce
 from tasks.reaudit.standing import list_standing
 from warehouse.query.damage import connect_whole
@@ -25,7 +25,7 @@ def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
     file = study.report_file.absolute().as_uri() if study.report_file else ""
     report = study.alerts.report_url or file
     try:
-        study.registry.keep(reaudit_id, report, findings(store, study.study))
+        study.registry.keep(reaudit_id, report, findings(store, study))
     except RegistryError as error:
         raise AlertFailed(
             f"the findings cannot be written to the registry: {error}. The audit is kept. {LATER}"
@@ -41,7 +41,7 @@ def write_answers(store: Storage, study: Study) -> None:
     registry = study.registry
     if not registry.keeps_findings:
         return
-    answered_versions = answers(store, study.study).items()
+    answered_versions = answers(store, study).items()
     failed = [
         Finding(*version, answer, {})
         for version, answer in answered_versions
@@ -53,30 +53,30 @@ def write_answers(store: Storage, study: Study) -> None:
         announce(f"warning: acceptances cannot be written to the registry: {error}. {LATER}")
 
 
-def findings(store: Storage, study: str) -> list[Finding]:
+def findings(store: Storage, study: Study) -> list[Finding]:
     """Verdict, M, E, C and F of each version in the newest re-audit of a study."""
-    with connect_whole(store, study) as connection:
-        rows = connection.sql(query("registry/findings"), params={"study": study}).fetchall()
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(query("registry/findings"), params={"study": study.study}).fetchall()
     answered = answers(store, study)
     by_version: dict[tuple[str, str], Finding] = {}
     for name, version, metric, place, is_alone, *value in rows:
         answer = answered.get((name, version), Answer())
-        finding = by_version.setdefault((name, version), Finding(name, version, answer, {}))
-        finding.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
+        of_version = by_version.setdefault((name, version), Finding(name, version, answer, {}))
+        of_version.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
     return list(by_version.values())
 
 
-def answers(store: Storage, study: str) -> dict[tuple[str, str], Answer]:
+def answers(store: Storage, study: Study) -> dict[tuple[str, str], Answer]:
     """Verdict on each current version, by the names of its model and of the version.
 
     A version with several followed names has the worst of its verdicts.
     """
-    with connect_whole(store, study) as connection:
-        rows = connection.sql(query("registry/answers"), params={"study": study}).fetchall()
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(query("registry/answers"), params={"study": study.study}).fetchall()
     rows.sort(key=lambda row: IN_ORDER.index(row[3]))
     failed_gates = {
-        standing["entry"]: "; ".join(map(messages.finding, standing["rows"]))
-        for standing in list_standing(store, study)
+        standing["entry"]: "; ".join(finding(row, study.names) for row in standing["rows"])
+        for standing in list_standing(store, study.study)
     }
     return {
         (name, version): Answer(verdict, accepted, failed_gates.get(entry, ""))

@@ -20,11 +20,14 @@ FOUND = {"found": 0.4321, "lower_limit": 0.4, "upper_limit": 0.5}
 
 @pytest.fixture
 def record(opened, tmp_path):
-    """Audit and record a version of the model ``net`` with one verdict; gives study and store."""
+    """Audit and record a version of the model ``net`` with one verdict; gives study and store.
+
+    The study has a display name for its pair type, and none for its path.
+    """
 
     def of(version, verdict, **gate):
         put(tmp_path / "zoo" / "net" / str(version), seed=version)
-        study, store = opened()
+        study, store = opened(names={"wall_hue": "wall colour"})
         plan = in_process.compute(discover(study, store, study.pair_set()).audited_study)
         commit_outcome(plan, forward_rows=1, quarantined_count=0)
         recorded(study, store, verdict, plan.run_id, **M, **gate)
@@ -50,14 +53,15 @@ def test_a_history_has_m_and_the_gate_that_failed(record, history):
     lines = history(store)
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "endpoint_magnitude on wall_hue, blend: found 0.432 [0.400, 0.500]" in text
+    assert "endpoint magnitude on wall colour, blend: found 0.432 [0.400, 0.500]" in text
+    (header,) = [line for line in lines if " E " in line]
+    assert any("wall colour," in line for line in lines[lines.index(header) :])
     assert "at most 0.100" in text
     assert "first failed version: 2 (" in text
-    (header,) = [line for line in lines if " E " in line]
     assert header.split()[1::2][-4:] == ["M", "E", "C", "F"]
-    answer = answers(store, study.study)["net", "2"]
-    assert "endpoint_magnitude on wall_hue, blend: found 0.432" in answer.failed_gates
-    (finding,) = findings(store, study.study)
+    answer = answers(store, study)["net", "2"]
+    assert "endpoint magnitude on wall colour, blend: found 0.432" in answer.failed_gates
+    (finding,) = findings(store, study)
     assert finding.values["endpoint_magnitude.blend.wall_hue"][0] > 0
 
 
@@ -82,11 +86,11 @@ def test_each_series_of_failures_has_a_first_version(verdicts, versions):
 
 def test_a_version_that_passed_has_no_failed_gate(record):
     study, store = record(1, "pass", **FOUND)
-    assert answers(store, study.study)["net", "1"].failed_gates == ""
+    assert answers(store, study)["net", "1"].failed_gates == ""
 
 
 def test_an_accepted_version_that_failed_no_gate_has_none(record):
     study, store = record(1, "undecided", **FOUND)
     accept(store, study.study, "net", "few pairs", "me")
-    answer = answers(store, study.study)["net", "1"]
+    answer = answers(store, study)["net", "1"]
     assert (answer.verdict, answer.failed_gates) == ("accepted", "")

@@ -64,13 +64,13 @@ def test_arrays(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_registry(audited, warm_command, prefect_server):
     folder, _, run = audited("registry")
-    refused(run, "small_cnn 2 failed endpoint_magnitude", "on wall_hue", code=1)
+    refused(run, "small_cnn 2 failed endpoint magnitude", "on wall hue", code=1)
     assert re.search(r"small_cnn@champion │ 1 .* pass", run.stdout)
 
     def again(*arguments):
         return warm_command.start(arguments, folder, prefect_server).completed()
 
-    refused(again("reaudit", "study.yaml"), "small_cnn 2 failed endpoint_magnitude", code=1)
+    refused(again("reaudit", "study.yaml"), "small_cnn 2 failed endpoint magnitude", code=1)
     succeeded(again("accept", "study.yaml", "small_cnn", "--why", "a try"))
     assert "nothing changed" in succeeded(again("reaudit", "study.yaml"))
 

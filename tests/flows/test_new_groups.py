@@ -36,6 +36,6 @@ def test_a_version_is_compared_with_one_before_the_groups(
     study["data"]["groups"] = ["site"]
     file.write_text(yaml.safe_dump(study))
     shutil.move(second, models / "small_cnn" / "2")
-    refused(decaf("reaudit", "study.yaml"), "small_cnn 2 failed endpoint_magnitude", code=1)
+    refused(decaf("reaudit", "study.yaml"), "small_cnn 2 failed endpoint magnitude", code=1)
     query = "SELECT verdict FROM out_verdicts WHERE rule = 'increase'"
     assert fetched(folder / "runs" / "warehouse", query) == [("fail",)]

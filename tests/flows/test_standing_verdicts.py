@@ -87,7 +87,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
 
     # 2 leans on the wall.
     stands = "net@champion 2 failed evidence since 2"
-    refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall_hue", code=1)
+    refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall hue", code=1)
     assert verdict() == [("2", "1", "fail")]
     name, kind, message = states(api)[0]
     assert (name, kind) == ("NeedsAttention", "FAILED")
@@ -153,7 +153,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert "stands again" in succeeded(decaf(*undo, "not brighter"))
     refused(reaudit(), "1 verdict stands", "net@champion 3 failed evidence since 2", code=1)
     store = storage.open(warehouse)
-    assert answers(store, settings["study"])["net", "3"][:2] == ("fail", "no")
+    assert answers(store, load_study(config))["net", "3"][:2] == ("fail", "no")
     refused(decaf(*undo, "x"), "net@champion 3 is not accepted, so there is nothing to undo")
     succeeded(decaf("accept", config, "net@champion", "--why", "a brighter camera"))
     listed = succeeded(decaf("accept", config, "--list"))
@@ -162,7 +162,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
         *("accepted", "undone", "accepted", "undone", "accepted"),
     ]
     assert listed.index("a brighter camera") < listed.index("not brighter")
-    ((version, answer),) = answers(store, settings["study"]).items()
+    ((version, answer),) = answers(store, load_study(config)).items()
     assert (version, answer.verdict) == (("net", "3"), "accepted")
     assert answer.accepted.startswith("by ")
     assert answer.accepted.endswith(" UTC: a brighter camera")

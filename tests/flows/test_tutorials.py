@@ -67,5 +67,5 @@ def test_the_tutorial_of_a_registry(
     card, first, second, history = ended
     for done in (card, first, history):
         succeeded(done)
-    refused(second, "hiring 2 failed endpoint_magnitude", "at most 0.050 is allowed", code=1)
+    refused(second, "hiring 2 failed endpoint magnitude", "at most 0.050 is allowed", code=1)
     compare("registry.md", tmp_path)

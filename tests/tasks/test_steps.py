@@ -34,7 +34,9 @@ def audit(monkeypatch, client):
         monkeypatch.setattr(steps, "estimate_of", lambda store, study: Estimate())
         by_model = {name: [("unit",)] for name in names}
         work = SimpleNamespace(by_model=by_model, pending=[])
-        plan = SimpleNamespace(work=work, store=None, study=None, foregrounds=None)
+        plan = SimpleNamespace(
+            work=work, store=None, study=SimpleNamespace(names={}), foregrounds=None
+        )
         return steps.compute(client, plan, None, skipped)
 
     return run

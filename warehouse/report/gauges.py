@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from decaf.foundation.names import shown_name
 from decaf.foundation.number_text import (
     limit_text,
     percent_text,
@@ -69,7 +70,7 @@ def _gauge(row: Row, score: str) -> Gauge:
     return Gauge(
         badge_of(row.verdict),
         f"{row.entry} {row.version}",
-        row.metric.replace("_", " ") + (f": {row.rule}" if row.rule in CHANGES else ""),
+        shown_name(row.metric, {}) + (f": {row.rule}" if row.rule in CHANGES else ""),
         place_of(row._asdict()),
         answers.get(row.verdict, "") if is_measured else row.reason or "nothing was measured",
         f"{bound} {sign}{limit_text(row.gate_limit)}",

@@ -25,3 +25,10 @@ def test_keys_are_those_that_warehouses_have():
     assert need.key == "2cc003f72ec776b39367f75934eeba48"
     unit = Unit("score", "", "m", 0, {"pairs": "p", "code": "1"}, (need,))
     assert unit.key == "3143163f704dfc422d79d87a54dfedf2"
+
+
+def test_people_read_display_names_and_blocks_from_one():
+    names = {"small_vit": "ViT 99", "fade": "fading in"}
+    shown = Unit("score", "fade", "small_vit", 2, {}).describe(names)
+    assert shown == "ViT 99, block 3, score fading in"
+    assert Unit("fit", "other_path", None, None, {}).describe(names) == "fit other path"

@@ -102,16 +102,20 @@ FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
 FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00", "version_passed": "0.9"}
 
 
+NAMES = {"wall": "wall colour", "blend": "fading in"}
+
+
 def content(*alerts):
     worded = [
-        alert | {"message": message(alert, "/r/nightly.html", "my study.yaml")} for alert in alerts
+        alert | {"message": message(alert, "/r/nightly.html", "my study.yaml", NAMES)}
+        for alert in alerts
     ]
     return {"study": "nightly", "alerts": worded}
 
 
 def test_a_long_message_keeps_how_to_answer():
     rows = [{**FAILED["rows"][0], "reason": None, "pair_type": "x" * 400}] * 9
-    long = message(FAILED | {"rows": rows}, "/r/nightly.html", "my study.yaml")
+    long = message(FAILED | {"rows": rows}, "/r/nightly.html", "my study.yaml", NAMES)
     (text,) = _texts({"alerts": [{"message": long}]})
     assert len(long) > len(text) == MOST_LETTERS
     assert text.splitlines()[-1] == long.splitlines()[-1]
@@ -119,18 +123,26 @@ def test_a_long_message_keeps_how_to_answer():
 
 def test_a_message_says_what_to_do():
     head, *rows, more, keep, report, accept = message(
-        FAILED, "/r/nightly.html", "my study.yaml"
+        FAILED, "/r/nightly.html", "my study.yaml", NAMES
     ).splitlines()
     moments = ("2026-03-01 08:00 UTC", "2026-02-27 21:30 UTC")
     assert all(value in head for value in ("net@champion", "2", *moments, "1"))
     (row,) = {*rows}
-    values = ("evidence", "wall", "blend", "+0.100", "[+0.050, +0.150]", "95 %", "+0.020")
+    values = (
+        "evidence",
+        "wall colour",
+        "fading in",
+        "+0.100",
+        "[+0.050, +0.150]",
+        "95 %",
+        "+0.020",
+    )
     assert all(value in row for value in values)
     assert "7 gates" in head
-    assert "1 gate " in message(FAILED | {"rows": [ROW]}, "", "c").partition("\n")[0]
+    assert "1 gate " in message(FAILED | {"rows": [ROW]}, "", "c", NAMES).partition("\n")[0]
     assert (len(rows), more) == (5, "  and 2 more")
     assert "version 0.9" in keep
-    assert "Keep" not in message(FAILED | {"version_passed": None}, "", "c")
+    assert "Keep" not in message(FAILED | {"version_passed": None}, "", "c", NAMES)
     assert report.endswith("/r/nightly.html")
     assert accept.endswith("decaf accept 'my study.yaml' net@champion --why TEXT")
 
@@ -138,15 +150,17 @@ def test_a_message_says_what_to_do():
 def test_accuracy_is_on_inputs_of_a_kind():
     clean = {"metric": "accuracy", "variant": "to north", "pair_type": None, "path": None}
     fallen = {"rule": "decrease", "found": -0.18, "gate_limit": 0.03}
-    assert "−0.180 [" in finding(ROW | fallen)
-    assert "−0.030" in finding(ROW | fallen)
+    assert "−0.180 [" in finding(ROW | fallen, NAMES)
+    assert "−0.030" in finding(ROW | fallen, NAMES)
     early = {"source_count": 96, "planned_source_count": 1644}
-    assert "96 of 1,644 sources" in finding(ROW | early)
-    assert all(value in finding(ROW | clean) for value in ("accuracy", "'to north'", "+0.100"))
-    standing = message(FAILED | {"kind": "gate.standing"}, "r", "c")
+    assert "96 of 1,644 sources" in finding(ROW | early, NAMES)
+    assert all(
+        value in finding(ROW | clean, NAMES) for value in ("accuracy", "'to north'", "+0.100")
+    )
+    standing = message(FAILED | {"kind": "gate.standing"}, "r", "c", NAMES)
     assert standing.startswith("net@champion version 2 still")
     lost = {"kind": "registry.failed", "problem": "no answer"}
-    assert message(lost, "r", "c").endswith(": no answer")
+    assert message(lost, "r", "c", NAMES).endswith(": no answer")
 
 
 @pytest.mark.parametrize("name", ["slack", "teams"])

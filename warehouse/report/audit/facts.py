@@ -28,7 +28,7 @@ REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history"
 
 PATH_COMPARISONS = ("path_ratios", "rank_transfer")
 """Parts that only a study with several paths has."""
-PRINTED = {"progress", "profiles", "findings", "warnings", "stops"}
+PRINTED = {"names", "progress", "profiles", "findings", "warnings", "stops"}
 """Parts that commands print."""
 
 Row = Any
