@@ -7,6 +7,7 @@ from flows.view.tables import Rows
 from flows.view.verdicts import names_of_study, with_display_names
 from warehouse.query.pages import Question
 from warehouse.query.views import query
+from warehouse.report.audit.facts import Row
 from warehouse.report.audit.versions import Versions, bars_of_versions
 from warehouse.report.gauges import Gauge, gauges_of
 
@@ -32,17 +33,19 @@ def versions_of(snapshot: Snapshot, rows: Rows) -> EntryVersions | None:
         return None
     study, values = about["study"], {name: about[name] for name in ("study", "entry")}
     gates = with_display_names(snapshot, study, snapshot.ask_query("gates", **values))
-    history = with_display_names(snapshot, study, snapshot.ask_query("history", **values))
-    if not (gates or history):
+    responses = with_display_names(snapshot, study, snapshot.ask_query("history", **values))
+    if not (gates or responses):
         return None  # a study without any run has no score
+    bars: dict[str, list[Row]] = {}
+    for row in responses:
+        bars.setdefault(row.version, []).append(row)
     score = snapshot.score_of(study)
     return EntryVersions(
         gauges_of(gates[:MOST_GAUGES], score),
         len(gates),
         Question(query("view/gates"), values).command(snapshot.store.address),
         bars_of_versions(
-            history,
-            dict.fromkeys(row.version for row in history),
+            bars,
             names_of_study(snapshot, study),
             [gate for gate in gates if gate.verdict == "fail"],
             score,

@@ -9,6 +9,8 @@ from random_audit import GRIDS, model_draws, near, rows_of
 from scipy.stats import false_discovery_control
 from test_run_diff import role, routed, two_runs
 
+from warehouse.query.views import query
+
 REPLICATES, SEED = 100, 4
 EARLIER = ("previous_reaudit_id", "passed_reaudit_id")
 ENTRIES = {"first": ("m0", "m0"), "second": ("m2", "m3"), "same": ("m1", "m1")}
@@ -88,8 +90,8 @@ ASKED += " AND against = 'last_passed')"
 
 def test_changes_have_intervals_and_p_values(audit, catalogue):
     connection = catalogue(audit)
-    query = f"{ASKED} FROM drift_of('asked', {REPLICATES}, {SEED}, [0.9, 0.95])"
-    rows = rows_of(connection.sql(query))
+    question = f"{ASKED} FROM drift_of('asked', {REPLICATES}, {SEED}, [0.9, 0.95])"
+    rows = rows_of(connection.sql(question))
     expected = cells(audit)
     assert len(rows) == 2 * 9 * len(expected)
     checked = 0
@@ -127,11 +129,11 @@ def numbers(row):
 
 def test_what_stopped_early_has_no_interval(audit, catalogue):
     audit["stg_run_stops"] = [{"study": "s", "run_id": "later", "model_id": "m0"}]
-    query = f"{ASKED} FROM drift_of('asked', 20, {SEED}, [0.95]) WHERE source_count > 1"
-    before = {str(row["g"]): row for row in rows_of(catalogue(audit).sql(query))}
+    question = f"{ASKED} FROM drift_of('asked', 20, {SEED}, [0.95]) WHERE source_count > 1"
+    before = {str(row["g"]): row for row in rows_of(catalogue(audit).sql(question))}
     audit["stg_run_stops"].append({"study": "s", "run_id": "later", "model_id": "m3"})
     limits = ("lower_limit", "upper_limit", "change_lower", "change_upper", "p_value", "p_adjusted")
-    for row in rows_of(catalogue(audit).sql(query)):
+    for row in rows_of(catalogue(audit).sql(question)):
         whole = before[str(row["g"])]
         if row["g"]["entry"] == "first":
             assert numbers(row) == pytest.approx(numbers(whole), abs=1e-12)
@@ -204,8 +206,8 @@ def test_drift_stays_as_it_was_when_another_entry_moves_later(audit, catalogue):
     connection = catalogue(audit)
     for row, before in zip(rows_of(connection.sql(first)), then, strict=True):
         assert row == {name: near(v) if isinstance(v, float) else v for name, v in before.items()}
-    query = "SELECT DISTINCT entry, resolved_at::DATE::VARCHAR FROM out_drift ORDER BY entry"
-    assert connection.sql(query).fetchall() == [
+    dates = "SELECT DISTINCT entry, resolved_at::DATE::VARCHAR FROM out_drift ORDER BY entry"
+    assert connection.sql(dates).fetchall() == [
         ("first", "2026-03-02"),
         ("same", "2026-03-01"),
         ("second", "2026-03-03"),
@@ -223,3 +225,19 @@ def test_history_has_every_version(audit, catalogue):
         ("same", "0"),
     }
     assert {row["since_before"] is None for row in rows if row["version"] == "0"} == {True}
+
+
+def test_the_view_shows_the_responses_of_the_history(audit, catalogue):
+    connection = catalogue(audit)
+    first = "FROM out_history WHERE entry = 'first' AND version = '0' AND metric = 'abs_response'"
+    history = {(row["pair_type"], row["path"]): row for row in rows_of(connection.sql(first))}
+    of_entry = connection.sql(query("view/history"), params={"study": "s", "entry": "first"})
+    shown = rows_of(of_entry)
+    assert list(dict.fromkeys(row["version"] for row in shown)) == ["1", "0"]
+    of_first = [row for row in shown if row["version"] == "0"]
+    assert {(row["pair_type"], row["path"]) for row in of_first} == history.keys()
+    for row in of_first:
+        expected = history[row["pair_type"], row["path"]]
+        assert row["abs_response"] == near(expected["value"])
+        assert row["lower_95"] == near(expected["lower_limit"])
+        assert row["upper_95"] == near(expected["upper_limit"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from decaf.foundation.number_text import percent_text, score_text
 from decaf.registry.messages import accepting, place_of
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.audit.versions import Versions, bars_of_versions
+from warehouse.report.audit.versions import Versions, bars_of, bars_of_versions
 
 MOST = 8
 """Most rules, other models and versions that are listed."""
@@ -210,8 +210,9 @@ def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
     standing = failure.standing
     names = [name for name in (standing.version_passed, standing.version) if name]
     history = [row for row in facts.history if row.entry == standing.entry]
+    bars = {name: bars_of([row for row in history if row.version == name]) for name in names}
     failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (standing.entry, "fail")]
-    versions = bars_of_versions(history, names, facts.names, failed, facts.run.score)
+    versions = bars_of_versions(bars, facts.names, failed, facts.run.score)
     return versions if len(versions.findings) == 2 else None
 
 

@@ -1,7 +1,7 @@
 """Versions of a model of a registry as rows of bars."""
 
 from collections import namedtuple
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from warehouse.report.audit.facts import COMPONENTS, Row
@@ -27,19 +27,17 @@ class Versions(NamedTuple):
 
 
 def bars_of_versions(
-    history: Sequence[Row],
-    versions: Iterable[str],
+    bars: Mapping[str, Sequence[Row]],
     names: Iterable[Row],
     failed: Iterable[Row],
     score: str,
 ) -> Versions:
-    """Make the bars of versions that have means, by pair type, those with failed gates first.
+    """Make the bars of versions, by pair type, those with failed gates first.
 
-    ``history`` has the rows of ``history_of`` of one entry, ``names`` those of
+    ``bars`` has rows with the fields of ``Bar`` by version, ``names`` those of
     ``core_display_names``, and ``failed`` the failed gates; all have names for people. ``score`` is
     the definition of the scores in JSON.
     """
-    bars = {name: _bars([row for row in history if row.version == name]) for name in versions}
     bars = {name: of_version for name, of_version in bars.items() if of_version}
     failed_types = {row.pair_type for row in failed}
     every = dict.fromkeys(bar.pair_type for of_version in bars.values() for bar in of_version)
@@ -61,8 +59,11 @@ def bars_of_versions(
     )
 
 
-def _bars(rows: Sequence[Row]) -> list[Bar]:
-    """Bars of one version by pair type and path, of its newest audit."""
+def bars_of(rows: Sequence[Row]) -> list[Bar]:
+    """Bars of the rows of ``history_of`` of one version by pair type and path, of its newest audit.
+
+    A pair type and path without E, C and F has no bar.
+    """
     newest = max((row.resolved_at for row in rows), default=None)
     places: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
