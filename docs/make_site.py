@@ -2,7 +2,7 @@
 
 Pages link to each other and to files of the project as they lie in the repository, so the site has
 them in the same places. Nothing is fetched, and a link that leads nowhere ends the build. Long
-tables and lists are folded, so that a page can be scrolled.
+tables and lists are folded, and code on pages with much of it, so that a page can be scrolled.
 """
 
 import re
@@ -27,8 +27,11 @@ MOST_ROWS, MOST_ITEMS = 12, 16
 """Rows of a table and items of a list that are shown without a click."""
 MOST_TABLES = 20
 """Tables of a page from which it is a reference, whose tables are all folded."""
+MOST_BLOCKS, MOST_LINES = 30, 9
+"""Blocks of code of a page from which it is a reference, and lines of code that it shows then."""
 PART = re.compile(r"<(table|ul)>(?:(?!<table>|<ul>).)*?</\1>", re.DOTALL)
 """A table or a list of the text (those of menus have classes), but no list of lists."""
+CODE = re.compile(r'<div class="highlight"><pre>.*?</pre></div>', re.DOTALL)
 HEADING, TAG = re.compile(r"<th[ >].*?</th>", re.DOTALL), re.compile(r"<[^>]+>")
 BUILDER = Path(sys.executable).with_name("zensical")
 
@@ -53,10 +56,23 @@ def build(folder: Path) -> Path:
 def fold_long_parts(html: str) -> str:
     """Fold tables of more than ``MOST_ROWS`` rows and lists of more than ``MOST_ITEMS`` items.
 
-    On a page of more than ``MOST_TABLES`` tables, fold every table.
+    On a page of more than ``MOST_TABLES`` tables, fold every table; on one of more than
+    ``MOST_BLOCKS`` blocks of code, fold those of more than ``MOST_LINES`` lines.
     """
     most_rows = 0 if html.count("<table>") > MOST_TABLES else MOST_ROWS
-    return PART.sub(lambda part: _fold(part[1], part[0], most_rows), html)
+    html = PART.sub(lambda part: _fold(part[1], part[0], most_rows), html)
+    if len(CODE.findall(html)) > MOST_BLOCKS:
+        html = CODE.sub(lambda block: _fold_code(block[0]), html)
+    return html
+
+
+def _fold_code(block: str) -> str:
+    count = TAG.sub("", block).strip("\n").count("\n") + 1
+    return block if count <= MOST_LINES else _details(f"{count} lines", block)
+
+
+def _details(words: str, part: str) -> str:
+    return f'<details class="long"><summary>{words}</summary>\n{part}\n</details>'
 
 
 def _fold(kind: str, part: str, most_rows: int) -> str:
@@ -67,7 +83,7 @@ def _fold(kind: str, part: str, most_rows: int) -> str:
     if kind == "table":
         headings = [TAG.sub("", heading) for heading in HEADING.findall(part)]
         words = f"{count} rows: {', '.join(filter(None, headings))}"
-    return f'<details class="long"><summary>{words}</summary>\n{part}\n</details>'
+    return _details(words, part)
 
 
 def _files() -> list[str]:

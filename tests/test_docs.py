@@ -64,7 +64,7 @@ def test_the_picture_of_the_rooms_is_up_to_date():
     assert rooms.PICTURE.read_text() == rooms.picture(), "run: python docs/make_rooms.py"
 
 
-def test_the_site_folds_long_tables_and_lists_alone():
+def test_the_site_folds_long_tables_lists_and_code_alone():
     fold = script("make_site").fold_long_parts
 
     def table(count):
@@ -85,6 +85,15 @@ def test_the_site_folds_long_tables_and_lists_alone():
     )
     assert fold(table(1) * 20) == table(1) * 20
     assert fold(table(1) * 21).count(f"{begins}1 rows") == 21
+
+    def code(count):
+        lines = "<i>a</i>\n" * count
+        return f'<div class="highlight"><pre><span></span><code>{lines}</code></pre></div>'
+
+    assert fold(code(40) * 30) == code(40) * 30
+    assert fold(code(9) * 30 + code(10)) == (
+        f"{code(9) * 30}{begins}10 lines</summary>\n{code(10)}\n</details>"
+    )
 
 
 def test_every_command_is_documented():
@@ -260,7 +269,7 @@ def test_links_between_pages_lead_somewhere():
 
 
 @pytest.mark.slow
-def test_the_site_has_every_page_and_fetches_nothing(tmp_path):
+def test_the_site_has_every_page_of_at_most_12000_px_and_fetches_nothing(tmp_path, browser):
     first = script("make_site").build(tmp_path / "site")  # which ends at a dead link
     pages = [*PAGES, *sorted((ROOT / "docs" / "results").glob("*.md"))]
     menu = (ROOT / "docs" / "site.yml").read_text().partition("nav:")[2]
@@ -271,6 +280,11 @@ def test_the_site_has_every_page_and_fetches_nothing(tmp_path):
         loads = r"<(?:script|link|img)[^>]+(?:src|href)=.?https?:[^>]+"
         fetched = [tag for tag in re.findall(loads, shown.read_text()) if "canonical" not in tag]
         assert not fetched, shown.name
+        size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get(shown.as_uri())
+        height = browser.execute_script("return document.documentElement.scrollHeight")
+        assert height <= 12_000, shown.name
 
 
 def test_the_example_by_hand_is_what_the_library_computes():

@@ -142,6 +142,7 @@ def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Pat
         ours=_ours,
         difference=_difference,
         counted=_count_kinds,
+        in_words=_count_verdicts,
         name=name_of,
     )
     return templates.write(target, "scoreboard", page)
@@ -155,6 +156,11 @@ def describe_subject(row: Row) -> str:
 def _count_kinds(tally: Tally) -> str:
     counts = zip(tally, KINDS.values(), strict=False)
     return ", ".join(f"{number} {heading.lower()}" for number, heading in counts if number)
+
+
+def _count_verdicts(rows: Rows) -> str:
+    counts = Counter(row.verdict for row in rows)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 
 def _published_text(row: Row) -> list[str]:
