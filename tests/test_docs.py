@@ -310,3 +310,8 @@ def test_every_dependency_has_a_reason():
         assert "==" not in requirement or "decaf-audit" in requirement, "pins are for the lock"
         name = re.match(r"[\w-]+", requirement)[0]
         assert f"`{name}`" in text, name
+
+
+def test_results_write_percents_as_all_other_pages():
+    for page in (ROOT / "docs" / "results").glob("*.md"):
+        assert not re.search(r"\d%", page.read_text()), f"{page.name}: write 95 %, with a space"

@@ -32,7 +32,7 @@ def test_pictures_show_every_order_component_and_epsilon(stub):
     thresholds = protocol_figures.threshold_pictures(paper)
     shares, ratios, *others = thresholds
     assert len(others) == 2, "the other pair type"
-    for name in ("0.01", "0.05", "50% active"):
+    for name in ("0.01", "0.05", "50 % active"):
         assert name in shares.svg
     assert shares.svg.count('fill="var(--evidence,') == 3 * 3 + 1, "and the legend"
     assert ratios.svg.count('fill="var(--evidence,') == 2 * 3 + 1, "the blend has no ratio"

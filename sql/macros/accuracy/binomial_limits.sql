@@ -1,4 +1,4 @@
--- purpose: 95% interval of a share: Wilson's, with the correction for continuity
+-- purpose: 95 % interval of a share: Wilson's, with the correction for continuity
 -- grain: scalar macro
 -- 3 of 3 leave 0.31 to 1, so that few images say little. NULL where count is 0.
 CREATE OR REPLACE MACRO binomial_limits(hits, tries) AS {

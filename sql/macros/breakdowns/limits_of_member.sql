@@ -1,4 +1,4 @@
--- purpose: 95% interval of one metric of a member of a grouping
+-- purpose: 95 % interval of one metric of a member of a grouping
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
 -- That of accuracy is Wilson's, with a try for each of answered_count sources, as no draw of right

@@ -49,7 +49,7 @@ def _note(figure: Figure, table: PaperTable, svg: str) -> str:
     if "ρ" in svg:
         sentences.append("ρ is the rank correlation of the points.")
     if "ρ" in svg and " [" in svg:
-        sentences.append("Brackets are its 95% interval.")
+        sentences.append("Brackets are its 95 % interval.")
     if figure.hollow:
         sentences.append("Hollow marks miss the gates of the comparison.")
     return with_marks(" ".join(sentences), table.rows if MARK in svg else ())

@@ -87,7 +87,7 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
         "shares": (threshold_bars, "Means over models; a share is over the mean of Abs."),
         "ratios": (
             threshold_ratios,
-            "Evidence, contradiction, fragility and Abs, from left to right; lines are 95% "
+            "Evidence, contradiction, fragility and Abs, from left to right; lines are 95 % "
             "intervals that resample models.",
         ),
     }
@@ -170,7 +170,7 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> alt.ConcatCha
 def threshold_bars(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
     active = {
-        (row.keys["path"], row.keys["epsilon"]): f"{100 * row.estimate:.0f}% active"
+        (row.keys["path"], row.keys["epsilon"]): f"{100 * row.estimate:.0f} % active"
         for row in rows
         if (row.keys["statistic"], row.keys["metric"]) == ("mean", "active_frac")
         and row.estimate is not None
@@ -199,7 +199,7 @@ def threshold_bars(rows: Sequence[PaperRow]) -> alt.FacetChart | None:
             title="share of Abs",
             stack="zero",
             scale=alt.Scale(domain=[0, 1.45]),
-            axis=alt.Axis(values=[0, 0.5, 1], format="%"),
+            axis=alt.Axis(values=[0, 0.5, 1], labelExpr="100 * datum.value + ' %'"),
         ),
         color=_with_legend(PARTS_SHADE),
         order=alt.Order("place:Q"),
