@@ -216,6 +216,7 @@ class Audit(Tabular):
             quarantined_count=len(self.quarantined),
             path=self.path,
             score_source=self.score_source,
+            scale=self._card_scale,
         )
 
     def trust(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Trust:
@@ -275,7 +276,12 @@ class Audit(Tabular):
 
     @cached_property
     def _card_scale(self) -> float:
-        """Response at the top of the curve of every card, score units."""
+        """Response at the top of the curve of every card, and at the end of bars, score units.
+
+        1 without any finite score.
+        """
+        if not self.is_finite.any():
+            return 1.0
         scores = np.stack([self.q_plus[self.is_finite], self.q_minus[self.is_finite]])
         largest = float(np.abs(self.response[self.is_finite]).max())
         return 1.0 if largest == 0 or (scores.min() >= 0 and scores.max() <= 1) else largest
@@ -330,6 +336,9 @@ class ByPath(dict[str, Part], Tabular):
 class Audits(ByPath[Audit]):
     """Audits of several paths by name."""
 
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
     @property
     def profiles(self) -> ByPath[PairProfiles]:
         """Profiles of every path."""
@@ -338,8 +347,10 @@ class Audits(ByPath[Audit]):
     def summary(
         self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
     ) -> ByPath[Summary]:
-        """Summary of every path, with the same draws."""
-        return ByPath({name: audit.summary(replicates, seed) for name, audit in self.items()})
+        """Summary of every path, with the same draws and scale."""
+        summaries = {name: audit.summary(replicates, seed) for name, audit in self.items()}
+        scale = max(summary.scale for summary in summaries.values())
+        return ByPath({name: replace(summary, scale=scale) for name, summary in summaries.items()})
 
     def trust(
         self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.foundation.number_text import score_text, signed_text, tick_text
+from decaf.library.bar import LETTER_STYLE
 from decaf.library.curve import (
     HATCH,
     csv_of,
@@ -19,11 +20,11 @@ from decaf.library.curve import (
     response_of,
     story,
 )
-from decaf.library.palette import COLOURS, GROUNDS, ROLES
+from decaf.library.palette import ROLES, notebook_style
 from decaf.routing.profiles import profile
 
-STYLE = (Path(__file__).parent / "card.css").read_text(encoding="utf-8")
-"""Style of a card in every page, by the colours of the palette."""
+STYLE = (Path(__file__).parent / "card.css").read_text(encoding="utf-8") + LETTER_STYLE
+"""Style of a card in every page, by the colours of the palette; with that of letters."""
 
 NONE = "none"
 """Role of a pair whose response is too small to count as a reaction."""
@@ -112,12 +113,9 @@ class PairCard:
         factual, changed = (
             score_text(float(scores[0, -1])) for scores in (self.q_plus, self.q_minus)
         )
-        colours = "".join(f"--{name}:{colour};" for name, colour in (COLOURS | GROUNDS).items())
         return (
-            # Nested rules keep the style from the rest of a notebook.
-            f"<style>.decaf-pair {{ {STYLE} }}</style>"
-            f'<div class="decaf-pair" style="{colours}color:var(--ink);max-width:420px;'
-            f'color-scheme:light">{HATCH}'
+            f"{notebook_style('decaf-pair', STYLE)}"
+            f'<div class="decaf-pair" style="max-width:420px">{HATCH}'
             f'<article class="card {self.role}"><h4 class="title"><b class="letter {self.role}" '
             f'aria-hidden="true">{LETTERS[self.role]}</b>{self.title}</h4>'
             f'<p class="who">{escape(self.path)}<br><code>{escape(self.pair_id)}</code></p>'

@@ -23,4 +23,40 @@ GROUNDS = {
 }
 """Grounds, text and lines of a light page."""
 
+DARK = {
+    "paper": "#11151a",
+    "card": "#181d24",
+    "wash": "#222932",
+    "ink": "#e8ebef",
+    "muted": "#a5afbc",
+    "rule": "#323a45",
+    "line": "#6c7785",
+    "shade": "#000a",
+    "evidence": "#45b5b3",
+    "contradiction": "#e8705f",
+    "fragility": "#f0c75a",
+    "abs_response": "#a5afbc",
+    "edge": "#f0c75a",
+    "hatch": "#11151a80",
+}
+"""The same for a dark page."""
+
 INK, MUTED = GROUNDS["ink"], GROUNDS["muted"]
+
+
+def notebook_style(name: str, style: str) -> str:
+    """Style of elements of one class in a notebook, light and dark; it changes nothing else.
+
+    The colours are those of the notebook's theme in Jupyter and VS Code, elsewhere those that the
+    reader's system prefers.
+    """
+    light, dark = (
+        "".join(f"--{key}:{colour};" for key, colour in colours.items())
+        for colours in (COLOURS | GROUNDS, DARK)
+    )
+    return (
+        f"<style>.{name} {{ {light} color-scheme: light dark; color: var(--ink); {style} }}"
+        f"@media (prefers-color-scheme: dark) {{ .{name} {{ {dark} }} }}"
+        f"[data-jp-theme-light=true] .{name}, .vscode-light .{name} {{ {light} }}"
+        f"[data-jp-theme-light=false] .{name}, .vscode-dark .{name} {{ {dark} }}</style>"
+    )

@@ -2,16 +2,29 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from math import floor, log10
 
 import numpy as np
 
+from decaf.foundation.number_text import score_text, tick_text
 from decaf.foundation.tabular import Columns, Tabular, html_table
+from decaf.library.bar import LETTER_STYLE, STYLE, draw_bar
+from decaf.library.palette import ROLES, notebook_style
 from decaf.library.trust import sample_remarks
 from decaf.statistics.bootstrap import Interval
 
 SIGNIFICANT = 4
 """Digits of the largest number of a table; all others have its decimals."""
+
+VERDICT_STYLE = f"""{STYLE}{LETTER_STYLE}
+background: var(--paper); padding: 8px 12px; max-width: 560px; border-radius: 6px;
+p {{ margin: 0; }}
+.ticks {{ display: flex; justify-content: space-between; margin: 6px 0 0; }}
+.ticks {{ font-size: .69rem; color: var(--muted); }}
+.unseen {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }}
+"""
+"""Style of the sentence and bar in a notebook."""
 
 METRICS = {
     "endpoint_magnitude": ("M", "endpoint magnitude"),
@@ -45,6 +58,8 @@ class Summary(Tabular):
     """Name of the reveal path."""
     score_source: str
     """Method and class of the estimator that gives the score; empty for any other callable."""
+    scale: float
+    """Response at the end of its bar in a notebook, score units."""
 
     def to_columns(self) -> Columns:
         """One row a metric: ``path``, ``metric``, its ``symbol``, ``epsilon``, the interval.
@@ -73,7 +88,32 @@ class Summary(Tabular):
 
     def _repr_html_(self) -> str:
         caption = ". ".join([self._heading(), *self._remarks()])
-        return html_table(caption, ["", "", "mean", "95 %"], self._rows())
+        return self._verdict_row() + html_table(caption, ["", "", "mean", "95 %"], self._rows())
+
+    def _verdict_row(self) -> str:
+        """Sentence and bar, as a report shows them for a model."""
+        response, magnitude = self.abs_response, self.endpoint_magnitude.estimate
+        interval = (response.lower_95, response.upper_95)
+        interval_text = f" (95 %: {score_text(interval[0])} to {score_text(interval[1])})"
+        has_interval = bool(np.isfinite(response.lower_95))
+        words = (
+            f"This change moves the score by {score_text(response.estimate)} on path {self.path}"
+            f"{interval_text if has_interval else ''}; the final scores differ by "
+            f"{score_text(magnitude)} (M)."
+        )
+        bar = draw_bar(
+            {role: getattr(self, role).estimate for role in ROLES},
+            response.estimate,
+            self.scale,
+            interval if has_interval else None,
+            magnitude,
+        )
+        ticks = "".join(f"<span>{tick_text(self.scale * part / 4)}</span>" for part in range(5))
+        return (
+            f"{notebook_style('decaf-verdict', VERDICT_STYLE)}"
+            f'<div class="decaf-verdict"><p>{escape(words)}</p>'
+            f'<p class="ticks" aria-hidden="true">{ticks}</p>{bar}</div>'
+        )
 
     def _heading(self) -> str:
         withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""

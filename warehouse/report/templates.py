@@ -12,9 +12,9 @@ from markupsafe import Markup
 from decaf.errors import WriteFailed
 from decaf.foundation import number_text
 from decaf.foundation.files import refusals_as, replace_file
+from decaf.library import bar, pair_card
 from decaf.library.curve import HATCH, draw_curve
-from decaf.library.pair_card import STYLE
-from decaf.library.palette import COLOURS, GROUNDS
+from decaf.library.palette import COLOURS, DARK, GROUNDS
 
 
 def read_text(name: str) -> str:
@@ -50,7 +50,10 @@ def _environment() -> jinja2.Environment:
     for kind in ("count", "limit", "percent", "score", "signed", "tick"):
         environment.filters[f"{kind}_text"] = getattr(number_text, f"{kind}_text")
     environment.globals["colours"] = COLOURS | GROUNDS
-    environment.globals["card_style"] = STYLE
+    environment.globals["dark_colours"] = DARK
+    environment.globals["card_style"] = pair_card.STYLE
+    environment.globals["bar_style"] = bar.STYLE
+    environment.globals["draw_bar"] = lambda *parts: Markup(bar.draw_bar(*parts))
     environment.globals["hatch"] = Markup(HATCH)
     environment.globals["draw_curve"] = lambda *parts: Markup(draw_curve(*parts))
     environment.globals["table_script"] = TABLE_SCRIPT

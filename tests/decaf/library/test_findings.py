@@ -75,6 +75,23 @@ class TestSummary:
         assert f"{remark}</caption>" in html
         assert "<td>evidence</td><td>1.500</td><td>[1.500, 1.500]</td>" in html
 
+    def test_a_notebook_draws_it_as_the_bar_of_a_report(self):
+        x = np.array([[0.2], [0.6]])
+        summary = audit(lambda x: x[:, 0], x, 0 * x, clusters=["a", "b"]).summary()
+        page = summary._repr_html_()
+        # E of a linear score is half of the difference: 0.1 and 0.3; M 0.2 and 0.6.
+        assert summary.scale == 1
+        assert '<i class="evidence" style="width:20.00%"></i>' in page
+        assert '<em style="left:40.00%"></em>' in page
+        assert "moves the score by 0.200 on path blend" in page
+        interval = summary.abs_response
+        width = 100 * (interval.upper_95 - interval.lower_95)
+        assert f'<b style="left:{100 * interval.lower_95:.2f}%;width:{width:.2f}%"></b>' in page
+        assert "[data-jp-theme-light=false] .decaf-verdict" in page
+        alone = audit(lambda x: 8 * x[:, 0], [[1.0]], [[0.0]]).summary()
+        assert alone.scale == 8
+        assert "(95 %:" not in alone._repr_html_()
+
     def test_one_cluster_has_no_interval(self):
         audited = audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]])
         assert "evidence                 0.500  undefined" in str(audited.summary())
@@ -213,7 +230,8 @@ class TestCards:
         assert "&lt;i&gt;" in page
         assert "<i>" not in page
         assert "<script" not in page
-        assert "color:var(--ink)" in page, "the ground is light in a dark notebook, too"
+        assert "color: var(--ink)" in page, "text and ground follow the theme together"
+        assert "prefers-color-scheme: dark" in page
         assert 'download="%3Ci%3E.csv"' in page
 
     def test_all_cards_have_one_scale(self, audited):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from warehouse.report.audit.facts import Facts, Row, Rows
+from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.pair_card import is_of_probability
 
 MOST_BARS = 3
@@ -32,6 +32,16 @@ class Response(NamedTuple):
     """Other paths with their Abs, as marks on the bar."""
     limit: float | None
     """Largest safe, or smallest wanted, Abs and M."""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Means of E, C and F by role, score units."""
+        return {role: getattr(self.row, role) or 0.0 for role in COMPONENTS}
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Limits of Abs; None without an interval."""
+        return None if self.row.lower_95 is None else (self.row.lower_95, self.row.upper_95)
 
     @property
     def magnitude(self) -> float | None:
