@@ -55,8 +55,11 @@ class Unit:
         return "-".join(filter(None, (self.model_id, block, self.kind, self.name)))
 
     def describe(self, names: Mapping[str, str]) -> str:
-        """The slot in words, for people; ``names`` are the display names that the study sets."""
+        """Model and block for people, else the work; ``names`` are those that the study sets.
+
+        Units of a block are computed together, and a line of progress has 80 characters.
+        """
         model = self.model_id and names.get(self.model_id, self.model_id)
-        block = None if self.block is None else f"block {self.block + 1:,}"
         work = f"{self.kind} {shown_name(self.name, names)}".rstrip()
-        return ", ".join(filter(None, (model, block, work)))
+        part = work if self.block is None else f"block {self.block + 1:,}"
+        return ", ".join(filter(None, (model, part)))

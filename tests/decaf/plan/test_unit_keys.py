@@ -30,5 +30,5 @@ def test_keys_are_those_that_warehouses_have():
 def test_people_read_display_names_and_blocks_from_one():
     names = {"small_vit": "ViT 99", "fade": "fading in"}
     shown = Unit("score", "fade", "small_vit", 2, {}).describe(names)
-    assert shown == "ViT 99, block 3, score fading in"
+    assert shown == "ViT 99, block 3"
     assert Unit("fit", "other_path", None, None, {}).describe(names) == "fit other path"
