@@ -315,3 +315,10 @@ def test_every_dependency_has_a_reason():
 def test_results_write_percents_as_all_other_pages():
     for page in (ROOT / "docs" / "results").glob("*.md"):
         assert not re.search(r"\d%", page.read_text()), f"{page.name}: write 95 %, with a space"
+
+
+def test_pages_that_a_report_names_are_there():
+    texts = (file.read_text() for file in (ROOT / "warehouse" / "report").rglob("*.j2"))
+    pages = {page for text in texts for page in re.findall(r"docs/[\w/]+\.md", text)}
+    assert "docs/limits.md" in pages
+    assert all((ROOT / page).exists() for page in pages)
