@@ -1,7 +1,7 @@
 """A folder of checkpoints with model cards."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -49,20 +49,6 @@ class Folder(CardRegistry):
             for entry in self._entries_of_alias(folder, "" if followed == LATEST else followed)
         ]
 
-    def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """Remarks of the base class, and unfinished folders newer than the latest version."""
-        yield from super().remarks(entries)
-        for entry in entries:
-            if entry.alias or entry.problem or Path(entry.place) == self.root / entry.name:
-                continue
-            for version, place in _versions(self.root / entry.name).items():
-                if version_order(version) > version_order(entry.version):
-                    yield (
-                        f"{place} is passed over, and version {entry.version} is the latest of "
-                        f"{entry.name}: {self._lacking(place)}; a version that is being copied is "
-                        "audited by the next re-audit"
-                    )
-
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Read the card; files are used where they are."""
         return self.card_in(Path(entry.place), entry.name)
@@ -97,7 +83,11 @@ class Folder(CardRegistry):
                 digest = folder_sha256(folder, RegistryError)
                 yield Entry(folder.name, digest[:12], digest, str(folder))
             return
-        version = _aliases(folder).get(alias) if alias else self._latest(versions)
+        if alias:
+            version = _aliases(folder).get(alias)
+        else:
+            version = self._latest(versions)
+            yield from self._list_incomplete(folder.name, version, versions)
         if version in versions:
             place = versions[version]
             digest = folder_sha256(place, RegistryError)
@@ -114,6 +104,21 @@ class Folder(CardRegistry):
         newest_first = sorted(versions, key=version_order, reverse=True)
         whole = (version for version in newest_first if not self._lacking(versions[version]))
         return next(whole, newest_first[0])
+
+    def _list_incomplete(
+        self, name: str, latest: str, versions: dict[str, Path]
+    ) -> Iterator[Entry]:
+        """Entries, each with its problem, of incomplete versions newer than the latest whole one."""
+        for version in sorted(versions, key=version_order):
+            if version in self.follow or version_order(version) <= version_order(latest):
+                continue
+            place = versions[version]
+            problem = (
+                f"{place} is not audited, and version {latest} counts as the latest of {name}: "
+                f"{self._lacking(place)}; complete or delete it (copy a version to .{version}, and "
+                "rename it once it is whole)"
+            )
+            yield Entry(name, version, "", str(place), version, problem)
 
     def _lacking(self, place: Path) -> str:
         """Names that an unfinished folder of a version lacks; empty if it is complete."""

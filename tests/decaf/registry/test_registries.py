@@ -150,21 +150,29 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     assert found["net"].problem is None
 
 
-def test_a_version_that_is_being_copied_is_passed_over_with_a_remark(study, folder):
+def test_an_incomplete_version_is_an_entry_with_a_problem_and_the_whole_one_before_is_audited(
+    study, folder
+):
     put(folder / "net" / "1")
     (folder / "net" / "2").mkdir()
     (put(folder / "net" / "3") / "net.safetensors").unlink()
     opened = study({"kind": "folder", "root": str(folder)})
-    (entry,) = list_entries(opened.registry)
-    assert (entry.version, resolved(opened)["net"].problem) == ("1", None)
-    first, second = sorted(opened.registry.remarks([entry]))
-    of = "is passed over, and version 1 is the latest of net: "
-    assert f"{folder / 'net' / '2'} {of}it has no decaf.yaml" in first
-    assert f"{folder / 'net' / '3'} {of}net.safetensors is not there" in second
+    assert [entry.label for entry in list_entries(opened.registry)] == ["net@2", "net@3", "net"]
+    found = resolved(opened)
+    assert (found["net"].entry.version, found["net"].problem) == ("1", None)
+    assert f"{folder / 'net' / '2'} " in found["net@2"].problem
+    assert "decaf.yaml" in found["net@2"].problem
+    assert "net.safetensors" in found["net@3"].problem
+    # An entry that --entry names is not listed twice.
+    assert len(list_entries(opened.registry, ["net@2"])) == 3
+    # A hidden folder is no version.
+    (folder / "net" / "2").rename(folder / "net" / ".2")
+    assert [entry.label for entry in list_entries(opened.registry)] == ["net@3", "net"]
+    (folder / "net" / ".2").rename(folder / "net" / "2")
     # Where the study has its card, a version is whole once the file that it names is there.
     opened = study({"kind": "folder", "root": str(folder), "cards": {"net": {"file": "a.skops"}}})
     (folder / "net" / "2" / "a.skops").touch()
-    assert list_entries(opened.registry)[0].version == "2"
+    assert [entry.version for entry in list_entries(opened.registry)] == ["3", "2"]
     # Of versions that all lack something, the newest fails by its name.
     (folder / "net" / "1" / CARD_FILE).unlink()
     (folder / "net" / "2" / "a.skops").unlink()
