@@ -28,7 +28,7 @@ from decaf.registry.messages import slack, teams
 SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
 BODIES = {"slack": slack, "teams": teams}
 UNITS = {"h": "hours", "d": "days"}
-AGAIN = "the audit is kept, and the next decaf reaudit sends the alerts again"
+AGAIN = "the audit is kept, and the next decaf reaudit sends the alerts here again"
 
 
 class Webhook(Settings):

@@ -1,6 +1,6 @@
 """Send the alerts and events of the newest re-audit, after it is committed."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -23,13 +23,17 @@ from warehouse.commits.writer import commit
 from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
+PARTIAL = "-partial"
+"""End of the key of a receipt that names the channels that took a delivery, after others failed."""
+
 
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Send the alerts of the newest re-audit once, and reminders of standing failures.
 
     Messages name the study's file ``config``. If a channel fails, the others are still used, and
-    the next call uses all of them again. So a receiver may get an alert twice, but always gets it.
-    Returns the summary with the alerts. Raises AlertFailed, which names the failed channels.
+    the next call uses only those that have not taken the same alerts. If the process is killed in
+    between, a receiver may get an alert twice, but always gets it. Returns the summary with the
+    alerts. Raises AlertFailed, which names the failed channels.
     """
     content, settings, now = summary(store, study.study), study.alerts, datetime.now(UTC)
     reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
@@ -52,17 +56,18 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
         return content
     delivery = reaudit_id
     if not is_new:  # reminders of one re-audit are numbered
-        delivery += f"-{sum(key.startswith(reaudit_id) for key in keys)}"
+        complete_keys = [key for key in keys if not key.endswith(PARTIAL)]
+        delivery += f"-{sum(key.startswith(reaudit_id) for key in complete_keys)}"
+    channels: dict[str, Callable[[], None]] = {}
     if settings.events:
-        for alert in content["alerts"]:
-            payload = {"reaudit_id": reaudit_id, **alert}
-            emit(f"decaf.{alert['kind']}", study, payload, alert["entry"])
-    channels: list[Callable[[], None]] = []
+        channels["events"] = partial(_emit_events, study, reaudit_id, content["alerts"])
     if is_new and study.registry.keeps_findings:
-        channels.append(partial(write_findings, store, study, reaudit_id))
+        channels["findings"] = partial(write_findings, store, study, reaudit_id)
     if alerts:
-        channels += _receivers(study, delivery, content)
-    _deliver(channels)
+        channels |= _receivers(study, delivery, content)
+    named_alerts = [[alert["kind"], alert["entry"]] for alert in alerts]
+    channels = {json_sha256([name, named_alerts]): call for name, call in channels.items()}
+    _deliver_rest(store, study, f"{delivery}{PARTIAL}", channels, keys)
     delivered_at = datetime.now(UTC)
     rows = [
         {"delivery": delivery, "delivered_at": delivered_at, "entry": alert["entry"]}
@@ -83,7 +88,9 @@ def notify_unreachable(study: Study, config: str, problem: str) -> None:
         study, config, content, [{"kind": "registry.failed", "problem": problem}]
     )
     content["alerts"] = alerts
-    _deliver(_receivers(study, short(json_sha256(content)), content))
+    receivers = _receivers(study, short(json_sha256(content)), content)
+    if failures := [failure for call in receivers.values() if (failure := _failure_of(call))]:
+        raise AlertFailed("\n  ".join(failures))
 
 
 def _of_entries(
@@ -118,22 +125,53 @@ def _add_messages(
     return complete
 
 
-def _receivers(study: Study, delivery: str, content: Mapping[str, Any]) -> list[Callable[[], None]]:
+def _emit_events(study: Study, reaudit_id: str, alerts: list[dict[str, Any]]) -> None:
+    for alert in alerts:
+        payload = {"reaudit_id": reaudit_id, **alert}
+        emit(f"decaf.{alert['kind']}", study, payload, alert["entry"])
+
+
+def _receivers(
+    study: Study, delivery: str, content: Mapping[str, Any]
+) -> dict[str, Callable[[], None]]:
+    """Calls that deliver to each receiver, by its kind and address."""
     alerts = study.alerts
-    channels: list[Callable[[], None]] = []
+    receivers: dict[str, Callable[[], None]] = {}
     if alerts.file is not None:
-        channels.append(lambda: append(alerts, content))
+        receivers[f"file {alerts.file}"] = partial(append, alerts, content)
     if alerts.command is not None:
-        channels.append(lambda: run(alerts, content))
-    return channels + [partial(send, webhook, delivery, content) for webhook in alerts.webhook]
+        receivers[f"command {alerts.command}"] = partial(run, alerts, content)
+    for webhook in alerts.webhook:
+        receivers[f"webhook {webhook.url}"] = partial(send, webhook, delivery, content)
+    return receivers
 
 
-def _deliver(channels: Iterable[Callable[[], None]]) -> None:
-    failures = []
-    for channel in channels:
-        try:
-            channel()
-        except AlertFailed as failure:
-            failures.append(str(failure))
-    if failures:
-        raise AlertFailed("\n  ".join(failures))
+def _deliver_rest(
+    store: Storage,
+    study: Study,
+    key: str,
+    channels: Mapping[str, Callable[[], None]],
+    keys: Collection[str],
+) -> None:
+    """Deliver to the channels that the receipt ``key`` does not name; names them if one fails."""
+    taken_before = receipts.read_one(store, ALERTS, study.study, key).inputs if key in keys else {}
+    failures = {
+        name: failure
+        for name, call in channels.items()
+        if name not in taken_before and (failure := _failure_of(call))
+    }
+    if not failures:
+        return
+    if takers := taken_before.keys() | (channels.keys() - failures.keys()):
+        now = datetime.now(UTC).isoformat()
+        commit(store, ALERTS, study.study, key, {}, inputs=dict.fromkeys(sorted(takers), now))
+    raise AlertFailed("\n  ".join(failures.values()))
+
+
+def _failure_of(call: Callable[[], None]) -> str:
+    """Message of a channel that fails; empty if it delivers."""
+    try:
+        call()
+    except AlertFailed as failure:
+        return str(failure)
+    return ""

@@ -1,5 +1,6 @@
 """Changes that a re-audit finds against the previous one, without scoring."""
 
+import json
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -141,6 +142,29 @@ def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tm
     assert (alert["kind"], alert["entry"]) == ("entry.failed", "broken")
     assert audited("another") == "none"
     assert notify(store, study, "study.yaml")["alerts"] == []
+
+
+def test_only_a_channel_that_failed_gets_an_alert_again(opened, tmp_path, monkeypatch):
+    monkeypatch.setenv("DECAF_WEBHOOK_SECRET", "secret")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    statuses, file = [500, 200], tmp_path / "alerts.jsonl"
+    (tmp_path / "zoo" / "broken").mkdir(parents=True)
+    with serving(lambda request, number: (statuses.pop(0), "", {})) as server:
+        hook = {"url": server.url, "retries": 0}
+        study, store = opened(alerts={"file": str(file), "webhook": hook, "events": False})
+        diff = discover(study, store, study.pair_set())
+        commit_reaudit(diff, None)
+        with pytest.raises(AlertFailed, match="500"):
+            notify(store, study, "study.yaml")
+        assert not newest(store, study.study).is_settled
+        (alert,) = notify(store, study, "study.yaml")["alerts"]
+        assert notify(store, study, "study.yaml")["alerts"] == []
+        names = [request.headers["X-Decaf-Delivery"] for request in server.requests]
+    assert alert["entry"] == "broken"
+    assert names == [newest(store, study.study).reaudit_id] * 2
+    (line,) = file.read_text().splitlines()
+    assert json.loads(line)["alerts"] == [alert]
+    assert fetched(study.warehouse, "SELECT count(*) FROM stg_alerts") == [(1,)]
 
 
 def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch):

@@ -19,7 +19,8 @@ FROM (
     WHERE study = $study
     UNION ALL
     SELECT run_id, unnest(
-        ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
+        ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id,
+            'alerts/' || reaudit_id || '-partial']
     )
     FROM stg_registry_entries
     WHERE study = $study AND run_id IS NOT NULL
