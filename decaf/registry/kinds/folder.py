@@ -108,7 +108,7 @@ class Folder(CardRegistry):
     def _list_incomplete(
         self, name: str, latest: str, versions: dict[str, Path]
     ) -> Iterator[Entry]:
-        """Entries, each with its problem, of incomplete versions newer than the latest whole one."""
+        """Entries of incomplete versions newer than the latest whole one, with their problems."""
         for version in sorted(versions, key=version_order):
             if version in self.follow or version_order(version) <= version_order(latest):
                 continue
