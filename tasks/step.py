@@ -1,10 +1,12 @@
 """Steps of a flow: plain functions, which are Prefect tasks inside a Prefect flow."""
 
+import logging
 import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from decaf.errors import DecafError
 from tasks.progress import telling
 
 
@@ -51,4 +53,10 @@ def _run_as_task(work: Callable[..., Any], arguments: tuple[Any, ...], **options
     from prefect.cache_policies import NO_CACHE
     from prefect.utilities.annotations import opaque
 
+    logging.getLogger("prefect.task_runs").addFilter(_has_no_expected_error)
     return task(work, cache_policy=NO_CACHE, **options)(*map(opaque, arguments))
+
+
+def _has_no_expected_error(record: logging.LogRecord) -> bool:
+    """False for the traceback of an error whose message the flow logs in one line."""
+    return not (record.exc_info and isinstance(record.exc_info[1], DecafError))
