@@ -32,6 +32,9 @@ class Trust(Tabular):
     """Share of pairs with ``epsilon / 2 <= |d| < 2 epsilon``, by weight."""
     roles: tuple[str, str, str]
     """Main role at half, once and twice the threshold (:func:`group_role`)."""
+    abs_response: float
+    """Mean Abs, score units, the same at each threshold; below half of ``epsilon`` all three roles
+    are ``no response``."""
     stage_count: int
     stage_changes: tuple[Interval, ...]
     """Mean E, C, F and Abs on all stages minus those on every second stage, with intervals, score
@@ -86,6 +89,11 @@ class Trust(Tabular):
             f"{role} at {threshold:g}"
             for role, threshold in zip(self.roles, thresholds, strict=True)
         )
+        if self.abs_response < thresholds[0]:
+            roles = (
+                f"none, since the mean response of all pairs, Abs {self.abs_response:.2g}, is "
+                f"below half of epsilon, {thresholds[0]:g}"
+            )
         lines = [
             f"{percent_text(self.near_frac)} of the pairs end near the threshold, |d| from "
             f"{thresholds[0]:g} to {thresholds[2]:g}.",
@@ -167,7 +175,7 @@ def trust_of(
     is_near = (magnitude >= epsilon / 2) & (magnitude < 2 * epsilon)
     roles = []
     for factor in (0.5, 1, 2):
-        evidence, contradiction, fragility, _ = (
+        evidence, contradiction, fragility, abs_response = (
             _mean(masses, weights) for masses in _masses(response, grid, factor * epsilon)
         )
         roles.append(group_role(evidence, contradiction, fragility, epsilon / 2))
@@ -185,6 +193,7 @@ def trust_of(
         epsilon=epsilon,
         near_frac=_mean(is_near, weights),
         roles=(roles[0], roles[1], roles[2]),
+        abs_response=abs_response,
         stage_count=grid.size,
         stage_changes=tuple(intervals),
         stage_sizes=tuple(_mean(np.abs(change), weights) for change in changes),

@@ -22,6 +22,15 @@ def test_a_difference_near_the_threshold_changes_its_role():
     assert "fragility at 0.04" in str(trust)
 
 
+def test_a_small_mean_response_has_no_main_role_though_pairs_respond():
+    # Straight to 0.03 and three times to 0.002: Abs 0.015 and 0.001, 0.0045 of all.
+    trust = linear([0.03, 0.002, 0.002, 0.002]).trust()
+    assert (trust.near_frac, trust.roles) == (0.25, ("no response",) * 3)
+    assert trust.abs_response == pytest.approx(0.0045)
+    assert "no response" not in str(trust)
+    assert "0.0045" in str(trust)
+
+
 def test_the_share_near_the_threshold_is_by_weight():
     # 0.01 and 0.04 are the edges: the first is within, the second is not.
     trust = linear([0.01, 0.04, 0.5], weights=[1, 2, 1]).trust()
