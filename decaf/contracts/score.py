@@ -11,6 +11,8 @@ from decaf.errors import BadInput
 from decaf.models.card import Output
 
 ROWS = 5
+ROUNDING = 1e-9
+"""Distance from the bounds that counts as within them, score units."""
 WIDTHS = (1, 2, 10, 1000)
 """Numbers of outputs that are tried in turn, after the score's own number of classes."""
 
@@ -50,6 +52,24 @@ def scores_a_row_by_itself(trial: Trial) -> None:
         require(
             torch.allclose(alone, scored.values, atol=1e-9, rtol=1e-9),
             "values() of rows one by one differ from those of the batch; use no mean over rows",
+        )
+
+
+def keeps_its_bounds(trial: Trial) -> None:
+    """values() lie within the bounds of the class, also for outputs a hundred times as large."""
+    if trial.member.bounds is None:
+        return
+    low, high = trial.member.bounds
+    require(low < high, f"'bounds' is ({low:g}, {high:g}); expected the smaller value first")
+    for scored in _accepted_outputs(trial):
+        values = [scored.values]
+        if scored.output != "probabilities":
+            values.append(trial.member.values(100 * scored.outputs, scored.output))
+        smallest, largest = (float(end) for end in torch.cat(values).aminmax())
+        require(
+            low - ROUNDING <= smallest and largest <= high + ROUNDING,
+            f"values() of {scored.output} run from {smallest:g} to {largest:g}, outside of "
+            f"'bounds', {low:g} to {high:g}; widen 'bounds', or set None if q has none",
         )
 
 

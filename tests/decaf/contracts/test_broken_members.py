@@ -336,6 +336,12 @@ BROKEN = {
     "knows_a_pair_whatever_the_block": [with_paces(0)],
     "takes_some_kind_of_pairs": [changed(Rise, reveal=refuse)],
     "gives_one_row_of_float64_each": [scored(torch.Tensor.float), changed(Sum, values=refuse)],
+    "keeps_its_bounds": [
+        # Logits beyond a probability's bounds; bounds that hold for small outputs; the wrong order.
+        changed(Sum, bounds=(0.0, 1.0)),
+        changed(Sum, bounds=(-20.0, 20.0)),
+        changed(Sum, bounds=(1.0, 0.0)),
+    ],
     "scores_a_row_by_itself": [scored(lambda outputs: outputs.double() - outputs.mean())],
     "finds_the_column_of_a_pair": [changed(Sum, columns=lambda self, classes: classes + 5)],
     "has_an_identity": [changed(Sum, identity=lambda self: {"kind": "sum"})],
