@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -14,6 +14,7 @@ from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array
 from decaf.foundation.place import Place
 from decaf.reveal.refinement import MOST_STAGES, Refinement, Stages
+from decaf.reveal.setting_types import check_type
 from decaf.routing.quadrature import check_grid
 
 if TYPE_CHECKING:
@@ -131,6 +132,9 @@ class RevealPath(ABC):
                 f"the kind of a {type(self).__name__} is {own_kind!r}, not {given_kind!r}; give "
                 "settings by name, as in sigma=5"
             )
+        for setting in fields(self):
+            if setting.name != "stages":
+                check_type(type(self).__name__, setting, getattr(self, setting.name))
         if self.stages is not None and not isinstance(self.stages, Refinement):
             stage_grid(self.stages)
         if self.pair_types is not None and not self.pair_types:

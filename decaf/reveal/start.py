@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError, ResponseError
-from decaf.foundation.arrays import REALS, Array, Same, Tensor, is_tensor, like
+from decaf.foundation.arrays import Array, Same, Tensor, is_tensor, like
 
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""
@@ -31,8 +31,6 @@ class BlurredMidpoint:
     of_pair = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.sigma, bool) or not isinstance(self.sigma, REALS):
-            raise ResponseError(f"sigma is {self.sigma!r}; expected a number of px, as 2 or 2.5")
         radius = 0 if self.radius is None else self.radius
         if not (0 <= self.sigma <= LARGEST_SIGMA and 0 <= radius <= TRUNCATE * LARGEST_SIGMA):
             raise ResponseError(

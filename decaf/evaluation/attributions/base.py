@@ -17,6 +17,7 @@ from pydantic import Field
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import Tensor, one_each
 from decaf.foundation.digests import hashed_word
+from decaf.foundation.direct_settings import DirectSettings
 from decaf.foundation.place import Place
 from decaf.foundation.plugins import OneOf
 from decaf.foundation.settings import LARGEST_SEED, Settings
@@ -37,7 +38,7 @@ class Batch(NamedTuple):
     """Most images that go through the score at once."""
 
 
-class AttributionMethod(Settings, ABC):
+class AttributionMethod(Settings, ABC, metaclass=DirectSettings):
     """Base class of all attribution methods."""
 
     place: ClassVar[Place] = Place("attribution", room="decaf.evaluation.attributions", tag="kind")

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from decaf.errors import DataError, ModelError
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.direct_settings import DirectSettings
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings, fault
@@ -24,7 +25,7 @@ TWO = 2
 """Classes of a model with one output."""
 
 
-class ScoreDefinition(Settings, ABC):
+class ScoreDefinition(Settings, ABC, metaclass=DirectSettings):
     """Base class of all scores."""
 
     place: ClassVar[Place] = Place("score", room="decaf.scoring.scores", tag="kind")

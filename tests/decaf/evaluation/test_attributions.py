@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from torch import nn
 
-from decaf.errors import DataError, ModelError, ResponseError
+from decaf.errors import ConfigError, DataError, ModelError, ResponseError
 from decaf.evaluation.attributions.area import Area
 from decaf.evaluation.attributions.base import (
     AttributionMethod,
@@ -364,3 +364,20 @@ def test_rise_of_a_score_below_zero_falls_with_the_area():
     maps = Rise(masks=200).maps(CountedScore(score), IMAGES[:1], [0], ["a"])
     large, small = attribution_of_features(maps, np.zeros(2, int), region)
     assert large < small < 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"steps": 0}, "'steps' is 0"),
+        ({"stpes": 16}, "did you mean 'steps'"),
+        ({"rule": "left"}, "'rule' is 'left'.*'trapezoid'"),
+        ({"own_score": {"kind": "margin", "classes": 1}}, "'own_score.classes' is 1"),
+    ],
+)
+def test_wrong_settings_of_a_method_are_an_error_of_decaf(settings, words):
+    with pytest.raises(ConfigError, match=words):
+        IntegratedGradients(**settings)
+    # In a section of a configuration, pydantic collects the errors of all sections.
+    with pytest.raises(ValidationError):
+        TypeAdapter(IntegratedGradients).validate_python(settings)

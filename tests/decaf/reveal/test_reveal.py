@@ -8,7 +8,7 @@ import torch
 from blocks import GRID, features, foregrounds, pixels, tie_keys, whole
 
 from decaf.data.cells import cell_map, feature_words, pack, unpack
-from decaf.errors import DataError, ResponseError
+from decaf.errors import BadInput, DataError, ResponseError
 from decaf.reveal.path import RevealPath, path_field
 from decaf.reveal.paths.blend import Blend, blend
 from decaf.reveal.paths.context import ContextChannel, context_mixture
@@ -25,6 +25,30 @@ def both(array):
     """The same values as numpy array and as torch tensor."""
     array = np.asarray(array, dtype=np.float64)
     return array, torch.from_numpy(array.copy())
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Patches(side="8"), "side"),
+        (lambda: Patches(side=4.5), "side"),
+        (lambda: Patches(side=True), "side"),
+        (lambda: Patches(ranking="enrgy"), "'energy'"),
+        (lambda: Removal(value=0.5), "value"),
+        (lambda: Removal(baseline="men"), "'mean'"),
+        (lambda: GaussianReveal(seeds=(1.5,)), "seeds"),
+        (lambda: GaussianReveal(chain=3), "chain"),
+        (lambda: Blend(pair_types="wall"), "pair_types"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_by_its_name(make, name):
+    with pytest.raises(BadInput, match=name):
+        make()
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert Patches(side=np.int64(4), sigma=np.float32(2)).side == 4
+    assert Removal(side=None, value=[0, 0.5, 1.0]).side is None
 
 
 @pytest.mark.parametrize("library", [0, 1], ids=["numpy", "torch"])

@@ -6,9 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from pydantic import ValidationError
 
-from decaf.errors import DataError, ModelError
+from decaf.errors import ConfigError, DataError, ModelError
 from decaf.scoring.scores.centred_logit import CentredLogit
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.margin import Margin
@@ -131,7 +130,7 @@ def test_a_class_that_the_score_has_not_is_refused():
 
 
 def test_a_target_that_is_no_class_is_refused():
-    with pytest.raises(ValidationError, match="'target' is class 3"):
+    with pytest.raises(ConfigError, match="'target' is class 3"):
         TargetLogit(kind="target_logit", classes=3, target=3)
 
 
