@@ -6,12 +6,15 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
+from tasks.cluster.drive import errors_by_task
 from tasks.cluster.failures import MODEL_ERRORS, failure_of_models, raise_failures
 from tasks.looks.watch import Watch, watch_models
 from tasks.plan import AuditPlan, replan
 from tasks.progress import announce
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import pending, watch_changed
+from tasks.units.scope import of_kind
+from tasks.units.train import training_of
 
 Errors = Mapping[str, BaseException]
 """Errors by model."""
@@ -25,6 +28,7 @@ class ConfiguredModels:
         """Errors by model; these models are not computed further."""
         self.untrained: list[BaseException] = []
         """Errors of trainings and choices of epochs."""
+        self._untrained_models: dict[str, BaseException] = {}
 
     @property
     def has_failures(self) -> bool:
@@ -33,10 +37,10 @@ class ConfiguredModels:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """First lines of the errors that models caused, by model."""
+        """First lines of the errors of models and of their trainings, by model."""
         return {
             model_id: _first_line(error)
-            for model_id, error in self.failed.items()
+            for model_id, error in (self._untrained_models | self.failed).items()
             if isinstance(error, MODEL_ERRORS)
         }
 
@@ -45,6 +49,12 @@ class ConfiguredModels:
         if not plan.study.models:
             raise_failures(errors)
         self.untrained += errors
+        trainings = of_kind(plan.work.units, "train")
+        by_task = {name: each for error in errors for name, each in errors_by_task(error).items()}
+        for card in plan.waiting:
+            training_name = training_of(card, trainings).name
+            for name in {training_name, card.id} & by_task.keys():  # a choice has the card's name
+                self._untrained_models[card.id] = by_task[name]
 
     def leave_out(self, plan: AuditPlan, errors: Errors) -> AuditPlan:
         """Note which models failed, each by its last error; the plan stays."""

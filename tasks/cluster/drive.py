@@ -167,8 +167,14 @@ def _raise(failures: dict[str, DecafError], task_count: int) -> None:
     shown = "\n  ".join(reasons[:SHOWN])
     text = f"{len(failures)} of {task_count} tasks failed; other results are kept:\n  {shown}"
     errors = list(failures.values())
-    kind = common_error(errors, text)
-    raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]
+    error = common_error(errors, text)
+    error.by_task = failures
+    raise error from errors[-1 if isinstance(error, WriteFailed) else 0]
+
+
+def errors_by_task(error: BaseException) -> dict[str, DecafError]:
+    """Errors by the names of the tasks that :func:`drive` raised as one; empty for other errors."""
+    return getattr(error, "by_task", {})
 
 
 def common_error(errors: Sequence[BaseException], text: str) -> DecafError:

@@ -1,11 +1,13 @@
 """Failures of models: a configuration keeps them in its plan, a registry is planned without."""
 
+from io import StringIO
 from types import SimpleNamespace
 
 import pytest
 from in_process import compute
 from registry_folder import put
-from small_studies import of_scenes, untrained
+from rich.console import Console
+from small_studies import network_card, of_scenes, untrained
 from warehouse_answers import fetched
 
 from decaf.errors import (
@@ -16,16 +18,20 @@ from decaf.errors import (
     ScoringFailed,
 )
 from decaf.plan.study import Study
-from tasks.manifest import FAILURES, commit_failures
+from flows.commands.display import status
+from tasks.cluster.drive import _raise
+from tasks.manifest import FAILURES, commit_failures, commit_run
 from tasks.models_under_audit import ConfiguredModels, RegistryModels
 from tasks.plan import plan_audit
 from tasks.reaudit.plan import discover
 from warehouse.commits import receipts
+from warehouse.commits.writer import open_root
 
 
 def plan_of(count):
     """Stand in for a plan of so many models that can be scored."""
-    return SimpleNamespace(study=SimpleNamespace(models=["card"] * count))
+    work = SimpleNamespace(units=())
+    return SimpleNamespace(study=SimpleNamespace(models=["card"] * count), waiting=(), work=work)
 
 
 def test_a_configured_model_that_fails_stays_in_the_plan():
@@ -100,6 +106,31 @@ def test_a_training_that_fails_stops_the_run_where_nothing_else_can_be_scored():
         ConfiguredModels().note_untrained(plan_of(0), [error])
     with pytest.raises(ModelError):
         RegistryModels(None).note_untrained(plan_of(1), [error])
+
+
+def test_the_reason_of_a_training_that_failed_is_kept(tmp_path):
+    recipe = {"recipe": "scene_task", "task": "context_gate", "sampling": "cells", "seed": 1}
+    cards = [untrained(tmp_path, "fixed")]
+    cards += [network_card(name, training=recipe | {"seed": n}) for n, name in enumerate("ab")]
+    study = Study(**of_scenes(tmp_path, cards, 2))
+    plan = plan_audit(study, study.pair_set())
+    assert [card.id for card in plan.waiting] == ["a", "b"]
+    models = ConfiguredModels()
+    with pytest.raises(ModelError) as failed:
+        _raise({"a": ModelError("diverged\nat 3"), "b": ModelError("no photos")}, 2)
+    models.note_untrained(plan, [failed.value])
+    assert models.reasons == {"a": "diverged", "b": "no photos"}
+    open_root(study.warehouse)
+    commit_run(plan)
+    commit_failures(plan, models.reasons)
+    warnings = "SELECT model_id, detail FROM out_warnings WHERE warning = 'failed' ORDER BY ALL"
+    kept = [("a", "failed: diverged"), ("b", "failed: no photos")]
+    assert fetched(plan.study.warehouse, warnings) == kept
+    console = Console(file=StringIO(), width=100)
+    status(console, plan.store, None)
+    shown = console.file.getvalue()
+    assert "2 models failed" in shown
+    assert "b failed: no photos" in shown
 
 
 @pytest.fixture
