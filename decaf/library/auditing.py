@@ -17,7 +17,12 @@ from decaf.library.inputs import (
     pair_inputs,
     remark_on_pixels,
 )
-from decaf.library.remarks import remark_on_equal_pairs, remark_on_quarantine, remark_on_scores
+from decaf.library.remarks import (
+    remark_on_equal_pairs,
+    remark_on_ids,
+    remark_on_quarantine,
+    remark_on_scores,
+)
 from decaf.library.scoring import Queries, score_pairs
 from decaf.library.targets import Score, asked_for_scores, call_in_order
 from decaf.reveal.path import RevealPath, stage_grid
@@ -191,7 +196,8 @@ def audit(
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
-        8-bit images, and for other numbers that look like pixels. When inputs of a pair are equal.
+        8-bit images, and for other numbers that look like pixels. For whole numbers that may be
+        ids of tokens. When inputs of a pair are equal.
         When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
         given, or no pair reaches the given ``epsilon`` and all scores lie from 0 to 1.
     QuarantineWarning
@@ -230,6 +236,9 @@ def audit(
             f"{PROBABILITY_UNITS}"
         )
     paths = _chosen_paths(path, inputs, regions is not None)
+    mixes_inputs = any(not isinstance(chosen, ContextChannel) for chosen in paths.values())
+    if mixes_inputs and (remark := remark_on_ids(score, x_plus)):
+        warnings.warn(remark, DataWarning, stacklevel=2)
     if frames:
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(audit_path, rows) for name, audit_path in paths.items()}

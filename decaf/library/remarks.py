@@ -6,11 +6,13 @@ from typing import cast
 import numpy as np
 
 from decaf.errors import ModelError, number_of
-from decaf.foundation.arrays import Array
+from decaf.foundation.arrays import Array, is_network, is_tensor, type_name
 from decaf.library.findings import Audit
 from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS
 
 SHOWN_NAMES = 5
+EMBEDDINGS = ("Embedding", "EmbeddingBag")
+"""Layers of torch that take ids."""
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
 
@@ -69,6 +71,26 @@ def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
     return (
         f"no pair reaches epsilon {epsilon:g}, so all response is fragility: the largest |d| is "
         f"{max(endpoint.max() for endpoint in endpoints):.3g}; {PROBABILITY_UNITS}"
+    )
+
+
+def remark_on_ids(score: object, x_plus: object) -> str:
+    """Remark on rows of whole numbers that may be ids; empty for amounts, as far as decaf can tell.
+
+    A tensor of whole numbers, or a network with an embedding layer, suggests ids. Whole numbers of
+    a numpy array may be columns of a table.
+    """
+    if not isinstance(x_plus, np.ndarray) and not is_tensor(x_plus):
+        return ""
+    kind = type_name(x_plus)
+    embeds = is_network(score) and any(type(part).__name__ in EMBEDDINGS for part in score.modules())
+    if not kind.startswith("int") or x_plus.ndim not in (2, 3) or not (is_tensor(x_plus) or embeds):
+        return ""
+    return (
+        f"x_plus has type {kind}, and states between two inputs mix their numbers; if they are ids "
+        "of tokens or categories, a mixture means nothing: give embeddings and a score that begins "
+        "after the embedding layer, or a frame with columns of categories; if they are amounts, "
+        "give floats"
     )
 
 

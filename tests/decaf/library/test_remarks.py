@@ -55,3 +55,31 @@ def test_logits_of_a_network_with_one_output_are_remarked_on():
     with pytest.warns(DataWarning, match=r"not probabilities.* 0\.02"):
         audit(network, ROWS, ROWS / 2)
     audit(torch.nn.Sequential(network, torch.nn.Sigmoid()).eval(), ROWS, ROWS / 2)
+
+
+IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
+
+
+class Bag(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.vectors = torch.nn.Embedding(16, 2)
+
+    def forward(self, ids):
+        return self.vectors(ids.long()).mean(dim=(1, 2)).sigmoid()
+
+
+@pytest.mark.parametrize(
+    ("score", "ids"), [(Bag().eval(), IDS), (Bag().eval(), IDS.numpy()), (lambda x: x[:, 0], IDS)]
+)
+def test_whole_numbers_that_may_be_ids_are_remarked_on(score, ids):
+    with pytest.warns(DataWarning, match="ids of tokens"):
+        audit(score, ids, ids * 2, epsilon=0.1)
+
+
+def test_amounts_and_contexts_are_no_ids():
+    amounts = IDS.numpy()
+    audit(lambda x: x[:, 0] / 9, amounts, amounts * 2, epsilon=0.1)
+    audit(lambda x: x[:, 0] / 9, IDS.float(), IDS.float() * 2, epsilon=0.1)
+    # A context path mixes scores, not inputs.
+    audit(lambda x: x[:, 0] / 9, IDS, IDS * 2, epsilon=0.1, context=(IDS, IDS * 2))
