@@ -122,7 +122,7 @@ def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
 
 def note_version(estimator: Any, path: Path) -> None:
     """Store the version of XGBoost that saved a file in the booster of its estimator, if any."""
-    booster = _booster_of(estimator)
+    booster = _booster_of(_last_step(estimator))
     if booster is None:
         return
     content = path.read_bytes()
@@ -138,11 +138,12 @@ def note_version(estimator: Any, path: Path) -> None:
 def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> tuple[str, ...]:
     """Remark on columns, by name in the model, whose categories a booster does not know by name.
 
-    XGBoost stores names from 3.1 on, but cuts those with letters beyond ASCII. Empty for models
-    without such columns, and for estimators of other libraries.
+    XGBoost stores names from 3.1 on, but cuts those with letters beyond ASCII. Looks into pipelines
+    that end with XGBoost, and searches: a column of categories of the same name came through their
+    earlier steps. Empty for models without such columns, and for estimators of other libraries.
     """
-    booster = _booster_of(estimator)
-    named = named_columns(estimator, columns)
+    booster = _booster_of(_last_step(estimator))
+    named = named_columns(booster, columns)
     names = [
         quote(columns[name].name)
         for name in _category_columns(booster)
@@ -270,6 +271,13 @@ def _booster_of(estimator: Any) -> Any:
     if hasattr(estimator, "get_booster"):
         return estimator.get_booster() if estimator.__sklearn_is_fitted__() else None
     return estimator if hasattr(estimator, "inplace_predict") else None
+
+
+def _last_step(estimator: Any) -> Any:
+    """Last step of a fitted pipeline, also inside a search; other estimators themselves."""
+    if hasattr(estimator, "best_estimator_"):
+        return _last_step(estimator.best_estimator_)
+    return _last_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
 
 
 def best_rounds(booster: Any) -> tuple[int, int]:

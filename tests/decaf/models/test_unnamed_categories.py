@@ -9,6 +9,10 @@ import pandas as pd
 import pytest
 import torch
 import xgboost
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import decaf
 from decaf.data.frames import FrameSchema
@@ -103,6 +107,31 @@ def test_text_stays_refused_where_the_model_knows_positions(tmp_path):
     text = ROWS.assign(area=ROWS["area"].astype(str))
     with pytest.raises(DecafError, match="categories: {area"):
         scores(old_file(tmp_path), text)
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_a_pipeline_that_ends_with_xgboost_is_looked_into(tmp_path, is_searched):
+    old = xgboost.XGBClassifier(enable_categorical=True)
+    old.load_model(old_file(tmp_path))
+    columns = make_column_transformer(
+        ("passthrough", ["age"]), ("passthrough", ["area"]), verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    model = make_pipeline(columns.fit(ROWS), old)
+    if is_searched:
+        search = GridSearchCV(model, {})
+        search.best_estimator_ = model
+        search.feature_names_in_ = model.feature_names_in_
+        model = search
+    (remark,) = [text for text in warned(model) if "XGBoost" in text]
+    assert "'area'" in remark
+    if not is_searched:
+        joblib.dump(model, tmp_path / "model.joblib")
+        (remark,) = remarks(tmp_path / "model.joblib", unpickle=True)
+        assert "'area'" in remark
+        # An encoder before XGBoost makes numbers of the categories.
+        encoder = make_column_transformer((OrdinalEncoder(), ["area"]), remainder="passthrough")
+        encoded = xgboost.XGBClassifier(n_estimators=2)
+        assert warned(make_pipeline(encoder, encoded).fit(ROWS, [0, 1, 0] * 4)) == []
 
 
 @pytest.mark.skipif(not KNOWS_NAMES, reason="XGBoost knows no names of categories before 3.1")
