@@ -20,7 +20,7 @@ from decaf.data.features import (
     Words,
     mask_input,
 )
-from decaf.data.photo_files import Header, read_header, read_levels
+from decaf.data.photo_files import Header, read_header, read_levels, remark_on_grey_masks
 from decaf.data.same_names import match_names, other_suffixes, remarks_on_matches
 from decaf.data.table_files import read_table
 from decaf.errors import DataError, abridge, number_of
@@ -95,7 +95,7 @@ class Masks(AnnotatedFeatures):
                 image.name: {name: _find_file(self.files, image, name) for name in names}
                 for image in images
             }
-            placed = (file for by_feature in files.values() for file in by_feature.values())
+            placed = [file for by_feature in files.values() for file in by_feature.values()]
             remarks = _remarks_on_files(images, placed, self.files)
         else:
             names, of_table = self._of_table()
@@ -104,9 +104,11 @@ class Masks(AnnotatedFeatures):
             )
             files = {image: of_table[name] for image, name in matches.of_image.items()}
             remarks = remarks_on_matches(matches.by_stem, self.table)
+            placed = [file for by_feature in files.values() for file in by_feature.values()]
         number = {name: place for place, name in enumerate(names, 1)}
         masked = [self._make_mask(image, files.get(image.name), number) for image in images]
-        return Named(names, masked, remarks)
+        grey = remark_on_grey_masks(placed)
+        return Named(names, masked, (*remarks, grey) if grey else remarks)
 
     def _make_mask(
         self, image: Image, files: dict[str, Path] | None, number: dict[str, int]

@@ -9,8 +9,8 @@ considers safe, as stored or after the shorter side is resized.
 """
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import ExifTags
 from PIL import Image as PillowImage
 
-from decaf.errors import DataError
+from decaf.errors import DataError, abridge
 from decaf.foundation.square import find_central_start, fit_shorter_side
 
 CROP = 224
@@ -30,6 +30,12 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 """Pillow would try others, such as EPS, for which it starts an interpreter of programs."""
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
+TWELVE_BITS = 4095
+"""Largest sample of 12 bits."""
+MASK_LEVELS = 3
+"""Most levels of a mask of one feature: none, the feature, and void."""
+LOOKED_AT = 4
+"""Files that are decoded for a remark."""
 WHITE_IS_ZERO, YCBCR = 0, 6
 """Tags of a TIFF that describe its numbers."""
 NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
@@ -58,6 +64,8 @@ class Header(NamedTuple):
     """Width and height of the stored pixels, px."""
     orientation: int | None = None
     """EXIF orientation, 1 to 8; None if the file has none."""
+    is_sixteen_bits: bool = False
+    """True if the samples have 16 bits, of which :func:`read_photo` keeps the upper eight."""
 
     def upright(self, turn: int = 1) -> tuple[int, int]:
         """Width and height after a turn by the file's own orientation, else by ``turn``."""
@@ -110,7 +118,49 @@ def read_header(path: Path) -> Header:
         tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that EXIF turns
         width = tags.get(ExifTags.Base.ImageWidth, file.width)
         height = tags.get(ExifTags.Base.ImageLength, file.height)
-        return Header((width, height), _orientation(file))
+        return Header((width, height), _orientation(file), file.mode in SIXTEEN_BITS)
+
+
+def remark_on_dark_photos(headers: Mapping[str, Header]) -> str:
+    """Remark on photos of 16 bits that use 12 at most, by their files; empty without any.
+
+    Decodes the first few of 16 bits.
+    """
+    files = [Path(file) for file, header in headers.items() if header.is_sixteen_bits][:LOOKED_AT]
+    largest = [int(samples.max()) for samples in _decode(files)]
+    if not largest or max(largest) > TWELVE_BITS:
+        return ""
+    return (
+        f"{abridge([*map(str, files)])}: photos of 16 bits whose largest sample is {max(largest)}, "
+        "as of a camera of 12 bits; decaf keeps the upper 8 of 16 bits, so models get almost black "
+        "images: save them as 8 bits, or multiply the samples by 16"
+    )
+
+
+def remark_on_grey_masks(files: Sequence[Path]) -> str:
+    """Remark on masks of many grey levels among the first few files; empty without any."""
+    grey = [
+        str(file)
+        for file in files[:LOOKED_AT]
+        for levels in _decode([file])
+        if np.unique(levels).size > MASK_LEVELS
+    ]
+    if not grey:
+        return ""
+    return (
+        f"{abridge(grey)}: a mask of more than {MASK_LEVELS} levels, as after JPEG or smoothing; "
+        "every pixel above 0 belongs to the feature: save masks of 0 and 255 as PNG"
+    )
+
+
+def _decode(files: Iterable[Path]) -> Iterator[NDArray[np.uint16]]:
+    """Stored levels of files; leaves out files that :func:`read_levels` refuses.
+
+    The audit reads them all, and names those that it refuses.
+    """
+    for file in files:
+        with suppress(DataError):
+            yield read_levels(file)
 
 
 def upright_size(path: Path) -> tuple[int, int]:

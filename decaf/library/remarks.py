@@ -83,7 +83,9 @@ def remark_on_ids(score: object, x_plus: object) -> str:
     if not isinstance(x_plus, np.ndarray) and not is_tensor(x_plus):
         return ""
     kind = type_name(x_plus)
-    embeds = is_network(score) and any(type(part).__name__ in EMBEDDINGS for part in score.modules())
+    embeds = is_network(score) and any(
+        type(part).__name__ in EMBEDDINGS for part in score.modules()
+    )
     if not kind.startswith("int") or x_plus.ndim not in (2, 3) or not (is_tensor(x_plus) or embeds):
         return ""
     return (

@@ -47,7 +47,7 @@ def test_photos_of_every_format_are_turned_once(name, orientation, is_grey, tmp_
     expected = np.repeat(pixels[..., None], 3, axis=2) if is_grey else pixels
     np.testing.assert_array_equal(np.asarray(read_photo(file)), expected)
     assert upright_size(file) == (60, 40)
-    assert read_header(file) == (image.size, orientation)
+    assert read_header(file)[:2] == (image.size, orientation)
     if is_grey and name != "WEBP":
         np.testing.assert_array_equal(read_levels(file), pixels)
         np.testing.assert_array_equal(read_levels(file, 7), pixels)

@@ -20,7 +20,7 @@ from decaf.data.equal_pairs import remark_equal_pairs
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
-from decaf.data.photo_files import Header, turn_in_words
+from decaf.data.photo_files import Header, remark_on_dark_photos, turn_in_words
 from decaf.data.same_names import pair_names
 from decaf.data.swapped_names import refuse_swapped_columns, remark_swapped
 from decaf.data.table_files import read_table, unused_columns
@@ -151,7 +151,7 @@ class ImagePairs(ImageFiles):
         pairs += changed_pairs
         inputs = self.with_shapes([*images, *changed_images])
         equal = remark_equal_pairs(pairs, inputs, "changed copies as the counterfactual images")
-        remarks = (*remarks, *equal, *classes.remarks, *self._remarks_on_turns(inputs, pairs))
+        remarks = (*remarks, *equal, *classes.remarks, *self._remarks_on_headers(inputs, pairs))
         return PairSet(
             inputs,
             tuple(pairs),
@@ -217,9 +217,11 @@ class ImagePairs(ImageFiles):
         if faults:
             raise unusable(faults, "images or pairs")
 
-    def _remarks_on_turns(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
-        """Remark that lists pairs of one size whose photos EXIF turns differently."""
+    def _remarks_on_headers(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
+        """Remarks on 12-bit photos, and on pairs of one size that EXIF turns differently."""
         headers = self.headers(inputs, {})  # photos that are refused are named by verify()
+        if remark := remark_on_dark_photos(headers):
+            yield remark
         pair_ids = []
         for pair in pairs:
             both = [headers.get(inputs[place].location) for place in (pair.plus, pair.minus)]

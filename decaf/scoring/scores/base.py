@@ -131,9 +131,11 @@ class ClassScore(ScoreDefinition):
         if self.target is not None:
             return np.full_like(class_id, self.target)
         if class_id.max() >= self.classes:
+            counts_from_one = class_id.min() == 1 and class_id.max() == self.classes
+            labels = "all labels, which count from 1" if counts_from_one else "the label"
             raise DataError(
                 f"a pair is of class {class_id.max()}; the score {self.kind} has {self.classes} "
-                "classes, counted from 0: correct the label or 'classes:', or give a 'target:'"
+                f"classes, counted from 0: correct {labels} or 'classes:', or give a 'target:'"
             )
         return class_id
 

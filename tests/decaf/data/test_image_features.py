@@ -337,3 +337,16 @@ def test_settings_that_cannot_be_meant_are_refused(name):
             {"adapter": "image_features", "images": "photos"} | settings
         )
     assert words in str(refusal.value)
+
+
+def test_masks_of_many_levels_are_remarked_on(photos, tmp_path):
+    features = MAKE["masks"](tmp_path, photos)
+    data = adapter(tmp_path, features)
+    assert not any("levels" in remark for remark in data.pair_set().remarks)
+    file = sorted((tmp_path / "masks").rglob("*.png"))[0]
+    with Image.open(file) as mask:
+        levels = np.asarray(mask.convert("L")).copy()
+    levels[0, :4] = [1, 2, 9, 250]  # as JPEG leaves them
+    Image.fromarray(levels).save(file)
+    (remark,) = [remark for remark in data.pair_set().remarks if "levels" in remark]
+    assert file.name in remark

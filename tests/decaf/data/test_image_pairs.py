@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from own_data import COLUMNS, HEADER, rows_of_squares, save, square, write_table
+from PIL import Image
 from pydantic import ValidationError
 
+from decaf.data import photo_files
 from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.class_ids import NO_LABELS
 from decaf.errors import DataError
@@ -249,3 +251,18 @@ def test_a_change_is_refused_where_it_has_the_name_of_a_type_or_leaves_nothing(t
     pairs = wide.pair_set()
     with pytest.raises(DataError):
         wide.read_input(pairs.inputs[pairs.pairs[4].minus])
+
+
+@pytest.mark.parametrize(("largest", "is_dark"), [(4095, True), (4096, False)])
+def test_photos_of_twelve_bits_in_sixteen_are_remarked_on(tmp_path, largest, is_dark):
+    for folder, level in (("plus", largest), ("minus", 7)):
+        (tmp_path / folder).mkdir()
+        samples = np.full((8, 8), level, np.uint16)
+        Image.fromarray(samples).save(tmp_path / folder / "one.png")
+    pairs = adapter(factual=tmp_path / "plus", counterfactual=tmp_path / "minus").pair_set()
+    assert any("12 bits" in remark for remark in pairs.remarks) is is_dark
+
+
+def test_photos_of_eight_bits_are_not_decoded_for_a_remark(table, monkeypatch):
+    monkeypatch.setattr(photo_files, "read_levels", None)
+    assert adapter(pairs=table, columns=COLUMNS).pair_set().remarks

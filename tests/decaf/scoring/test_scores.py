@@ -180,3 +180,10 @@ def test_the_shipped_map_scores_networks_of_imagenet_and_of_its_superclasses():
 def test_a_model_with_two_values_is_no_regression():
     with pytest.raises(ModelError, match=r"returned shape \(4, 2\).* expects \(rows, 1\)"):
         VALUE.values(torch.zeros(4, 2), "value")
+
+
+def test_labels_that_count_from_one_are_said_to():
+    with pytest.raises(DataError, match="count from 1"):
+        LOGIT.columns(np.array([1, 2, 3]))
+    with pytest.raises(DataError, match="correct the label"):
+        LOGIT.columns(np.array([0, 2, 3]))
