@@ -1,7 +1,7 @@
 """Carry out ``decaf data``: check and show the pairs of a study before any scoring."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,19 +49,26 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     )
     sizes = change_sizes(pairs, study.data.read_input)
     remarks += remarks_on_controls(sizes, kinds_of(study.expect))
-    lines = [*_summary(study.study, data_counts), *_sizes_in_words(sizes), *sentence, *remarks]
+    lines = [
+        *_summary(study.study, data_counts, pairs.class_names),
+        *_sizes_in_words(sizes),
+        *sentence,
+        *remarks,
+    ]
     if is_json:
         answer = {
             "study": study.study,
             **data_counts,
             **({"model_inputs": input_facts.as_json()} if input_facts else {}),
         }
+        answer |= {"class_names": list(pairs.class_names)}
         answer |= {"change_sizes": sizes, "remarks": remarks, "examples": rows}
         say(console, json.dumps(answer, indent=1))
     else:
         table = table_of(f"{len(rows)} of {data_counts['pairs']:,} pairs", COLUMNS, len(COLUMNS))
         for row in rows:
-            table.add_row(*(Text(str(value)) for value in row.values()))
+            cells = row | {"class_id": _name_class(row["class_id"], pairs.class_names)}
+            table.add_row(*(Text(str(value)) for value in cells.values()))
         console.print(table)
         for line in lines:
             say(console, line)
@@ -73,7 +80,13 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         raise problem
 
 
-def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
+def _name_class(class_id: int, class_names: Sequence[str]) -> str:
+    """Number of a class, and its name if it is known."""
+    is_known = class_id < len(class_names) and class_names[class_id] != str(class_id)
+    return f"{class_id} {class_names[class_id]}" if is_known else str(class_id)
+
+
+def _summary(study: str, data_counts: dict[str, Any], class_names: Sequence[str]) -> list[str]:
     """Counts in sentences."""
     lines = [
         f"study {study}: {number_of(data_counts['pairs'], 'pair')} of "
@@ -86,7 +99,12 @@ def _summary(study: str, data_counts: dict[str, Any]) -> list[str]:
     if data_counts["weight"] != data_counts["pairs"]:
         lines.append(f"weights of the pairs: {data_counts['weight']:,.6g} in all")
     for name in ("pair_types", "splits", "classes", "empty_masks"):
-        parts = [f"{value} ({count:,})" for value, count in data_counts[name].items()]
+        named_counts = data_counts[name]
+        if name == "classes":
+            named_counts = {
+                _name_class(int(value), class_names): count for value, count in named_counts.items()
+            }
+        parts = [f"{value} ({count:,})" for value, count in named_counts.items()]
         if parts:
             lines.append(f"{name.replace('_', ' ')}: {abridge(parts, MOST_NAMES)}")
     return lines

@@ -32,10 +32,10 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     looked = decaf("data", config, "--html", tmp_path / "sheet.html")
     printed = succeeded(looked)
     (shown,) = [row for row in cells(printed) if row[:2] == [_id(rows[0]), "to white"]]
-    assert shown[2:] == ["s0", "test", "1", *rows[0][:2], "16 x 16 px"]
+    assert shown[2:] == ["s0", "test", "1 dog", *rows[0][:2], "16 x 16 px"]
     assert "8 pairs of 4 sources, 12 inputs" in printed
     assert "to grey (4), to white (4)" in printed
-    assert "classes: 0 (4), 1 (4)" in printed
+    assert "classes: 0 cat (4), 1 dog (4)" in printed
     assert "class names: 0 cat, 1 dog" in printed
     sheet = (tmp_path / "sheet.html").read_text()
     assert sheet.count("data:image/png;base64,") == 16
