@@ -1,5 +1,8 @@
 """Audit a score on paired inputs in one call."""
 
+# Then help() shows the names of types, and not the unions that they stand for.
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
@@ -31,7 +34,7 @@ from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
-from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS, check_epsilon
+from decaf.routing.route import DEFAULT_EPSILON, check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import checked_clusters, checked_weights
 
 BLUR_OF_SIDE = 8 / 224
@@ -230,11 +233,8 @@ def audit(
     labels = one_each(sources, count, "clusters")
     weight = checked_weights(weights, count)
     score_call = asked_for_scores(score, target, count, classes)
-    if score_call.has_probabilities and gate > 1:
-        raise ResponseError(
-            f"epsilon is {gate:g}, but the score is a probability, and no difference exceeds 1; "
-            f"{PROBABILITY_UNITS}"
-        )
+    if score_call.has_probabilities:
+        check_probability_epsilon(gate)
     paths = _chosen_paths(path, inputs, regions is not None)
     mixes_inputs = any(not isinstance(chosen, ContextChannel) for chosen in paths.values())
     if mixes_inputs and (remark := remark_on_ids(score, x_plus)):
@@ -267,6 +267,7 @@ def audit(
                 feature_names=pairs.feature_names,
                 path=name,
                 score_source=score_call.words,
+                has_probabilities=score_call.has_probabilities,
                 forward_rows=scores.forward_rows,
                 naive_rows=scores.naive_rows,
                 response_errors=errors.get(name),

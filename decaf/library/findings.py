@@ -15,7 +15,7 @@ from decaf.library.pair_card import PairCard
 from decaf.library.summary import METRICS, Summary
 from decaf.library.trust import Trust, trust_of
 from decaf.routing.profiles import Profiles, profile
-from decaf.routing.route import check_epsilon
+from decaf.routing.route import check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import bootstrap_means
 from decaf.statistics.draws import DEFAULT_REPLICATES, DEFAULT_SEED
 
@@ -78,6 +78,8 @@ class Audit(Tabular):
     response_errors: NDArray[np.float64] | None = None
     """(n_pairs, n_repetitions, n_stages) standard errors of the response, score units; None where
     every input was scored once."""
+    has_probabilities: bool = False
+    """True if the scores are known to be probabilities, as those of a classifier are."""
 
     @property
     def near_epsilon(self) -> tuple[str, ...]:
@@ -168,8 +170,11 @@ class Audit(Tabular):
         Raises
         ------
         ResponseError
-            For a threshold that is not a finite number above 0.
+            For a threshold that is not a finite number above 0, or above 1 for the probabilities of
+            an estimator.
         """
+        if self.has_probabilities:
+            check_probability_epsilon(check_epsilon(epsilon))
         return replace(self, epsilon=check_epsilon(epsilon))
 
     def attributions(self, metric: str = "evidence") -> NDArray[np.float64]:

@@ -73,6 +73,15 @@ def check_epsilon(epsilon: float) -> float:
     return float(epsilon)
 
 
+def check_probability_epsilon(epsilon: float) -> None:
+    """Raise ResponseError for a threshold that no difference of probabilities exceeds."""
+    if epsilon > 1:
+        raise ResponseError(
+            f"epsilon is {epsilon:g}, but the score is a probability, and no difference exceeds 1; "
+            f"{PROBABILITY_UNITS}"
+        )
+
+
 def is_active(endpoint: ArrayLike, epsilon: float = DEFAULT_EPSILON) -> NDArray[np.bool_]:
     """True where the endpoint difference reaches ``epsilon``; equality is active."""
     return np.abs(as_scores(endpoint, "endpoint")) >= check_epsilon(epsilon)

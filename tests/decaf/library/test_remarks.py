@@ -1,5 +1,7 @@
 """Remarks of the one-call audit on its pairs and scores."""
 
+import pydoc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +43,21 @@ def test_an_epsilon_above_every_difference_of_probabilities_is_refused():
         audit(model, ROWS, ROWS / 2, target=1, epsilon=5)
 
 
+def test_another_threshold_keeps_the_range_of_probabilities():
+    audited = audit(LogisticRegression().fit(ROWS, [0, 1, 0, 1]), ROWS, ROWS / 2, target=1)
+    assert audited.at(1).epsilon == 1
+    with pytest.raises(ResponseError, match=r"epsilon is 5.* 0\.05"):
+        audited.at(5)
+    assert audit(lambda x: 9 * x[:, 0], ROWS, ROWS / 2, epsilon=1).at(5).epsilon == 5
+
+
+def test_help_names_types_instead_of_their_unions():
+    shown = pydoc.plain(pydoc.render_doc(audit))
+    signature = shown.split("\n")[2]
+    assert "x_plus: 'Inputs'" in signature
+    assert "Buffer" not in signature
+
+
 def test_an_epsilon_that_no_pair_reaches_is_remarked_on():
     with pytest.warns(DataWarning, match=r"no pair reaches epsilon 5.* 0\.05"):
         audit(share, ROWS, ROWS / 2, epsilon=5)
@@ -63,7 +80,7 @@ IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
 class Bag(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.vectors = torch.nn.Embedding(16, 2)
+        self.vectors = torch.nn.Embedding.from_pretrained(torch.arange(32.0).reshape(16, 2) / 9)
 
     def forward(self, ids):
         return self.vectors(ids.long()).mean(dim=(1, 2)).sigmoid()
