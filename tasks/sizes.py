@@ -141,7 +141,7 @@ def load_of(study: Study, pairs: PairSet) -> Load:
         )
         for path in study.paths.values()
     )
-    image_count = np.unique(pairs.pairs.plus).size
+    image_count = np.count_nonzero(np.bincount(pairs.pairs.plus))
     features = max(len(pairs.pairs) // image_count, 1)
     attributed = sum(sum(method.calls(features)) for method in study.attributions.values())
     return Load(

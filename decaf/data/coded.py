@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.texts import Piece, Texts
+from decaf.data.texts import Piece, Texts, concat_texts
 
 Values = TypeVar("Values", bound=Sequence[Any])
 
@@ -76,6 +76,15 @@ def code_texts(column: Texts | Iterable[str]) -> Coded[Texts]:
 def texts_of(column: Coded[Texts]) -> Texts:
     """Text of every row."""
     return column.values.take(column.codes)
+
+
+def concat_coded(columns: Sequence[Coded[Texts]]) -> Coded[Texts]:
+    """Columns of texts one after the other; one column at least."""
+    values = code_texts(concat_texts(*(column.values for column in columns)))
+    sizes = [len(column.values) for column in columns]
+    codes_of_values = np.split(values.codes, np.cumsum(sizes)[:-1])
+    codes = [of[column.codes] for of, column in zip(codes_of_values, columns, strict=True)]
+    return recode(np.concatenate(codes), values.values)
 
 
 def repeat_text(text: str, count: int) -> Coded[Texts]:

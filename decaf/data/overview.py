@@ -176,9 +176,13 @@ def counts(pairs: PairSet, words: Words) -> dict[str, Any]:
 
 def _count_shared(positions: NDArray[np.int64], input_count: int) -> int:
     """Number of inputs that several pairs use, by the (n_pairs, 2 or 4) positions of all pairs."""
-    positions = np.sort(positions, axis=1)
-    is_first = np.diff(positions, axis=1, prepend=NOWHERE) != 0
-    uses = np.bincount(positions[is_first & (positions != NOWHERE)], minlength=input_count)
+    uses = np.zeros(input_count, np.int64)
+    for number, column in enumerate(positions.T):
+        # An input counts once for each pair.
+        is_counted = column != NOWHERE
+        for earlier in positions.T[:number]:
+            is_counted &= column != earlier
+        uses += np.bincount(column[is_counted], minlength=input_count)
     return int(np.count_nonzero(uses > 1))
 
 

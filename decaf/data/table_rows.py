@@ -10,10 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.coded import Coded, code_texts, first_rows, recode, texts_of
+from decaf.data.coded import Coded, code_texts, concat_coded, first_rows, recode, texts_of
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
-from decaf.data.texts import Texts, concat_texts, hex_texts, join_texts, parts_of, sha256_rows
+from decaf.data.texts import (
+    SHA256_BYTES,
+    Texts,
+    WrittenTexts,
+    concat_texts,
+    join_texts,
+    parts_of,
+    sha256_rows,
+    write_hex,
+    write_numbers,
+)
 from decaf.errors import MOST_KNOWN, abridge
 
 FACTUAL = "factual"
@@ -94,22 +104,28 @@ class PairedRows(NamedTuple):
 
     def inputs(self, ids: Texts, pair_ids: Texts) -> InputColumns:
         """Inputs of the pairs, by the names of rows and pairs."""
-        count, is_made = self.origin.size, self.minus != self.plus
+        is_made = self.minus != self.plus
+        kinds = code_texts([FACTUAL, *self.pair_type.values])
+        kind = np.zeros(self.origin.size, np.int32)
+        kind[self.minus[is_made]] = kinds.codes[1:][self.pair_type.codes[is_made]]
+        return InputColumns(
+            self._image_ids(ids, pair_ids),
+            recode(kind, kinds.values),
+            WrittenTexts(self._digests(), write_hex),
+            WrittenTexts(np.arange(self.origin.size), write_numbers),
+        )
+
+    def _image_ids(self, ids: Texts, pair_ids: Texts) -> Texts:
+        is_made = self.minus != self.plus
         used = np.flatnonzero(self.origin == TABLE_ROW)
-        place = np.empty(count, np.int64)
+        place = np.empty(self.origin.size, np.int64)
         place[used] = np.arange(used.size)
-        place[self.minus[is_made]] = np.arange(used.size, count)
+        place[self.minus[is_made]] = np.arange(used.size, place.size)
         names = concat_texts(
             join_texts(f"{FACTUAL}/", ids.take(self.number[used])),
             join_texts("counterfactual/", pair_ids.take(np.flatnonzero(is_made))),
         )
-        kinds = code_texts([FACTUAL, *self.pair_type.values])
-        kind = np.zeros(count, np.int32)
-        kind[self.minus[is_made]] = kinds.codes[1:][self.pair_type.codes[is_made]]
-        locations = Texts.numbers(np.arange(count))
-        return InputColumns(
-            names.take(place), recode(kind, kinds.values), self._digests(), locations
-        )
+        return names.take(place)
 
     def changed_columns(self) -> dict[str, tuple[str, ...]]:
         """Columns that differ in any pair, by pair type, in the order of the table."""
@@ -130,10 +146,12 @@ class PairedRows(NamedTuple):
                     places.setdefault(name, set()).add(place)
         return {name: tuple(names[place] for place in sorted(places[name])) for name in places}
 
-    def _digests(self) -> Texts:
-        """(n_inputs,) sha256 of the values of each input."""
-        parts = parts_of(np.arange(self.origin.size), ROWS_AT_ONCE)
-        return hex_texts(np.concatenate([sha256_rows(self.read(some)) for some in parts]))
+    def _digests(self) -> NDArray[np.uint8]:
+        """(n_inputs, 32) sha256 of the values of each input."""
+        digests = np.empty((self.origin.size, SHA256_BYTES), np.uint8)
+        for some in parts_of(np.arange(self.origin.size), ROWS_AT_ONCE):
+            digests[some[0] : some[-1] + 1] = sha256_rows(self.read(some))
+        return digests
 
 
 def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iterator[str]:
@@ -177,13 +195,13 @@ def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> Paired
     origin[minus[is_made]] = np.repeat(np.arange(len(origins)), sizes)[is_made]
     number[minus[is_made]] = np.concatenate(differing)[is_made]
     both = [*zip(origins, differing, strict=True)]
-    types = [texts_of(counterfactuals.pair_type).take(some) for counterfactuals, some in both]
+    types = [counterfactuals.pair_type.take(some) for counterfactuals, some in both]
     suffixes = [
         (counterfactuals.suffix or Texts.repeat("", counterfactuals.place.size)).take(some)
         for counterfactuals, some in both
     ]
     return PairedRows(
-        *(factual, origins, row, feature, code_texts(concat_texts(*types))),
+        *(factual, origins, row, feature, concat_coded(types)),
         concat_texts(*suffixes)
         if any(counterfactuals.suffix for counterfactuals in origins)
         else None,

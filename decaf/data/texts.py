@@ -2,7 +2,7 @@
 
 import binascii
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, cast, overload
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError
 from decaf.foundation.digests import json_text
+from decaf.foundation.distinct import find_distinct
 from decaf.foundation.names import LONGEST, fault_of, quote
 
 AT_ONCE = 65_536
@@ -29,11 +30,11 @@ class Texts(Sequence[str]):
 
     def __init__(self, values: Iterable[str] | pa.Array) -> None:
         if isinstance(values, pa.Array | pa.ChunkedArray):
-            self.arrow = _whole(values.cast(pa.large_string()))
+            self._arrow = _whole(values.cast(pa.large_string()))
             return
         texts = [*values]
         try:
-            self.arrow = _whole(pa.array(texts, pa.large_string()))
+            self._arrow = _whole(pa.array(texts, pa.large_string()))
         except UnicodeEncodeError:
             check_names([text for text in texts if not text.isprintable()])
             raise
@@ -46,7 +47,12 @@ class Texts(Sequence[str]):
     @classmethod
     def numbers(cls, numbers: NDArray[np.integer]) -> "Texts":
         """Whole numbers as they are written."""
-        return cls(pc.cast(pa.array(numbers), pa.large_string()))
+        return cls(write_numbers(numbers))
+
+    @property
+    def arrow(self) -> pa.LargeStringArray:
+        """The texts as an array of Arrow."""
+        return self._arrow
 
     def __len__(self) -> int:
         return len(self.arrow)
@@ -58,7 +64,10 @@ class Texts(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
             return [self[row] for row in range(*place.indices(len(self)))]
-        return self.arrow[int(place)].as_py()
+        return self._text(int(place))
+
+    def _text(self, place: int) -> str:
+        return self.arrow[place].as_py()
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), AT_ONCE):
@@ -155,6 +164,47 @@ class Texts(Sequence[str]):
         return [name for name in Texts(unclear) if fault_of(name)][:1]
 
 
+class WrittenTexts(Texts):
+    """(n,) digits of numbers, written each time they are read: numbers take less memory.
+
+    Different numbers have different digits.
+    """
+
+    is_plain = True
+
+    def __init__(
+        self,
+        numbers: NDArray[np.integer],
+        write: Callable[[NDArray[np.integer]], pa.LargeStringArray],
+    ) -> None:
+        """``write`` makes (n,) digits in ASCII of ``numbers``, whose rows are words of 8 bytes."""
+        self._numbers = numbers
+        self._write = write
+
+    @property
+    def arrow(self) -> pa.LargeStringArray:
+        """The texts as an array of Arrow, made anew by each call."""
+        return self._write(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(Texts(self.arrow))
+
+    def _text(self, place: int) -> str:
+        return self.take(np.array([place])).arrow[0].as_py()
+
+    def take(self, rows: NDArray[np.integer]) -> "WrittenTexts":
+        """Texts of some rows, in their order."""
+        return WrittenTexts(self._numbers[rows], self._write)
+
+    def count_distinct(self) -> int:
+        """Number of different texts."""
+        rows = np.ascontiguousarray(self._numbers).reshape(len(self), -1).view(np.uint64)
+        return find_distinct(rows.T).first.size
+
+
 def check_names(*columns: Iterable[str]) -> None:
     """Refuse names of data that cannot be names.
 
@@ -184,15 +234,18 @@ def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
     return np.frombuffer(digests, np.uint8).reshape(-1, SHA256_BYTES)
 
 
-def hex_texts(digests: NDArray[np.uint8]) -> Texts:
+def write_hex(digests: NDArray[np.uint8]) -> pa.LargeStringArray:
     """(n,) hexadecimal digits of (n, bytes) digests."""
     count, size = digests.shape
-    letters = binascii.hexlify(digests.tobytes())
+    letters = binascii.hexlify(np.ascontiguousarray(digests))
     ends = np.arange(count + 1, dtype=np.int64) * (2 * size)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(letters)]
-    texts = Texts(pa.Array.from_buffers(pa.large_string(), count, buffers))
-    texts.__dict__["is_plain"] = True
-    return texts
+    return pa.Array.from_buffers(pa.large_string(), count, buffers)
+
+
+def write_numbers(numbers: NDArray[np.integer]) -> pa.LargeStringArray:
+    """(n,) whole numbers as they are written."""
+    return pc.cast(pa.array(numbers), pa.large_string())
 
 
 def concat_texts(*columns: Texts) -> Texts:

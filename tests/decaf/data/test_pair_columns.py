@@ -10,10 +10,11 @@ from blocks import features, foregrounds, with_contexts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decaf.data.coded import code_texts, concat_coded
 from decaf.data.inputs import InputColumns
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import MOST_MEMBERS, Input, InputSet, Pair, PairSet
-from decaf.data.texts import Texts, hex_texts, sha256_rows
+from decaf.data.texts import Texts, WrittenTexts, sha256_rows, write_hex, write_numbers
 from decaf.errors import DataError
 
 GROUPS = ((), (("sex", "f"), ("age", "60s")), (("age", "60s"), ("sex", "m")), (("日本", "x'\""),))
@@ -212,8 +213,27 @@ def test_shapes_are_those_of_the_inputs():
 
 def test_digests_of_rows_are_those_of_their_bytes():
     rows = np.random.default_rng(0).random((5, 3))
-    digests = hex_texts(sha256_rows(rows[:, :2]))
+    digests = WrittenTexts(sha256_rows(rows[:, :2]), write_hex)
     assert [*digests] == [hashlib.sha256(row[:2].tobytes()).hexdigest() for row in rows]
+
+
+def test_written_texts_are_texts():
+    numbers = np.array([7, -30, 7, 2])
+    written, texts = WrittenTexts(numbers, write_numbers), Texts(["7", "-30", "7", "2"])
+    assert (written == texts, len(written), written[1], written[1:3]) == (
+        *(True, 4, "-30"),
+        ["-30", "7"],
+    )
+    some = np.array([2, 1])
+    assert written.take(some) == texts.take(some)
+    assert written.count_distinct() == texts.count_distinct() == 3
+    assert written.to_numbers().tolist() == numbers.tolist()
+    assert written.is_plain
+
+
+def test_coded_columns_join_by_their_texts():
+    columns = [code_texts(["b", "a", "b"]), code_texts(["c", "a"])]
+    assert concat_coded(columns) == code_texts(["b", "a", "b", "c", "a"])
 
 
 @pytest.mark.parametrize(
