@@ -174,8 +174,8 @@ class WrittenTexts(Texts):
 
     def __init__(
         self,
-        numbers: NDArray[np.integer],
-        write: Callable[[NDArray[np.integer]], pa.LargeStringArray],
+        numbers: NDArray[Any],
+        write: Callable[[NDArray[Any]], pa.LargeStringArray],
     ) -> None:
         """``write`` makes (n,) digits in ASCII of ``numbers``, whose rows are words of 8 bytes."""
         self._numbers = numbers
@@ -237,7 +237,7 @@ def sha256_rows(rows: NDArray[Any]) -> NDArray[np.uint8]:
 def write_hex(digests: NDArray[np.uint8]) -> pa.LargeStringArray:
     """(n,) hexadecimal digits of (n, bytes) digests."""
     count, size = digests.shape
-    letters = binascii.hexlify(np.ascontiguousarray(digests))
+    letters = binascii.hexlify(np.ascontiguousarray(digests).data)
     ends = np.arange(count + 1, dtype=np.int64) * (2 * size)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(letters)]
     return pa.Array.from_buffers(pa.large_string(), count, buffers)
