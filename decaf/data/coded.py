@@ -73,6 +73,11 @@ def code_texts(column: Texts | Iterable[str]) -> Coded[Texts]:
     return Coded(coded.indices.to_numpy(), Texts(coded.dictionary))
 
 
+def code_distinct(texts: Texts) -> Coded[Texts]:
+    """Code a column of texts that all differ."""
+    return Coded(np.arange(len(texts), dtype=np.int32), texts)
+
+
 def texts_of(column: Coded[Texts]) -> Texts:
     """Text of every row."""
     return column.values.take(column.codes)

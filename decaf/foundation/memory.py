@@ -1,6 +1,8 @@
-"""Recognise a batch that does not fit the memory of a device, and make it smaller."""
+"""Free memory of this process, and batches that do not fit the memory of a device."""
 
+import ctypes
 import sys
+from contextlib import suppress
 
 from decaf.errors import ScoringFailed
 
@@ -15,6 +17,19 @@ def is_out_of_memory(error: Exception) -> bool:
         or (torch is not None and isinstance(error, torch.OutOfMemoryError))
         or any(sign in str(error) for sign in CPU_OUT_OF_MEMORY)
     )
+
+
+def release_memory() -> None:
+    """Return memory that Arrow and the C library keep for later to the system.
+
+    Call it after large columns are dropped: Arrow keeps their memory for itself. Does nothing in a
+    C library without ``malloc_trim``.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def halve_batch_size(size: int, error: Exception) -> int:

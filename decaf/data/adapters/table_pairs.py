@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
-from decaf.data.coded import code_texts, combine, repeat_text
+from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -42,6 +42,7 @@ from decaf.data.typed_frames import (
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.memory import release_memory
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
 ENCODING = "table_pairs 1"
@@ -329,7 +330,8 @@ class TablePairs(Adapter):
         remarks: Sequence[str],
     ) -> Built:
         count, columns = len(ids), factual.columns
-        sources = code_texts(self._names(frame, self.source) or ids)
+        own_sources = self._names(frame, self.source)
+        sources = code_distinct(ids) if own_sources is None else code_texts(own_sources)
         splits = code_texts(self._names(frame, self.split) or Texts.repeat(ALL, count))
         labels = code_texts(self._names(frame, self.label) or Texts.repeat("", count))
         classes = class_ids(labels, self.classes)
@@ -345,6 +347,7 @@ class TablePairs(Adapter):
         used = np.count_nonzero(rows.origin == TABLE_ROW)
         if used < count:
             left_out.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
+        release_memory()  # of the columns of texts above
         pair_ids = rows.pair_ids(ids)
         pairs = PairColumns(
             pair_ids,
@@ -370,4 +373,5 @@ class TablePairs(Adapter):
             has_sorted_names=classes.are_sorted,
             changed_columns=rows.changed_columns(),
         )
+        release_memory()
         return Built(rows, pair_set)

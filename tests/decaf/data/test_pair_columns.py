@@ -10,7 +10,7 @@ from blocks import features, foregrounds, with_contexts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decaf.data.coded import code_texts, concat_coded
+from decaf.data.coded import code_distinct, code_texts, concat_coded
 from decaf.data.inputs import InputColumns
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import MOST_MEMBERS, Input, InputSet, Pair, PairSet
@@ -229,6 +229,11 @@ def test_written_texts_are_texts():
     assert written.count_distinct() == texts.count_distinct() == 3
     assert written.to_numbers().tolist() == numbers.tolist()
     assert written.is_plain
+
+
+def test_texts_that_differ_are_coded_like_other_texts():
+    texts = Texts(["b", "a"])
+    assert code_distinct(texts) == code_texts(texts)
 
 
 def test_coded_columns_join_by_their_texts():
