@@ -14,7 +14,6 @@ from tasks.progress import SECONDS_BETWEEN_LINES, announce
 from tasks.verify import verify
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
-from warehouse.commits.seeds import write_missing_seeds
 from warehouse.commits.version import check_version
 from warehouse.storage import Storage
 from warehouse.upkeep.compaction import Extent, compact
@@ -29,9 +28,6 @@ KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 def compact_studies(console: Console, store: Storage, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after."""
     check_version(store)
-    if tables := write_missing_seeds(store):
-        many = "file of table" if len(tables) == 1 else "files of tables"
-        console.print(f"wrote the missing {many} {', '.join(tables)}")
     for name in [study] if study else receipts.studies(store):
         done = compact(store, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"

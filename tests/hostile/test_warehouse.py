@@ -347,9 +347,3 @@ def test_an_object_store_is_repaired_too(s3, decaf):
     assert "receipts/outcomes/s/r.json is set aside" in repaired
     assert "units/m-scores is withdrawn" in repaired
     assert row_counts(store, "trajectories", "profiles") == (3, 6)
-
-
-def test_a_seed_with_a_name_that_is_no_text_is_named(root, decaf):
-    seed = root / layout.seed("probe_units")
-    seed.write_bytes(seed.read_bytes().replace(b"unit_key", b"\xc8nit_key"))
-    refused(decaf(*COMMANDS["status"], "-w", root), str(seed), "is damaged")

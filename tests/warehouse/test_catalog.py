@@ -14,6 +14,7 @@ from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
+from warehouse.query.seeds import write_seeds
 from warehouse.query.views import sort_views, views
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
@@ -157,42 +158,10 @@ def test_newer_warehouse(root):
         connect(root)
 
 
-@pytest.mark.parametrize(
-    ("state", "harm"),
-    [
-        ("missing", lambda seed: seed.unlink()),
-        ("damaged", lambda seed: seed.write_bytes(b"PAR1")),
-        ("damaged", lambda seed: pq.write_table(pa.table({"another": [1.0]}), seed)),
-    ],
-)
-def test_a_seed_that_is_none(root, state, harm):
-    harm(root / layout.seed("costs"))
-    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}.*decaf compact"):
-        connect(root)
-    open_root(root)
-    connect(root).close()
-
-
-def test_a_warehouse_of_an_earlier_decaf_is_upgraded(tmp_path):
-    root = open_root(tmp_path / "warehouse").folder
-    seed = root / layout.seed("costs")
-    now = pq.read_schema(seed)
-    pq.write_table(now.remove(0).empty_table(), seed)
-    lacks = f"costs has no column {now.names[0]}; .*compact"
-    with pytest.raises(WarehouseError, match=lacks):
-        connect(root)
-    # With rows of then, nothing could read them.
-    rows = root / layout.DATA / "costs" / "study=s" / "old.parquet"
-    rows.parent.mkdir(parents=True)
-    rows.touch()
-    refused = f"costs has no column {now.names[0]}, and has rows"
-    for opened in (open_root, connect):
-        with pytest.raises(WarehouseError, match=refused):
-            opened(root)
-    rows.unlink()
-    open_root(root)
-    assert pq.read_schema(seed).equals(now)
-    connect(root).close()
+def test_a_disk_that_refuses_files_without_rows_is_named(tmp_path):
+    (tmp_path / "scratch").touch()
+    with pytest.raises(WarehouseError, match="scratch.*set TMPDIR"):
+        write_seeds(tmp_path / "scratch")
 
 
 def test_damaged_receipt(root):

@@ -3,10 +3,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from decaf.errors import WarehouseError
-from flows.commands.app import app
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.version import store_version
@@ -24,20 +22,7 @@ def stored(tmp_path):
     return storage.open(shutil.copytree(STORED, tmp_path / "warehouse"))
 
 
-def test_compacting_says_what_it_brought_up_to_date(stored):
-    def told():
-        done = CliRunner().invoke(app, ["compact", "--warehouse", stored.address])
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    assert "wrote the missing files of tables repeats, pair_groups, " in told()
-    assert "wrote" not in told()
-    (stored.folder / layout.seed("trajectories")).unlink()
-    assert "wrote the missing file of table trajectories" in told()
-
-
 def test_a_stored_warehouse_is_read_with_all_its_numbers(stored):
-    open_root(stored.folder)
     with connect(stored) as connection:
         assert [result for result in run_checks(connection) if result.offending_count] == []
         for folder in (STORED / "tables").iterdir():

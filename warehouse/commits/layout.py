@@ -4,10 +4,8 @@
 
     root/
     ├── warehouse.json                                   schema version
-    ├── upgrade.lock                                     held while the version changes
     ├── locks/<study>.lock                               held by the running flow
     ├── receipts/<kind>/<study>/<key>.json               one for each commit
-    ├── seeds/<table>/study=[/model_id=]/seed.parquet    typed, no rows
     └── tables/<table>/study=…[/model_id=…]/<key>.parquet
 """
 
@@ -21,8 +19,7 @@ from warehouse.tables.declarations import TABLES
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 FORMAT = "warehouse.json"
 """File that states the schema version of the warehouse."""
-"""Lock that a process holds while it changes the schema version."""
-LOCKS, RECEIPTS, SEEDS, DATA = "locks", "receipts", "seeds", "tables"
+LOCKS, RECEIPTS, DATA = "locks", "receipts", "tables"
 TEMPORARY = ".tmp"
 
 
@@ -63,16 +60,6 @@ def receipts_folder(kind: str, study: str | None = None) -> str:
 def receipt(kind: str, study: str, key: str) -> str:
     """Key of the receipt of one commit."""
     return f"{receipts_folder(kind, study)}/{check_name(key, 'key')}.json"
-
-
-def seed(table: str) -> str:
-    """Key of a typed file without rows, which keeps every view valid while a table is empty.
-
-    Its folders are the table's partition keys without values: DuckDB reads files together only if
-    they have the same partition keys.
-    """
-    folders = [f"{column}=" for column in TABLES[table].partition]
-    return "/".join([SEEDS, table, *folders, "seed.parquet"])
 
 
 def table_file(table: str, partition: dict[str, str], key: str) -> str:

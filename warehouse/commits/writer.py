@@ -19,7 +19,6 @@ from decaf.foundation.files import refusals_as
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.receipts import CommittedFile, Receipt
-from warehouse.commits.seeds import write_missing_seeds
 from warehouse.commits.version import check_version, store_version
 from warehouse.storage import Root, Storage, Write
 from warehouse.tables.columns import SCHEMA_VERSION, Table
@@ -29,7 +28,7 @@ ROW_GROUP_ROWS = 122_880
 
 
 def open_root(root: Root) -> Storage:
-    """Open a warehouse for writing: create it, or add the tables that it lacks.
+    """Open a warehouse for writing; creates it if there is none.
 
     Raises WarehouseError when the folder or object store cannot be written, or holds another schema
     version.
@@ -44,7 +43,6 @@ def open_root(root: Root) -> Storage:
             check_version(store)
         else:
             store_version(store, SCHEMA_VERSION)
-        write_missing_seeds(store)
     return store
 
 

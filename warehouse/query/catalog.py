@@ -84,7 +84,8 @@ def connect(
     Raises
     ------
     WarehouseError
-        If there is no warehouse, it has another schema version, or a receipt or seed is damaged.
+        If there is no warehouse, it has another schema version, or a receipt is damaged, or
+        the temporary folder cannot be written.
     """
     store = warehouse if isinstance(warehouse, Storage) else storage.open(warehouse)
     check_version(store)

@@ -19,7 +19,6 @@ import duckdb
 from decaf.errors import WarehouseError
 from decaf.foundation.files import refusals_as
 from warehouse import storage
-from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
 from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import create_tables
@@ -87,11 +86,8 @@ def _bind_views(name: str) -> Path:
         duckdb.connect() as connection,
     ):
         functions.register(connection)
-        store = storage.open(folder / "seeds")
-        store.prepare()
-        write_missing_seeds(store)
         create_tables(connection)
-        provide_files(connection, store, [])
+        provide_files(connection, storage.open(folder), [])
         _attach_file(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")
         views.forget_views()  # the file's name is a digest of the current files

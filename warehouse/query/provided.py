@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import duckdb
 
-from warehouse.commits.seeds import stored_seeds
 from warehouse.query.row_tables import create_table
+from warehouse.query.scratch import scratch_folder
+from warehouse.query.seeds import write_seeds
 from warehouse.storage import Content, Storage
 
 RECEIPT_FILES = {
@@ -48,28 +49,28 @@ def provide_files(
     Returns the folders of the files; they hold no files of other warehouses.
 
     Leaves out files with the keys ``without`` and files that are missing or unreadable. Raises
-    WarehouseError when a seed is missing or damaged.
+    WarehouseError when the temporary folder cannot be written.
     """
-    seeds = stored_seeds(store)
+    seeds = write_seeds(scratch_folder())
     contents = {file.path: Content(file.byte_count, file.sha256) for file in read}
     readable = store.readable({key: contents[key] for key in contents if key not in without})
     paths = readable.places
     if readable.filesystem:
         connection.register_filesystem(readable.filesystem)
-    by_table = {table: [] for table in seeds}
+    by_table = {table: [] for table in seeds.paths}
     for table, key in dict.fromkeys((file.table_name, file.path) for file in read):
         if key in paths:
             by_table[table].append(paths[key])
     # A seed, which is empty, comes last.
-    for table, path in seeds.items():
-        by_table[table].append(str(path))
+    for table, path in seeds.paths.items():
+        by_table[table].append(path)
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
     # DuckDB would guess the size of a table from its first file, and order joins badly.
-    row_counts = dict.fromkeys(seeds, 0)
+    row_counts = dict.fromkeys(seeds.paths, 0)
     for table, key, count in {(file.table_name, file.path, file.row_count) for file in read}:
         row_counts[table] += count if key in paths else 0
     connection.execute("SET VARIABLE row_counts = ?", [row_counts])
     files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
-    return readable.folders
+    return *readable.folders, seeds.folder

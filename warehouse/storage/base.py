@@ -39,7 +39,7 @@ class Readable(NamedTuple):
     places: dict[str, str]
     """Path or file-system address that DuckDB opens, by key; it ends with the key."""
     folders: tuple[str, ...]
-    """Folders of these places and of :meth:`Storage.bring`, without files of other warehouses."""
+    """Folders of these places, without files of other warehouses."""
     filesystem: "AbstractFileSystem | None"
     """File system that opens the addresses; None if all places are paths."""
 
@@ -107,10 +107,6 @@ class Storage(ABC):
     @abstractmethod
     def delete(self, key: str) -> None:
         """Delete an object if it exists."""
-
-    @abstractmethod
-    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """Make objects available as local files, by key; leaves out missing ones."""
 
     @abstractmethod
     def readable(self, wanted: Mapping[str, Content]) -> Readable:

@@ -124,10 +124,6 @@ class LocalStorage(Storage):
         with self._raise_out_of_reach(key):
             self._path_without_links(key).unlink(missing_ok=True)
 
-    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """Return the paths of the files themselves."""
-        return {key: self.folder / key for key in keys if self.exists(key)}
-
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
         """Return the paths of the files themselves."""
         places = {
@@ -135,7 +131,7 @@ class LocalStorage(Storage):
             for key, content in wanted.items()
             if _is_readable(self.folder / key, content.byte_count)
         }
-        return Readable(places, (str(self.folder / "seeds"), str(self.folder / "tables")), None)
+        return Readable(places, (str(self.folder / "tables"),), None)
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:

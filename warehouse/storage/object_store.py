@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from io import BytesIO
-from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
@@ -77,15 +76,6 @@ class ObjectStore(Objects, Storage):
         """Get several objects at once; reads copies of unchanged versions."""
         listed = {entry.key: entry for entry in entries}
         return _at_once(lambda key: self._read_version(listed[key]), listed)
-
-    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
-        """Get objects and keep them as local copies."""
-
-        def copy(key: str) -> Path:
-            content = self.read(key)
-            return self._copies.keep(hashlib.sha256(content).hexdigest(), key, content)
-
-        return dict(_at_once(copy, keys))
 
     def readable(self, wanted: Mapping[str, Content]) -> Readable:
         """Return paths of existing copies, and addresses of objects that queries get on demand."""
