@@ -24,13 +24,13 @@ def score_text(value: float | None, decimals: int = 3) -> str:
     return "0" if value == 0 else f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
-def signed_text(value: float | None, decimals: int = 3) -> str:
+def signed_text(value: float | None) -> str:
     """Write a difference of scores with its sign; one below the bound has none.
 
     >>> signed_text(0.25), signed_text(-0.5), signed_text(0.0), signed_text(-1e-5)
     ('+0.250', '−0.500', '0', '<0.001')
     """
-    text = score_text(value, decimals)
+    text = score_text(value)
     return f"+{text}" if value and value > 0 and text[0] != "<" else text
 
 

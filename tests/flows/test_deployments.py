@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -25,7 +24,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.schema_tools.validation import validate
 from prefect.utilities.templating import apply_values
 from registry_folder import NETWORKS, put
-from running_command import receipts
+from running_command import PATIENCE_SECONDS, receipts, wait_for
 from small_studies import network_card, of_scenes
 
 from decaf.errors import ChecksFailed
@@ -36,7 +35,6 @@ from flows import launch
 ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / "examples" / "deploy" / "kubernetes-reaudit.yaml"
 AUTOMATION = ROOT / "examples" / "deploy" / "prefect-automation.yaml"
-PATIENCE_SECONDS = 300
 NO_BLOCK = "00000000-0000-0000-0000-000000000000"
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 KINDS = ("process", "docker", "kubernetes")
@@ -63,7 +61,7 @@ class Organisation:
 
     def ask(self, method, path, **content):
         url, sent = f"{self.api}/{path}", {"json": content or None, "timeout": 60}
-        answer = until(lambda: is_free(httpx.request(method, url, trust_env=False, **sent)))
+        answer = wait_for(lambda: is_free(httpx.request(method, url, trust_env=False, **sent)))
         assert answer.is_success, answer.text
         return answer.json() if answer.content else None
 
@@ -82,20 +80,12 @@ class Organisation:
 
     def ended(self, run):
         """The state that a run has ended in."""
-        until(lambda: self.state(run)["type"] in ENDED)
+        wait_for(lambda: self.state(run)["type"] in ENDED)
         return self.state(run)
 
     def log(self, run):
         wanted = {"flow_run_id": {"any_": [run]}}
         return [line["message"] for line in self.ask("POST", "logs/filter", logs=wanted, limit=200)]
-
-
-def until(condition):
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < stop, "it did not get so far"
-        time.sleep(0.2)
-    return found
 
 
 def is_free(answer):
@@ -295,12 +285,14 @@ def test_runs_of_the_worker(organisation, workers, decaf):
     wrong = {"config": "slow.yaml", "overrides": ["epsilonn=0.1"]}
     refused = organisation.start("audit-process", wrong)
 
-    until(lambda: len(receipts(warehouse)) >= 2 or organisation.state(cancelled)["type"] in ENDED)
+    wait_for(
+        lambda: len(receipts(warehouse)) >= 2 or organisation.state(cancelled)["type"] in ENDED
+    )
     assert organisation.state(cancelled)["type"] == "RUNNING", organisation.state(cancelled)
     state = {"type": "CANCELLING"}
     organisation.ask("POST", f"flow_runs/{cancelled}/set_state", state=state)
     assert organisation.ended(cancelled)["type"] == "CANCELLED"
-    until(lambda: not processes_of(cancelled))
+    wait_for(lambda: not processes_of(cancelled))
     kept = receipts(warehouse)
     assert 2 <= len(kept) < 10
     assert "it takes its time" in "\n".join(organisation.log(cancelled))  # said by Dask's worker
@@ -317,7 +309,7 @@ def test_runs_of_the_worker(organisation, workers, decaf):
     assert "auditing slow" in log
     left = 3 * (10 - len(kept))  # units in a commit: predict, score and route
     # Lines of a log arrive in batches, the last ones after the run has ended.
-    until(lambda: f"{left} of {left} units of work" in "\n".join(organisation.log(resumed)))
+    wait_for(lambda: f"{left} of {left} units of work" in "\n".join(organisation.log(resumed)))
     succeeded(decaf("check", "-w", slow["warehouse"]))
 
 
@@ -362,13 +354,13 @@ def check_judged(organisation, run):
     (cost,) = json.loads(found["decaf-nightly-costs"]["data"])
     assert cost["forward_rows"] > 0
 
-    events = until(lambda: emitted(organisation))
+    events = wait_for(lambda: emitted(organisation))
     assert events == {
         ("decaf.gate.failed", "decaf.entry.Nightly.net"),
         ("decaf.reaudit.finished", "decaf.study.Nightly"),
         ("decaf.version.new", "decaf.entry.Nightly.net"),
     }
-    until(lambda: len(organisation.told.requests) >= 2)
+    wait_for(lambda: len(organisation.told.requests) >= 2)
     (signed,) = [r for r in organisation.told.requests if "X-Decaf-Signature" in r.headers]
     texts = [json.loads(r.body)["text"] for r in organisation.told.requests if r is not signed]
     assert any(text.startswith("decaf.gate.failed: Nightly net: ") for text in texts), texts

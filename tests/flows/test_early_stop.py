@@ -185,7 +185,6 @@ def test_where_nothing_is_known_before_the_end(narrowed, write, decaf, prefect_s
     ("keys", "words"),
     [
         ({"stop": {"when": "gates_decided"}}, ["study.yaml", "needs 'gates', and so a 'registry'"]),
-        ({"stop.error": 1}, ["'stop.error'", "less than 1"]),
         ({"stop.at_least": "30 blocks"}, ["'stop.at_least'", "'30 blocks'", "has 20 blocks"]),
         (
             {"score": {"kind": "target_logit", "classes": 2}},

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,7 @@ import pytest
 from ended_commands import refused
 from mlflow_server import mlflow_python, mlflow_server
 from registry_folder import put
+from running_command import PATIENCE_SECONDS, wait_for
 from s3_server import free_port
 from warehouse_answers import fetched
 from warm_command import DECAF
@@ -32,7 +34,8 @@ from flows.scheduling.service import ADDRESS
 from flows.scheduling.serving import SERVER_CREDENTIALS
 from warehouse.query.catalog import connect
 
-PATIENCE_SECONDS = 600
+until = partial(wait_for, seconds=0.5)
+"""Every look costs the server, or opens a warehouse."""
 ENDED = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
 TELLING = {
@@ -103,15 +106,6 @@ def heard_at(served, monkeypatch):
     """Where `decaf serve --listen` listens, with a secret."""
     monkeypatch.setitem(served.variables, hearing.SECRET, SECRET)
     return f"127.0.0.1:{free_port()}"
-
-
-def until(condition, service):
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < stop, "it did not get so far"
-        assert service.poll() is None, "decaf serve ended"
-        time.sleep(0.5)  # every look costs the server, or opens a warehouse
-    return found
 
 
 def child(service, word):

@@ -5,17 +5,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import prefect
 import psutil
 import pytest
+from running_command import PATIENCE_SECONDS, wait_for
 
 from decaf.errors import BadInput, DecafError, ServerUnreachable
 from flows.scheduling import processes, serving
 from flows.scheduling.watching import RegistryWatch
 
-PATIENCE_SECONDS = 60
 MARK = "DECAF_TEST_MARK"
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 PARENT = """
@@ -34,14 +33,6 @@ time.sleep(600)
 """
 
 
-def until(condition):
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < stop, "it did not get so far"
-        time.sleep(0.05)
-    return found
-
-
 def is_gone(pid):
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
@@ -52,7 +43,7 @@ def test_what_is_marked_ends_with_what_it_started(tmp_path):
         parent = processes.start(
             [sys.executable, "-c", PARENT], {MARK: str(tmp_path)}, tmp_path, file
         )
-    child = int(until(output.read_text))
+    child = int(wait_for(output.read_text))
     assert processes.end({MARK: "another"}) == 0
     assert processes.end({MARK: None, "NOT_THERE": None}) == 0
     assert processes.end({MARK: str(tmp_path)}) == 2
@@ -66,7 +57,7 @@ def test_a_process_ends_when_its_parent_is_killed():
     with subprocess.Popen(starter, stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())
         parent.kill()
-    until(lambda: is_gone(child))
+    wait_for(lambda: is_gone(child))
 
 
 def test_a_process_that_does_not_heed_is_killed():

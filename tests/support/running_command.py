@@ -20,9 +20,11 @@ def receipts(warehouse):
     return {path.name: path.stat().st_mtime_ns for path in found}
 
 
-def wait_for(condition, process):
+def wait_for(condition, process=None, seconds=0.1):
+    """The first answer of a condition that counts, asked again after a pause in seconds."""
     stop = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < stop, "it did not get so far"
-        assert process.poll() is None, "it ended too soon"
-        time.sleep(0.1)
+        assert process is None or process.poll() is None, "it ended too soon"
+        time.sleep(seconds)
+    return found

@@ -338,11 +338,6 @@ def test_models_whose_names_differ_in_capitals_alone_are_refused(plan):
     refuse(plan, text, ["study.yaml", "'models'", "E, e"])
 
 
-def test_a_refusal_of_the_command_has_its_exit_code(decaf, tmp_path):
-    (tmp_path / "study.yaml").write_text(study("epsilon", "[0.1]"))
-    refused(decaf("plan", "study.yaml"), "study.yaml:20", "'epsilon'")
-
-
 @pytest.mark.parametrize("days", ["inf", "nan", "1e300", "40000", "-1"])
 def test_garbage_of_no_age_is_refused(decaf, days):
     done = decaf("gc", "--older-than", days)
