@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import typer.main
 from ended_commands import succeeded
-from scenes_warehouse import scenes_warehouse
 from typer.exceptions import TyperException
 
 from flows.commands.app import app
@@ -38,23 +37,18 @@ def test_an_option_that_is_not_there_would_be_seen():
         typer.main.get_command(app).commands["run"].make_context("run", ["a.yaml", "--resume"])
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
-
-
 @pytest.mark.parametrize("name", ["failing_pairs", "failed_gate", "query", "cost"])
-def test_questions_are_answered(name, root, decaf):
+def test_questions_are_answered(name, scenes, decaf):
     (page,) = (page for page in PAGES if page.stem == name)
     asked = [words for _, *words in commands(page) if words[0] in ("sql", "views", "export")]
     asked += [["sql", query] for query in re.findall(r'`decaf sql "([^"]+)"`', page.read_text())]
     assert asked
-    with connect(root) as connection:
+    with connect(scenes) as connection:
         for command, *words in asked:
             if command == "sql" and len(words) == 1:
                 rows = run_query(connection, *words).to_pylist()
             else:
-                succeeded(decaf(command, *words, DECAF_WAREHOUSE=str(root)))
+                succeeded(decaf(command, *words, DECAF_WAREHOUSE=str(scenes)))
     if name == "failing_pairs":
         assert "scene-0__wall_hue" in [row["pair_id"] for row in rows]
 

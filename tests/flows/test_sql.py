@@ -20,7 +20,6 @@ from rich.console import Console
 from decaf.errors import BadInput, QueryError, WriteFailed
 from flows.commands.answers import print_rows
 from flows.commands.sql import answer, chosen_format, parameters, read_query
-from warehouse.commits.writer import open_root
 from warehouse.query.catalog import Rows, connect, stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 
@@ -33,13 +32,8 @@ ODD = (
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("warehouse")).folder
-
-
-@pytest.fixture(scope="module")
-def opened(root):
-    with connect(root) as connection:
+def opened(empty):
+    with connect(empty) as connection:
         yield connection
 
 
@@ -246,8 +240,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, small_disk):
     assert [path.name for path in tmp_path.glob("rows*")] == ["rows.csv"]
 
 
-def test_the_command(root, decaf, tmp_path):
-    ask = ("sql", "-w", root)
+def test_the_command(empty, decaf, tmp_path):
+    ask = ("sql", "-w", empty)
     piped = decaf(*ask, "SELECT $x AS x, NULL AS gap", "--param", "x=0.5")
     assert (piped.returncode, piped.stdout) == (0, '"x","gap"\n0.5,\n')
     (tmp_path / "q.sql").write_text("SELECT 1 AS n -- one")
@@ -257,31 +251,31 @@ def test_the_command(root, decaf, tmp_path):
     assert "2 of 9 rows" in decaf(*ask, "FROM range(9)", "--format", "table", "--limit", 2).stdout
 
 
-def test_a_slip_is_explained(root):
+def test_a_slip_is_explained(empty):
     for query, file in (("SELECT 1", "q.sql"), (None, "nowhere.sql")):
         with pytest.raises(QueryError, match=file):
             read_query(query, Path(file))
     with pytest.raises(QueryError, match="LIMIT 3"):
-        answer(Console(), root, "SELECT 1", {}, "csv", None, limit=3, memory_gb=1)
+        answer(Console(), empty, "SELECT 1", {}, "csv", None, limit=3, memory_gb=1)
 
 
-def test_queries_are_piped_in_and_rows_out(root):
+def test_queries_are_piped_in_and_rows_out(empty):
     def through(query, *arguments):
-        command = [DECAF, "sql", "-w", str(root), *arguments]
+        command = [DECAF, "sql", "-w", str(empty), *arguments]
         return subprocess.run(
             command, input=query, capture_output=True, text=True, timeout=60, check=False
         )
 
     assert through("SELECT 1 AS n", "--format", "jsonl").stdout == '{"n": 1}\n'
     refused(through("  \n"), "no query")
-    cut = f"echo 'FROM range(3000000)' | {DECAF} sql -w '{root}' | head -n 1"
+    cut = f"echo 'FROM range(3000000)' | {DECAF} sql -w '{empty}' | head -n 1"
     done = subprocess.run(cut, shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ('"range"\n', "")
 
 
-def test_a_terminal_without_a_query_is_refused(root):
+def test_a_terminal_without_a_query_is_refused(empty):
     side, inner = pty.openpty()
-    command = [DECAF, "sql", "-w", str(root)]
+    command = [DECAF, "sql", "-w", str(empty)]
     done = subprocess.run(
         command, stdin=inner, capture_output=True, text=True, timeout=60, check=False
     )
@@ -290,15 +284,15 @@ def test_a_terminal_without_a_query_is_refused(root):
     refused(done, "decaf export results.duckdb", "duckdb results.duckdb")
 
 
-def test_export_from_the_command_line(root, decaf, tmp_path):
-    done = decaf("export", "copies", "profiles", "out_costs", "--format", "csv", "-w", root)
+def test_export_from_the_command_line(empty, decaf, tmp_path):
+    done = decaf("export", "copies", "profiles", "out_costs", "--format", "csv", "-w", empty)
     assert "manifest.json" in succeeded(done)
     names = sorted(path.name for path in (tmp_path / "copies").iterdir())
     assert names == ["manifest.json", "out_costs.csv", "profiles.csv"]
-    refused(decaf("export", "copies", "profile", "-w", root), "did you mean 'profiles'")
+    refused(decaf("export", "copies", "profile", "-w", empty), "did you mean 'profiles'")
 
 
-def test_the_query_of_a_table_of_a_study_is_written_as_csv(root, decaf, tmp_path, monkeypatch):
+def test_the_query_of_a_table_of_a_study_is_written_as_csv(empty, decaf, tmp_path, monkeypatch):
     """docs/plugins.md: the file has a header of comments and the parameter ``study``."""
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
@@ -306,7 +300,7 @@ def test_the_query_of_a_table_of_a_study_is_written_as_csv(root, decaf, tmp_path
     (query,) = re.findall(r"```sql\n(-- purpose.*?)```", page, re.S)
     Path("results").mkdir()
     Path("results/skies.sql").write_text(query)
-    succeeded(decaf(*shlex.split(command), "-w", root))
+    succeeded(decaf(*shlex.split(command), "-w", empty))
     columns = ["judge", "path", "birds", "abs_response", "evidence"]
     with Path("skies.csv").open(newline="") as file:
         assert [*csv.reader(file)] == [columns]

@@ -71,11 +71,6 @@ class Page(Reader):
         return [row[place] for row in texts[1:]]
 
 
-@pytest.fixture(scope="module")
-def warehouse(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
-
-
 def client_of(root):
     return TestClient(
         Site(storage.open(root)).application(), "http://127.0.0.1", follow_redirects=False
@@ -83,8 +78,8 @@ def client_of(root):
 
 
 @pytest.fixture(scope="module")
-def client(warehouse):
-    return client_of(warehouse)
+def client(scenes):
+    return client_of(scenes)
 
 
 def shown(client, address):
@@ -337,12 +332,12 @@ def test_a_damaged_warehouse_is_named_and_the_whole_part_is_shown(tmp_path):
 
 
 @pytest.mark.parametrize("error", [QueryError("more memory"), ValueError("a secret")])
-def test_a_failure_is_a_page_without_its_traceback(warehouse, monkeypatch, error):
+def test_a_failure_is_a_page_without_its_traceback(scenes, monkeypatch, error):
     def fail(*_):
         raise error
 
     monkeypatch.setattr("flows.view.content.table_values", fail)
-    application = Site(storage.open(warehouse)).application()
+    application = Site(storage.open(scenes)).application()
     client = TestClient(application, "http://127.0.0.1", raise_server_exceptions=False)
     answer = client.get("/studies")
     assert answer.status_code == 500
@@ -359,9 +354,9 @@ def test_visitors_at_the_same_time_get_the_same_rows(client):
     assert together == alone * 4
 
 
-def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, warehouse):
+def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, scenes):
     refused(decaf("view", "none"), "no warehouse")
-    newer = shutil.copytree(warehouse, tmp_path / "newer")
+    newer = shutil.copytree(scenes, tmp_path / "newer")
     mark = newer / "warehouse.json"
     mark.write_text(mark.read_text().replace(": 1", ": 99"))
     refused(decaf("view", newer), "99")
@@ -369,4 +364,4 @@ def test_a_warehouse_or_port_that_cannot_be_used_is_refused(decaf, tmp_path, war
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused(decaf("view", warehouse, "--port", port), "cannot listen", "--port")
+        refused(decaf("view", scenes, "--port", port), "cannot listen", "--port")

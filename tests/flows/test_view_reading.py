@@ -18,11 +18,6 @@ from warehouse.query.pages import Question
 from warehouse.query.views import query
 
 
-@pytest.fixture(scope="module")
-def warehouse(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
-
-
 @pytest.fixture
 def asked(monkeypatch):
     """Queries that a site sends to the warehouse, in order."""
@@ -36,8 +31,8 @@ def asked(monkeypatch):
     return queries
 
 
-def test_models_are_read_ahead_at_the_start_and_after_renewal(warehouse, asked):
-    site = Site(storage.open(warehouse))
+def test_models_are_read_ahead_at_the_start_and_after_renewal(scenes, asked):
+    site = Site(storage.open(scenes))
     client = TestClient(site.application(), "http://127.0.0.1", follow_redirects=False)
 
     def read_findings():
@@ -75,8 +70,8 @@ def test_older_studies_are_read_ahead_until_the_warehouse_is_opened_again(
     assert len(findings) == count
 
 
-def test_other_pages_answer_while_models_are_read(warehouse, monkeypatch):
-    site = Site(storage.open(warehouse))
+def test_other_pages_answer_while_models_are_read(scenes, monkeypatch):
+    site = Site(storage.open(scenes))
     client = TestClient(site.application(), "http://127.0.0.1")
     is_reading, may_read = Event(), Event()
 
@@ -98,13 +93,13 @@ def test_other_pages_answer_while_models_are_read(warehouse, monkeypatch):
         reading.result()
 
 
-def test_findings_that_share_their_responses_are_those_of_separate_queries(warehouse):
+def test_findings_that_share_their_responses_are_those_of_separate_queries(scenes):
     names = ("models", "verdict_bars")
     findings, bars = (Question(query(f"view/{name}"), {}) for name in names)
     bars = bars._replace(values={"study": "demo"})
-    snapshot = snapshots.Snapshot(storage.open(warehouse))
+    snapshot = snapshots.Snapshot(storage.open(scenes))
     together = snapshot.ask_together("demo", [findings, bars])
-    alone = snapshots.Snapshot(storage.open(warehouse))
+    alone = snapshots.Snapshot(storage.open(scenes))
     for question, rows in zip((findings, bars), together, strict=True):
         assert rows.num_rows
         assert sorted(map(repr, alone.ask(question).to_pylist())) == sorted(

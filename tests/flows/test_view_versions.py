@@ -109,8 +109,8 @@ def test_an_accepted_version_is_no_bad_one(tmp_path, accepted, failing, headline
     assert "accepted 2026-03-01 00:00 by ada: brighter" in page.column("Note")
 
 
-def test_a_warehouse_without_a_registry_links_to_none(tmp_path):
-    client = client_of(scenes_warehouse(tmp_path / "warehouse").folder)
+def test_a_warehouse_without_a_registry_links_to_none(scenes):
+    client = client_of(scenes)
     for address in ("/studies", "/models?study=demo"):
         assert "/entries" not in shown(client, address).page
     for address in ("/entries", "/entries?study=demo", VERSIONS.format("net"), "/versions"):

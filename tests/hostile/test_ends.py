@@ -246,11 +246,6 @@ def at(*arguments, **streams):
 LONG = "FROM range(20000)"
 
 
-@pytest.fixture(scope="module")
-def empty_warehouse(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("empty") / "warehouse").folder
-
-
 @pytest.mark.parametrize(
     ("arguments", "shell", "code", "words"),
     [
@@ -262,8 +257,8 @@ def empty_warehouse(tmp_path_factory):
         (["views", "nonsense"], "2>/dev/full", 2, ""),
     ],
 )
-def test_streams_that_are_closed(arguments, shell, code, words, empty_warehouse):
-    place = {"DECAF_WAREHOUSE": str(empty_warehouse)}
+def test_streams_that_are_closed(arguments, shell, code, words, empty):
+    place = {"DECAF_WAREHOUSE": str(empty)}
     done = at(*arguments, shell=shell, env=os.environ | place)
     assert done.returncode == code, done.stderr
     assert words in done.stderr
@@ -284,8 +279,8 @@ SHOWN = "[red]:smile:\\x9b31m\\u2028é"
         (EVIL,),
     ],
 )
-def test_escape_sequences_in_what_is_given(arguments, decaf, empty_warehouse):
-    done = decaf(*arguments, DECAF_WAREHOUSE=str(empty_warehouse))
+def test_escape_sequences_in_what_is_given(arguments, decaf, empty):
+    done = decaf(*arguments, DECAF_WAREHOUSE=str(empty))
     assert done.returncode in (0, 1, 2)
     harmless(done.stdout + done.stderr)
 
@@ -294,9 +289,9 @@ def harmless(told):
     assert not set(told) & set("\x1b\x07\x9b\u202e\u2028")
 
 
-def test_escape_sequences_in_results(decaf, empty_warehouse):
+def test_escape_sequences_in_results(decaf, empty):
     query = f"SELECT '{EVIL}' AS \"{EVIL}\""
-    place = {"DECAF_WAREHOUSE": str(empty_warehouse)}
+    place = {"DECAF_WAREHOUSE": str(empty)}
     told = succeeded(decaf("sql", query, "--format", "table", **place))
     harmless(told)
     assert told.count(SHOWN) == 2

@@ -9,7 +9,6 @@ from psutil import STATUS_ZOMBIE, Process
 from running_command import wait_for
 
 from decaf.errors import QueryError
-from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
 
 SECONDS_TO_END = 10
@@ -18,11 +17,6 @@ UNKNOWN = "does not exist"
 MOST_DEPTH = "Max expression depth"
 ENDLESS = "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b"
 STOPPED = "stopped; give the same command again\n"
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return open_root(tmp_path_factory.mktemp("warehouse")).folder
 
 
 def nested(begin, middle, end, depth=10_000):
@@ -89,8 +83,8 @@ ANSWERED = [
 
 
 @pytest.fixture(scope="module")
-def connection(root):
-    with connect(root) as opened:
+def connection(empty):
+    with connect(empty) as opened:
         yield opened
 
 
@@ -109,12 +103,12 @@ def test_a_harmless_query_is_answered(connection, query, value):
 
 
 @pytest.mark.parametrize("query", TOO_LARGE)
-def test_a_query_that_would_take_all_memory_ends(root, decaf, query):
-    refused(decaf("sql", "-w", root, "--memory", 1, query))
+def test_a_query_that_would_take_all_memory_ends(empty, decaf, query):
+    refused(decaf("sql", "-w", empty, "--memory", 1, query))
 
 
-def test_a_refusal_of_the_command_has_its_exit_code(root, decaf, tmp_path):
-    refused(decaf("sql", "-w", root, "COPY (SELECT 1) TO 'stolen.csv'"))
+def test_a_refusal_of_the_command_has_its_exit_code(empty, decaf, tmp_path):
+    refused(decaf("sql", "-w", empty, "COPY (SELECT 1) TO 'stolen.csv'"))
     assert not list(tmp_path.glob("stolen*"))
 
 
@@ -128,14 +122,14 @@ def test_a_refusal_of_the_command_has_its_exit_code(root, decaf, tmp_path):
     ],
     ids=["a megabyte", "no UTF-8", "NUL", "NUL between"],
 )
-def test_a_query_of_odd_bytes(root, decaf, tmp_path, content, code, words):
+def test_a_query_of_odd_bytes(empty, decaf, tmp_path, content, code, words):
     (tmp_path / "query.sql").write_bytes(content)
-    done = decaf("sql", "-w", root, "--format", "jsonl", "-f", "query.sql")
+    done = decaf("sql", "-w", empty, "--format", "jsonl", "-f", "query.sql")
     assert words in (refused(done) if code else succeeded(done))
 
 
-def test_an_odd_bound_is_refused(root, decaf):
-    refused(decaf("sql", "-w", root, "SELECT 1", "--memory", "nan"), "--memory")
+def test_an_odd_bound_is_refused(empty, decaf):
+    refused(decaf("sql", "-w", empty, "SELECT 1", "--memory", "nan"), "--memory")
 
 
 @pytest.mark.parametrize(
@@ -143,9 +137,9 @@ def test_an_odd_bound_is_refused(root, decaf):
     [(ENDLESS, True), ("SELECT length(repeat('x', 2000000000))", False)],
 )
 def test_ctrl_c_ends_any_query_and_leaves_nothing(
-    root, query, is_at_terminal, start_decaf, tmp_path
+    empty, query, is_at_terminal, start_decaf, tmp_path
 ):
-    asked, process = _asked(root, query, start_decaf, tmp_path)
+    asked, process = _asked(empty, query, start_decaf, tmp_path)
     for each in (process, asked) if is_at_terminal else (asked,):
         each.send_signal(signal.SIGINT)
     done = asked.completed(timeout=SECONDS_TO_END)
@@ -155,8 +149,8 @@ def test_ctrl_c_ends_any_query_and_leaves_nothing(
     assert not list((tmp_path / "scratch").iterdir())
 
 
-def test_a_query_does_not_outlive_its_command(root, start_decaf, tmp_path):
-    asked, process = _asked(root, ENDLESS, start_decaf, tmp_path)
+def test_a_query_does_not_outlive_its_command(empty, start_decaf, tmp_path):
+    asked, process = _asked(empty, ENDLESS, start_decaf, tmp_path)
     asked.send_signal(signal.SIGKILL)
     asked.wait()
     stop = time.monotonic() + SECONDS_TO_END
@@ -165,10 +159,10 @@ def test_a_query_does_not_outlive_its_command(root, start_decaf, tmp_path):
         time.sleep(0.05)
 
 
-def _asked(root, query, start_decaf, folder):
+def _asked(empty, query, start_decaf, folder):
     """A command whose query is under way, and the process that computes it."""
     (folder / "scratch").mkdir()
-    asked = start_decaf("sql", "-w", root, query, "-o", "rows.csv", TMPDIR=str(folder / "scratch"))
+    asked = start_decaf("sql", "-w", empty, query, "-o", "rows.csv", TMPDIR=str(folder / "scratch"))
     command = Process(asked.pid)
     wait_for(command.children, asked)
     (process,) = command.children()

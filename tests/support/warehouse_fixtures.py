@@ -6,10 +6,12 @@ from contextlib import ExitStack
 import pytest
 from report_reader import Reader
 from s3_server import CREDENTIALS, running
+from scenes_warehouse import scenes_warehouse
 from small_warehouse import small_warehouse
 from stub_audit import open_stub
 
 from warehouse import storage
+from warehouse.commits.writer import open_root
 from warehouse.storage.cache import cache_folder
 
 
@@ -17,6 +19,26 @@ from warehouse.storage.cache import cache_folder
 def small(tmp_path_factory):
     """A small warehouse that no test changes."""
     return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse").folder
+
+
+@pytest.fixture(scope="session")
+def two_studies(tmp_path_factory):
+    """A small warehouse with a second study, t, that no test changes."""
+    root = tmp_path_factory.mktemp("two") / "warehouse"
+    small_warehouse(root)
+    return small_warehouse(root, study="t", run_id="other", epsilon=0.1).folder
+
+
+@pytest.fixture(scope="session")
+def scenes(tmp_path_factory):
+    """A warehouse of made-up scenes that no test changes."""
+    return scenes_warehouse(tmp_path_factory.mktemp("scenes") / "warehouse").folder
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory):
+    """A warehouse without a commit that no test changes."""
+    return open_root(tmp_path_factory.mktemp("empty") / "warehouse").folder
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from small_warehouse import MODELS, PAIRS, commit_block, small_warehouse
 from decaf.errors import BadInput, QueryError, WarehouseError
 from warehouse import storage
 from warehouse.commits import layout
-from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.seeds import write_seeds
 from warehouse.query.views import sort_views, views
@@ -36,8 +35,8 @@ def opened(small):
 
 
 @pytest.fixture(scope="module")
-def opened_empty(tmp_path_factory):
-    with connect(open_root(tmp_path_factory.mktemp("empty"))) as connection:
+def opened_empty(empty):
+    with connect(empty) as connection:
         yield connection
 
 

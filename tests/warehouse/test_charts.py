@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from ended_commands import succeeded
 from PIL import Image
-from scenes_warehouse import CHANGES, MODELS, PATHS, STUDY, scenes_warehouse
+from scenes_warehouse import CHANGES, MODELS, PATHS, STUDY
 from stub_audit import Audit, insert, six_models
 
 from decaf.errors import BadInput, UnknownName
@@ -26,13 +26,8 @@ DEMO = Path(__file__).parents[2] / "configs" / "scenes" / "demo.yaml"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("charts") / "warehouse").folder
-
-
-@pytest.fixture(scope="module")
-def charts(root):
-    with connect(root) as connection:
+def charts(scenes):
+    with connect(scenes) as connection:
         yield read_charts(connection, STUDY)
 
 
@@ -50,8 +45,8 @@ def test_each_kind_of_chart_has_its_pair_types(charts):
         write_chart(charts, "verdicts", Path("a.svg"))
 
 
-def test_the_verdict_has_the_numbers_of_the_findings(root, charts):
-    with connect(root) as connection:
+def test_the_verdict_has_the_numbers_of_the_findings(scenes, charts):
+    with connect(scenes) as connection:
         rows = connection.sql(
             f"SELECT model_id, max(abs_response) FROM out_model_profiles WHERE study = '{STUDY}' "
             "GROUP BY model_id, pair_type"
@@ -64,8 +59,8 @@ def test_the_verdict_has_the_numbers_of_the_findings(root, charts):
     assert {"Evidence", "Contradiction", "Fragility"} <= set(shown), "a legend"
 
 
-def test_a_pair_is_the_strongest_of_its_role(root, charts):
-    with connect(root) as connection:
+def test_a_pair_is_the_strongest_of_its_role(scenes, charts):
+    with connect(scenes) as connection:
         for component in COMPONENTS:
             strongest = connection.sql(
                 f"SELECT pair_type, max({component}) FROM core_profiles WHERE study = '{STUDY}' "
@@ -97,8 +92,8 @@ def test_a_file_has_the_format_of_its_ending(charts, tmp_path, ending):
         assert content.rstrip().endswith(b"%%EOF")
 
 
-def test_stages_are_drawn_on_the_path_that_is_asked_for(root, charts):
-    with connect(root) as connection:
+def test_stages_are_drawn_on_the_path_that_is_asked_for(scenes, charts):
+    with connect(scenes) as connection:
         on_first, on_last = (
             read_charts(connection, STUDY, stage_path=path) for path in (PATHS[0], PATHS[-1])
         )
@@ -156,9 +151,9 @@ def insert_named(connection, study, view, rows):
     insert(connection, view, [[({"study": study} | row).get(c) for c in columns] for row in rows])
 
 
-def test_the_command_lists_and_writes(root, decaf, tmp_path):
+def test_the_command_lists_and_writes(scenes, decaf, tmp_path):
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "warehouse").symlink_to(root)  # as the demo names it
+    (tmp_path / "runs" / "warehouse").symlink_to(scenes)  # as the demo names it
     assert "models-wall-hue" in succeeded(decaf("figure", DEMO, "--list"))
     assert "verdict.pdf" in succeeded(decaf("figure", DEMO, "verdict", "verdict.pdf"))
     assert (tmp_path / "verdict.pdf").read_bytes().startswith(b"%PDF-")

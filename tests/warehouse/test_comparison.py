@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 from report_reader import Reader
-from scenes_warehouse import EARLIER, EPSILON, MODELS, STUDY, scenes_warehouse
+from scenes_warehouse import EARLIER, EPSILON, MODELS, STUDY
 
 from decaf.errors import UnknownName
 from warehouse.query import catalog
@@ -41,9 +41,9 @@ def test_the_headline_names_what_moved_most():
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory):
+def here(scenes):
     """A warehouse in which an earlier run had a higher epsilon."""
-    with catalog.connect(scenes_warehouse(tmp_path_factory.mktemp("runs") / "w")) as connection:
+    with catalog.connect(scenes) as connection:
         yield connection
 
 

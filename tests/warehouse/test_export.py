@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 import small_warehouse as made
 from ended_commands import succeeded
-from small_warehouse import MODELS, PAIRS, small_warehouse
+from small_warehouse import MODELS, PAIRS
 
 from decaf.errors import BadInput, QueryError, UnknownName, WriteFailed
 from warehouse.commits.writer import open_root
@@ -17,11 +17,8 @@ from warehouse.tables.declarations import TABLES
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    root = tmp_path_factory.mktemp("export") / "warehouse"
-    small_warehouse(root)
-    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
-    with connect(root) as connection:
+def opened(two_studies):
+    with connect(two_studies) as connection:
         yield connection
 
 

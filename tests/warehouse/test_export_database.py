@@ -1,5 +1,6 @@
 """One DuckDB file with core and outcome views, for programs that do not know decaf."""
 
+import shutil
 import struct
 import subprocess
 import sys
@@ -17,15 +18,8 @@ from warehouse.query.views import views
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    root = tmp_path_factory.mktemp("database") / "warehouse"
-    small_warehouse(root)
-    return small_warehouse(root, study="t", run_id="other", epsilon=0.1).folder
-
-
-@pytest.fixture(scope="module")
-def opened(root):
-    with connect(root) as connection:
+def opened(two_studies):
+    with connect(two_studies) as connection:
         yield connection
 
 
@@ -104,7 +98,7 @@ def test_a_column_means_what_its_table_says_or_most_tables(opened, tmp_path):
     assert said["core_paths", "kind"] is None, "tables mean different things by it"
 
 
-def test_a_copy_is_made_anew_when_something_changed(opened, root, tmp_path):
+def test_a_copy_is_made_anew_when_something_changed(opened, two_studies, tmp_path):
     file = tmp_path / "again.duckdb"
     names = ["out_runs"]
     assert export_database(opened, file, names) == [("out_runs", 2)]
@@ -112,7 +106,9 @@ def test_a_copy_is_made_anew_when_something_changed(opened, root, tmp_path):
     assert export_database(opened, file, names) is None
     assert file.stat().st_mtime_ns == made
     assert export_database(opened, file, ["out_models"])
-    later = small_warehouse(root, study="u", run_id="third")
+    later = small_warehouse(
+        shutil.copytree(two_studies, tmp_path / "later"), study="u", run_id="third"
+    )
     with connect(later) as connection:
         assert export_database(connection, file, names) == [("out_runs", 3)]
 
@@ -138,12 +134,12 @@ def test_nothing_is_lost_where_it_cannot_be_written(opened, tmp_path, monkeypatc
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.duckdb", "results.duckdb"]
 
 
-def test_the_command(root, decaf, tmp_path):
-    done = decaf("export", "results.duckdb", "out_runs", "-w", root)
+def test_the_command(two_studies, decaf, tmp_path):
+    done = decaf("export", "results.duckdb", "out_runs", "-w", two_studies)
     assert "1 table in results.duckdb" in succeeded(done)
     assert (tmp_path / "results.duckdb").is_file()
-    again = decaf("export", "results.duckdb", "out_runs", "-w", root)
+    again = decaf("export", "results.duckdb", "out_runs", "-w", two_studies)
     assert "up to date" in succeeded(again)
-    wrong = decaf("export", "other.duckdb", "--format", "csv", "-w", root)
+    wrong = decaf("export", "other.duckdb", "--format", "csv", "-w", two_studies)
     refused(wrong, "other.duckdb", "csv", code=2)
     assert not (tmp_path / "other.duckdb").exists()

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 from ended_commands import refused, succeeded
-from small_warehouse import MODELS, PAIRS, small_warehouse
+from small_warehouse import MODELS, PAIRS
 
 from decaf.errors import BadInput, MissingPackage, QueryError, UnknownName, WriteFailed
 from warehouse.query import workbook
@@ -27,16 +27,8 @@ MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    root = tmp_path_factory.mktemp("papers") / "warehouse"
-    small_warehouse(root)
-    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
-    return root
-
-
-@pytest.fixture(scope="module")
-def opened(root):
-    with connect(root) as connection:
+def opened(two_studies):
+    with connect(two_studies) as connection:
         yield connection
 
 
@@ -261,9 +253,9 @@ def test_two_columns_of_one_name_are_no_fault_of_latex():
         write_rows(rows_of(table), "parquet", BytesIO())
 
 
-def test_the_command_writes_and_refuses(root, decaf, tmp_path):
+def test_the_command_writes_and_refuses(two_studies, decaf, tmp_path):
     def export(*words):
-        return decaf("export", *words, DECAF_WAREHOUSE=str(root))
+        return decaf("export", *words, DECAF_WAREHOUSE=str(two_studies))
 
     printed = succeeded(export("book.xlsx", "out_model_profiles", "out_runs"))
     assert "2 sheets in book.xlsx" in printed
@@ -275,5 +267,5 @@ def test_the_command_writes_and_refuses(root, decaf, tmp_path):
     refused(export("tables", "out_runs", "--format", "xlsx"), ".xlsx")
     refused(export("book.xlsx", "out_runs", "--format", "csv"), "book.xlsx")
     query = ("sql", "FROM out_runs", "--output", "runs.tex")
-    succeeded(decaf(*query, DECAF_WAREHOUSE=str(root)))
+    succeeded(decaf(*query, DECAF_WAREHOUSE=str(two_studies)))
     assert (tmp_path / "runs.tex").read_text() == (tmp_path / "tables/out_runs.tex").read_text()

@@ -1,7 +1,7 @@
 """The page of a plug-in's own tables."""
 
 import pytest
-from scenes_warehouse import MODELS, PATHS, STUDY, scenes_warehouse
+from scenes_warehouse import MODELS, PATHS, STUDY
 
 from decaf.errors import BadInput, QueryError, UnknownName, WarehouseError
 from decaf.foundation.number_text import score_text
@@ -17,8 +17,8 @@ QUERY = (
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    with connect(scenes_warehouse(tmp_path_factory.mktemp("own") / "warehouse")) as connection:
+def opened(scenes):
+    with connect(scenes) as connection:
         yield connection
 
 

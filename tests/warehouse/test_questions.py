@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from scenes_warehouse import MODELS, SCENES, scenes_warehouse
+from scenes_warehouse import MODELS, SCENES
 
 from warehouse import connect
 from warehouse.query.catalog import run_query
@@ -17,13 +17,8 @@ QUESTIONS = re.findall(
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("questions") / "warehouse").folder
-
-
-@pytest.fixture(scope="module")
-def opened(root):
-    with connect(root) as connection:
+def opened(scenes):
+    with connect(scenes) as connection:
         yield connection
 
 
@@ -49,10 +44,10 @@ def test_the_warehouse_of_the_questions_is_sound(opened):
     assert counted == [{"n": len(MODELS) * len(SCENES) * 2 * 2}]
 
 
-def test_the_python_example_runs(root, tmp_path, monkeypatch):
+def test_the_python_example_runs(scenes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "warehouse").symlink_to(root)
+    (tmp_path / "runs" / "warehouse").symlink_to(scenes)
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     names = {}
     exec(compile(example, "sql.md", "exec"), names)

@@ -58,9 +58,8 @@ def test_report_of_a_run_under_way(tmp_path):
     assert set(SECTIONS) <= set(reader.ids)
 
 
-def test_the_command_for_pairs_beyond_a_limit_gives_all_of_them(tmp_path):
-    store = scenes_warehouse(tmp_path / "warehouse")
-    with catalog.connect(store) as connection:
+def test_the_command_for_pairs_beyond_a_limit_gives_all_of_them(scenes):
+    with catalog.connect(scenes) as connection:
         words = shlex.split(facts.read_facts(connection, STUDY).command("pairs_beyond", "all.csv"))
         assert [*words[:2], *words[3:]] == ["decaf", "sql", "--output", "all.csv"]
         rows = connection.sql(words[2]).fetchall()

@@ -5,7 +5,7 @@ from statistics import median
 
 import pytest
 from rich.console import Console
-from scenes_warehouse import MODELS, scenes_warehouse
+from scenes_warehouse import MODELS
 from small_warehouse import commit_block, small_warehouse
 from warehouse_answers import query_rows
 
@@ -17,8 +17,8 @@ from warehouse.upkeep.compaction import compact
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("small") / "warehouse").folder
+def small(scenes):
+    return scenes
 
 
 def stored_tables(warehouse):
