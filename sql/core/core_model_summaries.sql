@@ -1,8 +1,8 @@
 -- purpose: mean profile of every model, with intervals of Abs, M and the endpoint difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 6; appendix D.8 (statistical summaries)
--- The means of out_model_profiles and some intervals of out_model_intervals, of the same draws: all
--- of one pass over the profiles, and each draw is made only once.
+-- Has the means of out_model_profiles and some intervals of out_model_intervals, with the same
+-- draws, but reads profiles once and makes each draw once.
 CREATE OR REPLACE VIEW core_model_summaries AS
 WITH stopped AS (SELECT (study, model_id) FROM out_stops),
 gathered AS (
@@ -37,13 +37,13 @@ resampled AS (
 drawn AS (
     SELECT
         * EXCLUDE (has_interval, sums),
-        placed(ratios_of(sums[2], sums[1]), has_interval) AS abs_replicates,
-        placed(ratios_of(sums[3], sums[1]), has_interval) AS delta_replicates,
-        placed(ratios_of(sums[4], sums[1]), has_interval) AS magnitude_replicates
+        sorted_replicates(ratios_of(sums[2], sums[1]), has_interval) AS abs_replicates,
+        sorted_replicates(ratios_of(sums[3], sums[1]), has_interval) AS delta_replicates,
+        sorted_replicates(ratios_of(sums[4], sums[1]), has_interval) AS magnitude_replicates
     FROM resampled
 )
 SELECT
-    * EXCLUDE (abs_replicates, delta_replicates, magnitude_replicates), -- means in score units, as the limits
+    * EXCLUDE (abs_replicates, delta_replicates, magnitude_replicates), -- score units
     limit_at(abs_replicates, (1 - 0.95::DOUBLE) / 2) AS lower_95, -- NULL without an interval
     limit_at(abs_replicates, 1 - (1 - 0.95::DOUBLE) / 2) AS upper_95,
     limit_at(delta_replicates, (1 - 0.95::DOUBLE) / 2) AS delta_lower_95,

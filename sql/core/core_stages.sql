@@ -10,8 +10,7 @@ WITH trajectories AS (
 stages AS (
     SELECT
         * EXCLUDE (t, q_plus, q_minus),
-        t AS grid,
-        generate_subscripts(t, 1) AS place,
+        generate_subscripts(t, 1) - 1 AS stage,
         unnest(t) AS t,
         unnest(q_plus) AS q_plus,
         unnest(q_minus) AS q_minus
@@ -20,7 +19,6 @@ stages AS (
 responses AS (
     SELECT
         *,
-        place - 1 AS stage,
         q_plus - q_minus AS response,
         greatest(response, 0) AS rising,
         greatest(-response, 0) AS falling
@@ -39,8 +37,7 @@ SELECT
     repetition,
     stage, -- from 0
     t,
-    weight_at(grid, t, place) AS stage_weight, -- trapezoid; the weights of a trajectory sum to 1
-    q_plus, -- score units, as all that follow
+    q_plus, -- score units, like the next columns
     q_minus,
     endpoint_delta,
     is_active_at(endpoint_delta, epsilon) AS is_endpoint_active,

@@ -1,7 +1,8 @@
 -- purpose: sentences on what could change a finding: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type, path and doubt
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1
--- If a path repeats the endpoint difference, more stages only move E towards M: no doubt of stages.
+-- If a path repeats the endpoint difference, more stages only move E towards M, so there is no
+-- doubt about stages.
 CREATE OR REPLACE VIEW out_doubts AS
 WITH found AS (
     SELECT
@@ -19,21 +20,21 @@ doubts AS (
     SELECT *, unnest([
         {doubt: 'threshold', applies: NOT is_firm, sentence: format(
             'Its main role depends on the threshold: {} at {}, {} at {}, {} at {}.',
-            role_half, written_limit(epsilon / 2), role, written_limit(epsilon), role_double,
-            written_limit(2 * epsilon))},
+            role_half, format_limit(epsilon / 2), role, format_limit(epsilon), role_double,
+            format_limit(2 * epsilon))},
         {doubt: 'near threshold', applies: near_frac >= 0.1, sentence: format(
             '{} of its pairs end near the threshold: |d| from {} to {}.',
-            written_percent(near_frac), written_limit(epsilon / 2), written_limit(2 * epsilon))},
+            format_percent(near_frac), format_limit(epsilon / 2), format_limit(2 * epsilon))},
         {doubt: 'stages', applies: NOT is_converged AND repeats_effect IS NOT TRUE, sentence: format(
             'Without every second of its {} stages, a mean changes by up to {}; use more stages.',
-            stage_count, written_score(stage_error))},
+            stage_count, format_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
             'The paths disagree: {} ({}) on {}, {} ({}) on {}.',
-            written_score(largest_response), largest_role, largest_path_name,
-            written_score(abs_response), role, path_name)},
+            format_score(largest_response), largest_role, largest_path_name,
+            format_score(abs_response), role, path_name)},
         {doubt: 'control', applies: reacts_to_any_change, sentence: format(
             'The control change moves the score by {} on the same sources: it reacts to any change.',
-            written_score(control_response))},
+            format_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
                 'Only {} sources: do not rely on its interval.'), source_count)}

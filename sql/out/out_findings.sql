@@ -1,7 +1,7 @@
 -- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
--- The finding of a model is the response (out_responses) of its worst rule, in the order below, on
--- the path with the larger Abs; other paths are named. Controls have no finding.
+-- The finding of a model is the response (out_responses) with its worst rule, in the order below,
+-- on the path with the largest Abs; the sentence names other paths. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules (severity, rule, begins, ends) AS (
     VALUES
@@ -15,9 +15,9 @@ WITH rules (severity, rule, begins, ends) AS (
 ),
 found AS (
     SELECT *,
-        list(written_response(pair_type_name, abs_response, endpoint_magnitude))
+        list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path) OVER on_model AS on_types,
-        list(format('; {}: {}', path_name, written_score(abs_response)))
+        list(format('; {}: {}', path_name, format_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
     FROM out_responses JOIN rules USING (rule)
@@ -37,20 +37,20 @@ SELECT
     model.study, model.model_id, model.position,
     coalesce(severity, 8) AS severity, -- 1 is the worst
     coalesce(found.rule, if(failed.reason IS NULL, 'no_results', 'failed')) AS rule,
-    kept.decision, -- by out_limits: safe, not safe or undecided; NULL without limits
+    kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
         is_largest_path, on_paths, on_types, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
     CASE WHEN found.rule IS NULL THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.') ELSE
-        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, written_limit(smallest))
-        || pair_type_name || ends || ' the score by ' || written_score(abs_response)
+        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, format_limit(smallest))
+        || pair_type_name || ends || ' the score by ' || format_score(abs_response)
         || if(len(ways) > 0, ' on path ' || path_name, '')
-        || written_interval(lower_95, upper_95, array_to_string(ways, ''))
-        || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
-        || '; the final scores differ by ' || written_score(endpoint_magnitude) || ' (M)'
+        || format_interval(lower_95, upper_95, array_to_string(ways, ''))
+        || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
+        || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
-        || coalesce(format('. Right on {} of {:,} factual inputs', written_percent(accuracy), image_count), '')
+        || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence
 FROM out_models AS model LEFT JOIN worded AS found USING (study, model_id)

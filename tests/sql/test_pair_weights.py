@@ -198,7 +198,8 @@ def test_replicates_are_ratios_of_weighted_sums(catalogue):
     weights, evidence = np.array([*WEIGHTS.values()]), np.array([0.4, 0.1, 0])
     expected = (weights * evidence)[draws].sum(axis=1) / weights[draws].sum(axis=1)
     found = connection.sql(
-        f"SELECT evidence FROM bootstrap_means(50, 3) {BLEND} ORDER BY replicate"
+        f"SELECT evidence FROM bootstrap_means_of('core_profiles', 50, 3) {BLEND} "
+        "AND replicate IS NOT NULL ORDER BY replicate"
     ).fetchall()
     assert [mean for (mean,) in found] == near(expected)
     interval = connection.sql(

@@ -11,9 +11,9 @@ VALUES = (0.0, 1e-9, 0.00049, 0.0005, 0.05, 0.0625, 0.4849, 0.5, 0.99951, 1.0, 1
 @pytest.mark.parametrize(
     ("macro", "write", "values"),
     [
-        ("written_score", score_text, (*VALUES, *(-value for value in VALUES))),
-        ("written_percent", percent_text, [value for value in VALUES if value <= 1]),
-        ("written_limit", limit_text, (0.05, 0.0004, 0.125, 1.0, 0.02, 0.1234567)),
+        ("format_score", score_text, (*VALUES, *(-value for value in VALUES))),
+        ("format_percent", percent_text, [value for value in VALUES if value <= 1]),
+        ("format_limit", limit_text, (0.05, 0.0004, 0.125, 1.0, 0.02, 0.1234567)),
     ],
 )
 def test_views_and_pages_write_the_same(bound_views, macro, write, values):

@@ -1,6 +1,6 @@
 -- purpose: 95 % interval of a share: Wilson's, with the correction for continuity
 -- grain: scalar macro
--- 3 of 3 leave 0.31 to 1, so that few images say little. NULL where count is 0.
+-- 3 hits in 3 tries give 0.31 to 1; no tries give 0 to 1.
 CREATE OR REPLACE MACRO binomial_limits(hits, tries) AS {
     lower: CASE
         WHEN hits = 0 THEN 0.0

@@ -1,4 +1,4 @@
--- purpose: clusters of any relation that the bootstrap draws, in a fixed order, with their sums
+-- purpose: clusters that the bootstrap draws, in a fixed order, with the sums of their rows
 -- grain: one row per group g and cluster
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group.

@@ -2,8 +2,8 @@
 -- grain: one row per layout and replicate
 -- paper: appendix D.8 (statistical summaries)
 -- layouts names a relation with columns layout, position (from 0) and stratum: one row per cluster.
--- Every place draws a cluster of its stratum (drawn_word). Lengths are cast, since a hash by a signed
--- number is divided in 128 bits, which takes four times as long.
+-- Each place draws a cluster of its stratum (drawn_word). The cast of len avoids a division in
+-- 128 bits, which takes four times as long.
 CREATE OR REPLACE MACRO bootstrap_draws(layouts, replicates, seed) AS TABLE
 WITH strata AS (
     SELECT layout, stratum, list(position::INTEGER ORDER BY position) AS members

@@ -2,10 +2,9 @@
 -- grain: one row per study, model, pair type, path and replicate; replicate NULL is the sample
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. All
--- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums, with the
--- weights of the pairs; it is
--- NULL where a replicate drew only sources that the model lacks. Draws depend on the number of
--- sources alone, and are those of all planned sources.
+-- trajectories of a source are drawn together. A mean is a ratio of resampled sums, weighted by
+-- pairs, and NULL in a replicate whose drawn sources the model lacks. Draws are of all planned
+-- sources and depend only on their number, so differences between models and paths are paired.
 CREATE OR REPLACE MACRO bootstrap_means_of(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT

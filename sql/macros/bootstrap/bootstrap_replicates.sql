@@ -1,7 +1,7 @@
 -- purpose: mean of x, mean of x - y and ratio of means in every bootstrap replicate, by group
 -- grain: one row per group g, statistic and replicate; replicate NULL is the sample itself
 -- paper: appendix D.8 (statistical summaries)
--- rel is as for bootstrap_by_group. For what combines replicates before their interval.
+-- rel is as for bootstrap_by_group. Use this to combine replicates before taking an interval.
 CREATE OR REPLACE MACRO bootstrap_replicates(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT

@@ -1,11 +1,11 @@
 -- purpose: ratio of sums over pairs of clusters in every bootstrap replicate, by group
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
 -- paper: appendix F (statistical reporting)
--- rel names a relation with columns g (group, any type), cluster_a, cluster_b, x and y, for what is
--- of two clusters at once. Clusters are drawn; a pair counts as often as the draws of both multiply
--- to, one inside a cluster as often as it is drawn. With the weight of one of them alone, or the mean
--- of both, half of what a cluster does to the ratio would be held fixed. Replicates without a pair
--- have no row.
+-- rel names a relation with columns g (group, any type), cluster_a, cluster_b, x and y; each row
+-- belongs to two clusters. The bootstrap draws clusters. The weight of a row is the product of how
+-- often both clusters are drawn, or how often the one is drawn if both are the same. The weight of
+-- one cluster, or the mean of both, would hide half of the effect of a cluster on the ratio.
+-- Replicates without a row of rel have no row.
 CREATE OR REPLACE MACRO dyadic_ratio_replicates(rel, replicates, seed) AS TABLE
 WITH cells AS MATERIALIZED (
     SELECT

@@ -1,8 +1,8 @@
 -- purpose: element of a sorted list at a place between 0 and its length - 1
 -- grain: scalar macro
 -- paper: appendix D.8 (statistical summaries)
--- The element is reached from the nearer side, as numpy does: quantiles are equal to the last bit,
--- and a unit exactly on an edge lies in the same bin.
+-- It interpolates from the nearer element, as numpy does, so quantiles are equal to the last bit,
+-- and a unit exactly on an edge lies in the same bin as in Python.
 CREATE OR REPLACE MACRO interpolated_at(elements, place) AS
     CASE WHEN place - floor(place) < 0.5
         THEN elements[floor(place)::BIGINT + 1]

@@ -1,8 +1,8 @@
 -- purpose: percentile bootstrap intervals of the model means, resampling sources
 -- grain: one row per study, model, pair type, path and metric
 -- paper: appendix D.8 (statistical summaries)
--- A single source says nothing about other sources: its interval is NULL, not of width 0. So is that
--- of a model that stopped early, whose limits are in out_looks.
+-- The interval of a single source is NULL, not of width 0. The interval of a model that stopped
+-- early is NULL, too; out_looks has its limits.
 -- FROM model_intervals(2000, 7)
 
 -- Aggregate over the sample (replicate NULL) and its replicates.
@@ -16,7 +16,7 @@ CREATE OR REPLACE MACRO interval_of(means, replicate) AS {
 CREATE OR REPLACE MACRO model_intervals(replicates, seed) AS TABLE
 WITH profiles AS (FROM core_profiles),
 stopped AS (SELECT DISTINCT study, model_id FROM out_stops),
--- All metrics in one pass: grouping five times as many rows takes five times as long.
+-- One pass for all metrics: to group a row for each metric takes five times as long.
 summarised AS (
     SELECT
         study, model_id, pair_type, path, source_count,
@@ -43,7 +43,7 @@ SELECT
     CASE WHEN has_interval THEN of_metric.quantiles[1] END AS lower_95,
     CASE WHEN has_interval THEN of_metric.quantiles[4] END AS upper_95,
     source_count,
-    of_metric.replicate_count -- those in which the model had any source
+    of_metric.replicate_count -- replicates in which the model had any source
 FROM judged
 UNPIVOT (of_metric FOR metric IN (
     endpoint_delta, endpoint_magnitude, evidence, contradiction, fragility, abs_response

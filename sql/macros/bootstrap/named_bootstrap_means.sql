@@ -2,9 +2,9 @@
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
 -- paper: appendix H (paired image-cluster bootstrap)
 -- rel names a relation with columns g (group, any type), name, cluster (unique in its group) and x.
--- Clusters are drawn from in the order of their names; groups of one name with as many clusters
--- share their draws, so that differences between them are paired. NULL and NaN are missing: such a
--- cluster counts in no mean, but keeps its place among the draws.
+-- The order of clusters is that of their names. Groups with the same name and number of clusters
+-- share their draws, so differences between them are paired. A cluster with NULL or NaN counts in
+-- no mean, but is still drawn.
 -- FROM named_bootstrap_means('my_rows', 1000, 8218)
 CREATE OR REPLACE MACRO named_bootstrap_means(rel, replicates, seed) AS TABLE
 WITH gathered AS (
@@ -25,5 +25,5 @@ SELECT
     known.g AS g,
     nullif(generate_subscripts(means, 1), 1) - 2 AS replicate,
     unnest(means) AS value, -- NULL if all drawn numbers are missing
-    known.cluster_count AS cluster_count -- those with a number
+    known.cluster_count AS cluster_count -- clusters with a number
 FROM means;

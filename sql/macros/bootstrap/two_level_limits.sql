@@ -2,7 +2,7 @@
 -- grain: one row per group g
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with columns g (group, any type), replicate (NULL for the sample itself) and
--- value; NULL is an undefined replicate. The sample's value is the estimate.
+-- value; an undefined replicate is NULL. The value of the sample is the estimate.
 CREATE OR REPLACE MACRO two_level_limits(rel) AS TABLE
 WITH groups AS (
     SELECT

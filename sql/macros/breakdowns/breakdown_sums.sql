@@ -1,9 +1,9 @@
--- purpose: sums over the drawn sources of each replicate, and quantiles over trajectories, by
---   member of a grouping
+-- purpose: sums of each replicate and quantiles over trajectories, by member of a grouping
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with these columns, place, pair_place, weight and eight metrics. A place of the
--- draws is a source of the member, in the order of their names. All is of one pass over the rows.
+-- rel names a relation with these columns, place, pair_place, weight and eight metrics. The
+-- bootstrap draws the sources of a member, in the order of their names. One pass over the rows
+-- gives all numbers.
 CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
@@ -15,7 +15,7 @@ WITH gathered AS (
             list(weight * fragility), list(weight * abs_response),
             list(weight * endpoint_magnitude), list(weight * endpoint_delta),
             list(weight * active_frac), list(weight * coalesce(accuracy, 0)),
-            list(if(accuracy IS NULL, 0, weight)) -- of pairs whose answer is known to be right or wrong
+            list(if(accuracy IS NULL, 0, weight)) -- of pairs with a known class
         ] AS columns,
         list_max(dense_ranks(list(pair_place))) + 1 AS pair_count,
         list_unique(list(place) FILTER (WHERE accuracy IS NOT NULL)) AS answered_count,

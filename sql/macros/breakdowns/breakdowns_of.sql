@@ -1,9 +1,9 @@
 -- purpose: mean profile of every model by class, split and kind of input, with spread and interval
 -- grain: one row per study, model, pair type, path, grouping, member of the grouping and metric
 -- paper: section 6; appendix D.8 (statistical summaries)
--- rel names a relation with the columns of core_profiles, such as some of its rows. Sources of a
--- member are drawn; members of as many sources share draws. Accuracy is that of the factual inputs,
--- whose class is known; there is none without labels. limits_of_member has the intervals.
+-- rel names a relation with the columns of core_profiles, such as some of its rows. The
+-- bootstrap draws the sources of a member; members with equally many sources share draws. Accuracy
+-- is that on factual inputs with a known class. limits_of_member has the intervals.
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH answers AS (
@@ -38,9 +38,9 @@ SELECT
     study, model_id, pair_type, path, grouping, member, metric,
     pair_count,
     source_count,
-    mean.estimate AS estimate, -- mean with the weights of pairs; score units; active_frac and accuracy are shares
+    mean.estimate AS estimate, -- weighted mean; score units, or a share (active_frac, accuracy)
     CASE WHEN source_count > 1 THEN limits_of_member(metric, mean, answered_count).lower END
-        AS lower_95, -- NULL where reason says why
+        AS lower_95, -- NULL for the reason given
     CASE WHEN source_count > 1 THEN limits_of_member(metric, mean, answered_count).upper END
         AS upper_95,
     mean.quantiles[1] AS p10, -- over trajectories, without weights

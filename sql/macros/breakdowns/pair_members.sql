@@ -1,7 +1,7 @@
--- purpose: groups of pairs by class, split, kind of either input, and groups of the data
+-- purpose: members of groupings of pairs: class, split, kinds of inputs, and groups of the data
 -- grain: one row per study, pair and grouping that divides the pairs of its type
--- A class has the name that the data give it, else its number. place is that of the source, by its
--- name. pair_place tells pairs of a study apart: numbers are counted many times faster than names.
+-- A class has its name in the data, or its number. place numbers sources by name, and pair_place
+-- numbers pairs: DuckDB counts distinct numbers many times faster than names.
 -- FROM pair_members()
 CREATE OR REPLACE MACRO pair_members() AS TABLE
 WITH named AS (
@@ -16,7 +16,7 @@ WITH named AS (
     JOIN core_source_order USING (study, source_id)
     LEFT JOIN stg_class_names USING (study, run_id, class_id)
 ),
--- Found before there is a row for each grouping: most divide nothing.
+-- Before rows are unpivoted, since most groupings divide nothing.
 divides AS (
     SELECT
         study, pair_type,

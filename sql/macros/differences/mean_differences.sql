@@ -1,8 +1,8 @@
 -- purpose: paired difference of the means of two models, or of every model on two paths
 -- grain: one row per study, pair type, model and path that both sides share, metric and level
 -- paper: appendix D.8 (statistical summaries)
--- The sides are two model ids or two paths, as side says: 'model_id' or 'path'. Sources are drawn,
--- and both means of a replicate come from the same drawn sources; all are in score units.
+-- side is 'model_id' or 'path'; side_a and side_b are two model ids or two paths. The bootstrap
+-- draws sources, the same for both means of a replicate. Means are in score units.
 -- FROM mean_differences('path', 'blend', 'patch_a', 500, 91702, [0.9, 0.95])
 CREATE OR REPLACE MACRO mean_differences(side, side_a, side_b, replicates, seed, levels) AS TABLE
 WITH profiles AS (
@@ -28,13 +28,13 @@ paired AS MATERIALIZED (
 ),
 entries AS (SELECT g, mean_a - mean_b AS value FROM paired WHERE replicate IS NOT NULL)
 SELECT
-    unnest(g), -- model_id is NULL of two models, path of two paths
+    unnest(g), -- model_id is NULL if models are compared, path if paths are
     level,
     mean_a,
     mean_b,
     mean_a - mean_b AS difference,
     CASE WHEN source_count > 1 THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
-    source_count, -- of the side that has fewer
-    replicate_count -- those in which both sides have any source
+    source_count, -- of the side with fewer sources
+    replicate_count -- replicates in which both sides have any source
 FROM (FROM paired WHERE replicate IS NULL)
 JOIN percentile_limits('entries', levels) USING (g);

@@ -1,8 +1,8 @@
 -- purpose: number of magnitude bins in every mean of bin_summaries, and number that DECAF wins
 -- grain: one row per study, method, part (all bins, valid bins, common support) and statistic
 -- paper: section 6.2 (figure 3c); appendix F
--- rel names a relation as for bin_summaries. A bin is of common support where DECAF's AUROC is
--- defined for all three labels; a method that is undefined in one of those has no count of wins.
+-- rel is as for bin_summaries. A bin has common support if DECAF's AUROC is defined for all three
+-- labels. A method that is undefined in a bin of common support has no count of wins.
 CREATE OR REPLACE MACRO bin_counts(rel) AS TABLE
 WITH sample AS MATERIALIZED (FROM query_table(rel) WHERE replicate IS NULL),
 cells AS MATERIALIZED (

@@ -1,9 +1,9 @@
 -- purpose: means over magnitude bins and labels in every replicate
 -- grain: one row per study, method, part (bin, valid bins, common support), statistic and replicate
 -- paper: section 6.2 (figure 3c); appendix F
--- rel names a relation as label_discrimination makes it, of units that DECAF scores without a gap:
--- where its AUROC is defined, the label occurs in the bin and is absent in it. A bin is common
--- support of a replicate where that holds for all three labels.
+-- rel names a relation with the columns of label_discrimination, for units that DECAF scores on all
+-- labels. DECAF's AUROC is then defined in a bin if some units have the label and others lack it. A
+-- bin has common support in a replicate if DECAF's AUROC is defined for all three labels.
 CREATE OR REPLACE MACRO bin_summaries(rel) AS TABLE
 WITH found AS MATERIALIZED (SELECT *, measure AS statistic FROM query_table(rel)),
 support AS MATERIALIZED (

@@ -4,8 +4,8 @@
 -- paper: section 6.1; appendix F (statistical reporting)
 -- rel names a relation with columns study, method, part (such as a label), statistic, replicate
 -- (NULL for the sample itself), value, unit_count, cluster_count and undefined (why the sample's
--- value is NULL). A difference is DECAF minus the method, replicate by replicate; it is undefined
--- where the method was judged on fewer units.
+-- value is NULL). A difference is DECAF minus the method in each replicate; it is undefined
+-- if both were judged on different numbers of units.
 CREATE OR REPLACE MACRO comparisons_with_decaf(rel) AS TABLE
 WITH single AS MATERIALIZED (FROM query_table(rel)),
 entries AS MATERIALIZED (

@@ -2,14 +2,14 @@
 -- grain: one row per group g
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), label (0 or 1, or BOOLEAN) and score. Rows
--- where label or score is NULL, or score NaN, are left out. One class alone is undefined, not 0.5.
+-- with a NULL label, or a score of NULL or NaN, are left out. With one class, both are undefined.
 -- FROM discrimination_by_group('my_units')
 CREATE OR REPLACE MACRO discrimination_by_group(rel) AS TABLE
 WITH units AS MATERIALIZED (
     SELECT
         0 AS layout,
         g,
-        0 AS cluster, -- all units are one: the only draw is the sample again
+        0 AS cluster, -- one cluster, so the only draw is the sample
         CASE WHEN NOT isnan(score::DOUBLE) THEN score::DOUBLE END AS score,
         CASE
             WHEN label::DOUBLE IN (0, 1) OR label IS NULL THEN label::DOUBLE

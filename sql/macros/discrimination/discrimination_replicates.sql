@@ -2,9 +2,9 @@
 -- grain: one row per layout, group g, measure and replicate; replicate NULL is the sample itself
 -- paper: appendix F (statistical reporting); appendix D.8
 -- rel names a relation with columns layout (groups of a layout share their draws), g (any type),
--- cluster, label (0 or 1, or BOOLEAN) and score, one row per unit. Whole clusters are drawn, all of
--- a layout's, whatever group they lie in. A unit whose label or score is NULL is left out. AUROC alone,
--- measures ['auroc'], is many times faster.
+-- cluster, label (0 or 1, or BOOLEAN) and score, one row per unit. The bootstrap draws whole
+-- clusters from all groups of a layout. A unit whose label or score is NULL is left out. AUROC
+-- without AUPRC, measures ['auroc'], is many times faster.
 -- FROM discrimination_replicates('my_units', ['auroc', 'auprc'], 500, 91702)
 CREATE OR REPLACE MACRO discrimination_replicates(rel, measures, replicates, seed) AS TABLE
 WITH units AS MATERIALIZED (

@@ -1,9 +1,9 @@
 -- purpose: quantile bins without a unit
 -- grain: one row per group g and empty bin
 -- paper: section 6.2; appendix F
--- rel names a relation with columns g (group, any type), bin, lower_edge and upper_edge, one row per
--- bin with units, which the first and the last bin always have. An edge is known from the bin beside
--- it: between two empty bins it is NULL.
+-- rel names a relation with columns g (group, any type), bin, lower_edge and upper_edge, and one
+-- row per bin with units; the first and the last bin always have units. An edge comes from a
+-- neighbouring bin with units, so it is NULL between two empty bins.
 CREATE OR REPLACE MACRO empty_bins(rel) AS TABLE
 WITH known AS MATERIALIZED (FROM query_table(rel)),
 numbers AS (SELECT g, unnest(range(max(bin) + 1)) AS number FROM known GROUP BY g)

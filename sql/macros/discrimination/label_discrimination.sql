@@ -2,7 +2,7 @@
 -- grain: one row per study, bin, method, label, measure and replicate; NULL is the sample itself
 -- paper: section 6.1; section 6.2; appendix F (statistical reporting)
 -- rel names a relation with columns study, bin, model_id, method, label, is_shown and score. All
--- methods, labels and bins of a study share their draws, so that differences are paired.
+-- methods, labels and bins of a study share their draws, so differences are paired.
 CREATE OR REPLACE MACRO label_discrimination(rel, measures, replicates, seed) AS TABLE
 WITH entries AS MATERIALIZED (
     SELECT

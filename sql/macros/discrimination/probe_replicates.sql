@@ -1,8 +1,9 @@
 -- purpose: AUROC of probes in replicates that draw whole models, mean over held-out families
 -- grain: one row per study, representation, probe, label (or macro) and replicate; NULL: the sample
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
--- rel names a relation with the columns of core_probe_units. Probes stay as they were fitted; what
--- is drawn are the models that they are judged on. Everything in a study shares its draws.
+-- rel names a relation with the columns of core_probe_units. The
+-- bootstrap draws the models on which probes are judged, and fits no probe again. All probes of a
+-- study share their draws.
 CREATE OR REPLACE MACRO probe_replicates(rel, replicates, seed) AS TABLE
 WITH entries AS (
     SELECT

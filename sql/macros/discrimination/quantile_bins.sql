@@ -2,12 +2,12 @@
 -- grain: one row per group g and unit
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), unit and magnitude; the rows of a unit,
--- such as one per behaviour, repeat its magnitude. Edges interpolate linearly between units, and
--- those that coincide are dropped. A magnitude that is NULL or not finite lies in no bin.
+-- such as one per behaviour, repeat its magnitude. Edges interpolate linearly between units;
+-- equal edges count once. A magnitude that is NULL or not finite lies in no bin.
 -- FROM quantile_bins('my_units', 20)
 
--- Share of the units below an edge, to the last bit that of pandas.qcut: numpy's linspace, rounded
--- up where no DOUBLE is equal to it.
+-- Share of the units below an edge, equal to the last bit to that of pandas.qcut: numpy's linspace,
+-- rounded up if no DOUBLE is equal to it.
 CREATE OR REPLACE MACRO share_below_edge(number, bin_count) AS
     CASE
         WHEN number = bin_count THEN 1
@@ -50,7 +50,7 @@ SELECT
     CASE
         WHEN magnitude IS NOT NULL THEN len(list_filter(edges[2:-2], lambda e: e < magnitude))
     END AS bin, -- from 0
-    edges[bin + 1] AS lower_edge, -- unit of the magnitude; the bin holds it only where bin = 0
+    edges[bin + 1] AS lower_edge, -- unit of the magnitude; part of the bin only if bin = 0
     coalesce(edges[bin + 2], edges[bin + 1]) AS upper_edge
 FROM units
 JOIN cuts ON cuts.g IS NOT DISTINCT FROM units.g;

@@ -1,10 +1,9 @@
--- purpose: pairs whose role changed most with a version: three pairs of each of three changes of
---   role
+-- purpose: pairs whose role changed most with a version, three for each of three changes of role
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
--- rel names a relation with the columns of core_entry_versions. An entry has one comparison: with an
--- alias, else with the last version that passed, else with the one before. Changes that are smaller
--- than what counts (smallest_response) are left out; rank_changed_pairs ranks the others.
+-- rel names a relation with the columns of core_entry_versions. Each entry is compared with one
+-- version: that of an alias, else the last one that passed, else the one before. Changes below
+-- smallest_response are left out; rank_changed_pairs ranks the others.
 -- FROM changed_pairs_of('core_entry_versions')
 CREATE OR REPLACE MACRO changed_pairs_of(rel) AS TABLE
 WITH changed AS (FROM changed_versions(rel)),

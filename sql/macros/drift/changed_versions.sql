@@ -1,6 +1,6 @@
--- purpose: versions of a registry now whose content differs from that of the version they are
+-- purpose: present versions of a registry with other content than the version that they are
 --   compared with
--- grain: one row per such row of rel
+-- grain: one row per entry and version that it is compared with
 -- rel names a relation with the columns of core_entry_versions.
 -- FROM changed_versions('core_entry_versions')
 CREATE OR REPLACE MACRO changed_versions(rel) AS TABLE

@@ -1,9 +1,9 @@
--- purpose: accuracies of the drift, as groups to resample
+-- purpose: predictions of two versions on clean images, in groups to resample
 -- grain: one row per entry of rel and measured subject
 -- paper: appendix F.2
--- rel is as for drift_pairs. positions are the sources of clean images, columns lists of their
--- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
--- version before. A mean is a sum by a sum of ones.
+-- rel is as for drift_pairs. positions are the sources of clean images, and columns has lists of
+-- numbers per image. A metric is the ratio of the sums of two columns: ratio names those of the
+-- version, ratio_before those of the version before.
 CREATE OR REPLACE MACRO drift_image_groups(rel) AS TABLE
 WITH images AS (
     SELECT
@@ -13,7 +13,8 @@ WITH images AS (
         } AS g,
         study,
         source_id, is_correct, was_correct
-    FROM drift_images(rel)
+    FROM version_images(rel)
+    WHERE reason IS NOT NULL OR was_correct IS NOT NULL
 ),
 gathered AS (
     SELECT

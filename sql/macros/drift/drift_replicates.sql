@@ -1,8 +1,9 @@
--- purpose: every column of the drift in the sample and in every bootstrap replicate
+-- purpose: every metric of two versions in the sample and in every bootstrap replicate
 -- grain: one row per entry of rel, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
--- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
--- share their draws, and so do both versions. A list begins with the sample; the replicates follow.
+-- rel is as for drift_pairs. The bootstrap draws whole sources. Both versions share their draws, as
+-- do entries and metrics with equally many sources. A list begins with the sample; the replicates
+-- follow.
 CREATE OR REPLACE MACRO drift_replicates(rel, replicates, seed) AS TABLE
 WITH resampled AS (
     SELECT
@@ -22,7 +23,7 @@ ratios AS (
             list_zip(sums[found.ratio[1]], sums[found.ratio[2]]),
             lambda sides: sides[1] / nullif(sides[2], 0)
         ) AS value,
-        -- A replicate is NULL where the sample is NULL.
+        -- No replicates without the sample.
         CASE
             WHEN sums[found.ratio_before[1]][1] IS NOT NULL THEN list_transform(
                 list_zip(sums[found.ratio_before[1]], sums[found.ratio_before[2]]),

@@ -1,9 +1,9 @@
--- purpose: responses of the drift, as groups to resample
+-- purpose: profiles of two versions, in groups to resample
 -- grain: one row per entry of rel and measured subject
 -- paper: section 6.3 (ratios of means)
--- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
--- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
--- version before. A mean is a sum by the sum of weights.
+-- rel is as for drift_pairs. positions are the sources of trajectories, and columns has lists of
+-- weighted numbers per trajectory. A metric is the ratio of the sums of two columns: ratio names
+-- those of the version, ratio_before those of the version before.
 CREATE OR REPLACE MACRO drift_trajectory_groups(rel) AS TABLE
 WITH trajectories AS (
     SELECT

@@ -1,9 +1,9 @@
 -- purpose: audited entries of a registry, each with the versions that it is compared with
 -- grain: one row per study, re-audit, audited entry and version that it is compared with
--- rel has the rows of stg_registry_entries, or those and the rows of a re-audit that is under way.
+-- rel names stg_registry_entries, or its rows with those of a re-audit that is not finished.
 -- FROM entry_versions('stg_registry_entries')
 CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
-WITH open_ended AS ( -- scored only on some blocks, or on as many stages as were needed then
+WITH open_ended AS ( -- scored on some blocks only, or on a number of stages that a rule chose
     SELECT (study, run_id, model_id) FROM stg_run_stops UNION ALL
     SELECT (study, run_id, model_id) FROM stg_models JOIN stg_runs USING (study, run_id)
     WHERE len(config -> '$.paths.*.stages.until') > 0
@@ -18,20 +18,21 @@ SELECT
     entry.reaudit_id,
     entry.resolved_at,
     entry.is_newest,
-    -- Of the re-audit that judged the content which the entry has now.
+    -- The re-audit judged the present content of the entry.
     (entry.study, entry.reaudit_id, entry.entry) IN (
         SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
     ) AS is_present,
     entry.entry, entry.name, entry.alias, entry.version, entry.change,
-    -- Not the same content under a new name, nor one that has passed before.
+    -- False for known content under a new name, and for content that passed before.
     entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
     entry.run_id,
     entry.model_id,
     against,
-    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
-    previous.reaudit_id AS reaudit_before, -- NULL where there is none
+    -- The versions last_passed and previous differ.
+    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another,
+    previous.reaudit_id AS reaudit_before, -- NULL without a version before
     previous.version AS version_before,
-    -- The run itself, where it scored more of the model before than the run before.
+    -- The run itself, if it scored the model before again, on more blocks or stages.
     if((previous.study, previous.run_id, previous.model_id) IN (FROM open_ended)
         AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
         entry.run_id, previous.run_id) AS run_before,

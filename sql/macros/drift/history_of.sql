@@ -1,13 +1,13 @@
--- purpose: E, C, F and the other columns of models of a registry over their versions and dates
+-- purpose: metrics of models of a registry over their versions and dates
 -- grain: one row per re-audit and entry of rel, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_entry_versions, one row for each point in time.
--- 500 replicates, level 0.95; sources are drawn, the same ones for every version.
+-- Intervals at level 0.95 have 500 replicates that draw the same sources for every version.
 -- WITH points AS (FROM core_entry_versions WHERE against = 'previous') FROM history_of('points')
 CREATE OR REPLACE MACRO history_of(rel) AS TABLE
 WITH points AS (FROM query_table(rel)),
--- Limits of the gates that judged each content: on the value, and on its change from what it was
--- compared with, less the change that was found.
+-- Limits of the gates that judged each content: on the value, and on its change less the change
+-- that they found.
 limits AS (
     SELECT
         entry.study, entry.reaudit_id, entry.entry, metric, pair_type, path, variant,
@@ -27,18 +27,18 @@ SELECT
     point.version,
     point.change,
     point.model_id,
-    drift.g.pair_type AS pair_type, -- NULL of accuracy, as the path
+    drift.g.pair_type AS pair_type, -- NULL for accuracy, as is the path
     drift.g.path AS path,
-    drift.g.variant AS variant, -- kind of clean image; NULL unless accuracy
+    drift.g.variant AS variant, -- kind of clean image; NULL for other metrics
     drift.g.metric AS metric,
     drift.value, -- score units, or a share
     drift.lower_limit,
     drift.upper_limit,
-    drift.change AS since_before, -- paired; NULL without a comparison, as its limits
+    drift.change AS since_before, -- paired; NULL without a comparison, as are its limits
     drift.change_lower,
     drift.change_upper,
     drift.source_count,
-    -- What the gates allowed of this version, NULL without a gate or without what it compares with.
+    -- Range that the gates allow; NULL without a gate, or without a version to compare with.
     greatest(at_least, drift.value + lowest_change) AS lowest_allowed,
     least(at_most, drift.value + highest_change) AS highest_allowed
 FROM drift_of(rel, 500, 91702, [0.95]) AS drift

@@ -2,11 +2,11 @@
 --   before it
 -- grain: one row per entry of rel and clean image of the version
 -- paper: appendix F.2
--- rel is as for drift_pairs. Images without a predicted or a known class are not there.
+-- rel is as for drift_pairs. Images without a predicted or a known class are left out.
 -- FROM version_images('core_entry_versions')
 CREATE OR REPLACE MACRO version_images(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
--- Places are compared sooner than keys.
+-- Numbers, since DuckDB compares them faster than keys.
 units AS (
     SELECT study, run_id, model_id, unit_key, row_number() OVER (ORDER BY block) AS place
     FROM stg_run_units
@@ -34,7 +34,7 @@ SELECT
     (after.predicted_class = image.class_id)::DOUBLE AS is_correct,
     CASE WHEN after.reason IS NULL THEN (before.predicted_class = image.class_id)::DOUBLE
     END AS was_correct, -- NULL without a comparison
-    after.reason -- why there is none
+    after.reason -- why there is no comparison
 FROM after
 JOIN core_input_classes AS image USING (study, pairs_digest, image_id)
 LEFT JOIN predicted AS before

@@ -1,8 +1,8 @@
 -- purpose: profiles of a version of an entry, next to those of the version before it
 -- grain: one row per row of rel, pair, path and repetition of the version
 -- paper: section 6.2
--- rel is as for drift_pairs. The columns of the version before are NULL where it has nothing of a
--- trajectory, or nothing that can be compared. A path is compared where its definition is the same.
+-- rel is as for drift_pairs. The columns of the version before are NULL if it lacks the trajectory
+-- or cannot be compared. A path is compared if its definition is the same in both versions.
 -- FROM version_pairs('core_entry_versions')
 CREATE OR REPLACE MACRO version_pairs(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),

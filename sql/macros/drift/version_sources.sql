@@ -2,8 +2,8 @@
 -- grain: one row per row of rel, pair type and path or kind of clean image, and source
 -- paper: section 6.2
 -- rel is as for drift_pairs. Columns are weighted sums over the trajectories of the source, or
--- counts of its images; those of the version before are of what that version has, compared_count
--- trajectories or images of row_count.
+-- counts of its images. Of row_count trajectories or images, the version before has
+-- compared_count.
 -- FROM version_sources('core_entry_versions')
 CREATE OR REPLACE MACRO version_sources(rel) AS TABLE
 WITH paired AS (

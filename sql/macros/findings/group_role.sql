@@ -1,9 +1,9 @@
 -- purpose: role of a group of pairs by its mean components
 -- grain: scalar macro
 -- paper: section 3
--- The largest of E, C and F where it is half of Abs or more; 'mixed' where none is, and
--- 'no response' where Abs is below the smallest response that counts. Of equal components evidence
--- comes first, then contradiction.
+-- The largest of E, C and F if it is at least half of Abs; 'mixed' if none is, and 'no response' if
+-- Abs is below the smallest response that counts. Of equal components, evidence comes first, then
+-- contradiction.
 CREATE OR REPLACE MACRO group_role(evidence, contradiction, fragility, smallest) AS
     CASE
         WHEN evidence + contradiction + fragility < smallest THEN 'no response'

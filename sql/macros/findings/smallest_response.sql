@@ -1,6 +1,6 @@
 -- purpose: smallest response that counts, for a score definition
 -- grain: scalar macro
 
--- It is 0.01 for a probability, and half of epsilon for any other score.
+-- 0.01 for a probability, half of epsilon for any other score.
 CREATE OR REPLACE MACRO smallest_response(score, epsilon) AS
     if(ends_with(score ->> '$.kind', 'probability'), 0.01, epsilon / 2);

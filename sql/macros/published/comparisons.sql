@@ -1,25 +1,25 @@
 -- purpose: numbers of all studies for which the paper has a value, by its cell
 -- grain: one row per study and cell: paper, unit, method, part and statistic
 -- paper: all tables; figures where the text or the authors' results give numbers
--- Every study of the paper fills its own in sql/studies/<study>/core_<study>_comparisons.sql. It is
--- a macro since DuckDB takes a minute to plan it; decaf results asks it over tables that were read.
+-- Each study package has its rows in sql/studies/<study>/core_<study>_comparisons.sql. This is a
+-- macro because DuckDB takes a minute to plan it; `decaf results` calls it over tables in memory.
 CREATE OR REPLACE MACRO comparisons() AS TABLE
 WITH sizes AS (SELECT study, count(*) AS model_count FROM out_models GROUP BY study)
 SELECT
     numbers.paper, -- folder of decaf/studies
-    numbers.unit, -- as in core_published, as the three that follow; NULL where it is not of one
+    numbers.unit, -- as in core_published, like the next three; NULL if the number has none
     numbers.method,
     numbers.part,
     numbers.statistic,
-    numbers.study, -- which the number is of
-    model_count, -- of the study
+    numbers.study, -- the study that measured the number
+    model_count, -- models of the study
     sample_size, -- images, foregrounds, rows or scenes of the study
-    is_official, -- whether its data are the paper's, as far as counts say
-    why, -- it is said
+    is_official, -- the data have the counts of the paper's
+    why, -- sentence on the data
     estimate,
     numbers.lower_95,
     numbers.upper_95,
-    reason -- why the estimate is NULL, or what it is of
+    reason -- why the estimate is NULL, or what it measures
 FROM studies('comparisons') AS numbers
 JOIN sizes USING (study)
 SEMI JOIN core_published AS published ON published.study = paper

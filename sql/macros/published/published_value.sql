@@ -1,7 +1,7 @@
 -- purpose: one value of the paper
 -- grain: scalar macro
--- It is NULL where the paper has none. paper is a folder of decaf/studies. A column that is given for
--- the unit needs its table before it: core_published has one of that name.
+-- NULL if the paper has no such value. paper is a folder of decaf/studies. Qualify a column that
+-- you pass as the unit with its table, since core_published has a column unit.
 CREATE OR REPLACE MACRO published_value(paper, unit_of, statistic_of) AS (
     SELECT any_value(value)
     FROM core_published

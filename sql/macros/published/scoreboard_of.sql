@@ -1,8 +1,8 @@
--- purpose: every number that the paper publishes, with the best one of given studies and a verdict
+-- purpose: every number that the paper publishes, with the best number of our studies and a verdict
 -- grain: one row per row of core_published that the paper prints or draws
--- rel names a relation with the columns of comparisons(). Of several numbers for a cell the one
--- counts that is of the paper's data, then that of the most models, then of the largest sample.
--- kind is 'effect' where the statistic has a value of no effect, 'count', or 'measurement'.
+-- rel names a relation with the columns of comparisons(). Of several numbers for a cell, one from
+-- the paper's data counts first, then one of the most models, then one of the largest sample. kind
+-- is 'effect' where the statistic has a value of no effect, 'count', or 'measurement'.
 -- FROM scoreboard_of('my_comparisons')
 CREATE OR REPLACE MACRO scoreboard_of(rel) AS TABLE
 WITH best AS (
@@ -45,7 +45,7 @@ SELECT
     CASE WHEN remark IS NULL THEN estimate - cells.value END AS difference,
     verdict_of(estimate, best.lower_95, best.upper_95, cells.value, cells.lower_95,
         cells.upper_95, digits, if(why_no_effect IS NULL, neutral, NULL), needs) AS verdict,
-    -- A number that a paper view shows has the remark among its reasons.
+    -- The reason of a number from a paper view already has the remark.
     nullif(concat_ws('; ', coalesce(reason, remark), 'read as no effect: ' || why_no_effect,
         if(estimate IS NULL, 'needs ' || needs, NULL)), '') AS reason,
     cells.position

@@ -1,17 +1,17 @@
 -- purpose: verdict on one number of a study, compared with a value of the paper
 -- grain: scalar macro
 -- It compares only numbers; it does not test whether they come from the paper's data.
---   reproduced         it lies in the paper's interval; without one, the paper's value lies in ours,
---                      or both are equal to half of the last printed digit
---   same direction     both lie, with any intervals, on the same side of neutral, which is what the
---                      statistic is without an effect
---   undecided          our interval holds the paper's value and neutral, which are apart
---   different          none of these
---   not run            there is no number
---   cannot be run here there is none, and needs says what is missing
--- neutral is NULL where a statistic has no such value, or where the paper reads its own value as no
--- effect: then nothing has a direction. digits are the
--- printed decimals; NULL, of a value that only a figure shows, is 3.
+--   reproduced         our number lies in the paper's interval; if the paper has none, its value
+--                      lies in our interval, or both differ by at most half of the last digit
+--   same direction     both numbers and their intervals lie on one side of neutral, the value of
+--                      the statistic without an effect
+--   undecided          our interval holds neutral and the paper's value, and the paper's value with
+--                      its interval excludes neutral
+--   different          none of the verdicts above
+--   not run            we have no number
+--   cannot be run here we have no number, and needs names what is missing
+-- neutral is NULL for a statistic without such a value, and for a value that the paper reads as no
+-- effect: no direction applies. digits is the number of printed decimals; NULL counts as 3.
 CREATE OR REPLACE MACRO verdict_of(
     estimate, lower_95, upper_95, published, published_lower, published_upper, digits, neutral, needs
 ) AS CASE

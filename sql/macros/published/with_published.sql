@@ -1,8 +1,7 @@
 -- purpose: numbers of a study next to those of the paper
 -- grain: one row per row of rel
--- rel names a relation with columns statistic and estimate, which may have unit, method, part and
--- reason; its other columns are kept. paper is the folder of decaf/studies whose published values
--- count.
+-- rel names a relation with columns statistic and estimate, and may have unit, method, part and
+-- reason; other columns stay. paper is the folder of decaf/studies with the published values.
 -- FROM with_published('my_estimates', 'my_study')
 CREATE OR REPLACE MACRO with_published(rel, paper) AS TABLE
 WITH given AS (
@@ -14,7 +13,7 @@ WITH given AS (
 )
 SELECT
     given.* EXCLUDE (reason),
-    published.value AS published, -- NULL where the paper has none
+    published.value AS published, -- NULL if the paper has no value
     published.lower_95 AS published_lower_95,
     published.upper_95 AS published_upper_95,
     CASE WHEN published.remark IS NULL THEN estimate - published.value END AS difference,

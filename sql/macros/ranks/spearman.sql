@@ -1,8 +1,9 @@
 -- purpose: Spearman correlation by group, ties sharing their average rank
 -- grain: one row per group g
 -- paper: section 6.3
--- rel names a relation with columns g (group, any type), x and y. Rows where either is NULL or NaN
--- are left out. FROM spearman_by_group('my_pairs')
+-- rel names a relation with columns g (group, any type), x and y. Rows where x or y is NULL or
+-- NaN are left out.
+-- FROM spearman_by_group('my_pairs')
 CREATE OR REPLACE MACRO spearman_by_group(rel) AS TABLE
 SELECT
     g,

@@ -1,7 +1,7 @@
 -- purpose: Spearman correlation by group, with bootstrap intervals at two levels
 -- grain: one row per group g
 -- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
--- rel is as for spearman_replicates; a group without complete rows has a row, too.
+-- rel is as for spearman_replicates. A group without complete rows has a row, too.
 -- FROM spearman_intervals('my_rows', 500, 7601)
 CREATE OR REPLACE MACRO spearman_intervals(rel, replicates, seed) AS TABLE
 WITH given AS MATERIALIZED (

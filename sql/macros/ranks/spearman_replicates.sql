@@ -2,9 +2,9 @@
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
 -- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
 -- rel names a relation with columns g (group, any type), cluster (such as a model, or a family and
--- seed), x and y. Rows where x or y is missing are left out before anything is drawn. All rows of a
--- drawn cluster count, once for every time it is drawn. Groups of as many clusters share their
--- draws, so that differences between them are paired.
+-- seed), x and y. Rows where x or y is missing are left out before the draws. A row counts as often
+-- as its cluster is drawn. Groups with equally many clusters share their draws, so differences
+-- between them are paired.
 -- FROM spearman_replicates('my_rows', 500, 7601)
 CREATE OR REPLACE MACRO spearman_replicates(rel, replicates, seed) AS TABLE
 WITH placed AS MATERIALIZED (
@@ -33,6 +33,6 @@ entries AS (
 SELECT
     g,
     replicate,
-    rank_correlation(list(x), list(y)) AS value -- NULL where one side is all alike
+    rank_correlation(list(x), list(y)) AS value -- NULL if all values of one side are equal
 FROM entries
 GROUP BY g, replicate;

@@ -1,17 +1,17 @@
 -- purpose: mean components at any thresholds, computed from the stored profiles
 -- grain: one row per study, model, pair type, path and epsilon
 -- paper: appendix B.8 (threshold stability); appendix G
--- Abs and the mass that opposes d are the same at every threshold.
+-- Abs and opposed mass do not depend on the threshold.
 -- FROM epsilon_sweep([0.001, 0.1])
 CREATE OR REPLACE MACRO epsilon_sweep(epsilons) AS TABLE
 WITH thresholds AS (
-    SELECT DISTINCT checked_epsilon(threshold) AS epsilon
+    SELECT DISTINCT valid_epsilon(threshold) AS epsilon
     FROM (SELECT unnest(epsilons) AS threshold)
 ),
 steps AS MATERIALIZED (
     SELECT epsilon, row_number() OVER (ORDER BY epsilon) AS step FROM thresholds
 ),
--- A trajectory is active up to a step, so that one pass over the profiles does for all thresholds.
+-- A trajectory is active up to a step, so one pass over the profiles serves all thresholds.
 passed AS (
     SELECT
         study, model_id, pair_type, path,

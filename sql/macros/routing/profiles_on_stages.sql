@@ -1,8 +1,8 @@
 -- purpose: profiles on some of the stored stages, by the trapezoid rule between them
 -- grain: one row per row of rel
 -- paper: section 3, equation 1; appendix C.1
--- rel names a relation with columns t, q_plus and q_minus, as core_trajectories has them, and keeps
--- its other columns. stages go from 0 to 1, and each is a stored stage of every row (within 1e-12).
+-- rel names a relation with columns t, q_plus and q_minus, as core_trajectories has them; other
+-- columns stay. stages go from 0 to 1, and each is a stored stage of every row (within 1e-12).
 -- FROM profiles_on_stages('core_trajectories', [0, 0.5, 1], 0.02)
 CREATE OR REPLACE MACRO profiles_on_stages(rel, stages, gate) AS TABLE
 WITH given_stages AS (SELECT stages::DOUBLE[] AS asked),

@@ -1,7 +1,7 @@
 -- purpose: role with the largest component of a profile
 -- grain: scalar macro
 -- paper: section 6.2
--- NULL without any response; evidence where it ties contradiction.
+-- NULL without any response; evidence if it equals contradiction.
 CREATE OR REPLACE MACRO role_of(abs_response, is_active, evidence, contradiction) AS
     CASE
         WHEN abs_response = 0 THEN NULL

@@ -1,4 +1,4 @@
--- purpose: response, stage weights and routing of stored score lists at any epsilon
+-- purpose: response, stage weights and components of stored scores at any epsilon
 -- grain: scalar macros
 -- paper: section 3; appendix C.1
 
@@ -6,14 +6,14 @@
 CREATE OR REPLACE MACRO response_of(q_plus, q_minus) AS
     list_transform(q_plus, lambda q, stage: q - q_minus[stage]);
 
--- Trapezoid weights of a stage grid; beyond either end of a list, an element is NULL. A grid that
--- lacks a stage has no weights but NaN. The weight of one stage is that of its place, from 1.
-CREATE OR REPLACE MACRO weight_at(t, here, place) AS
-    coalesce((coalesce(t[place + 1], here) - coalesce(t[place - 1], here)) / 2, 'NaN'::DOUBLE);
+-- Trapezoid weights of stages; a list is NULL beyond its ends. The weight of a missing stage is
+-- NaN.
 CREATE OR REPLACE MACRO weights_of(t) AS
-    list_transform(t, lambda here, place: weight_at(t, here, place));
+    list_transform(t, lambda here, place: coalesce(
+        (coalesce(t[place + 1], here) - coalesce(t[place - 1], here)) / 2, 'NaN'::DOUBLE
+    ));
 
--- Integral over the stages; NULL for lists that do not match, which the checks have to report.
+-- Integral over the stages; NULL for lists of different lengths, which the checks report.
 CREATE OR REPLACE MACRO integral_of(stage_values, weights) AS
     CASE WHEN len(stage_values) = len(weights) THEN list_inner_product(stage_values, weights) END;
 
@@ -23,18 +23,18 @@ CREATE OR REPLACE MACRO rising_mass_of(response, weights) AS
 CREATE OR REPLACE MACRO falling_mass_of(response, weights) AS
     integral_of(list_transform(response, lambda r: greatest(-r, 0)), weights);
 
--- Measure of the stages whose response has this sign, 0 to 1.
+-- Weight of the stages whose response has the sign of side, 0 to 1.
 CREATE OR REPLACE MACRO sign_measure_of(response, weights, side) AS
     integral_of(
         list_transform(response, lambda r: CASE WHEN r * side > 0 THEN 1::DOUBLE ELSE 0 END),
         weights
     );
 
--- Equality is active. The cast keeps a literal from being compared as DECIMAL.
+-- A pair with |d| = epsilon is active. The cast avoids a comparison of a literal as DECIMAL.
 CREATE OR REPLACE MACRO is_active_at(d, epsilon) AS abs(d) >= epsilon::DOUBLE;
 
--- Components at an epsilon from d and the two masses. Those of one stage are the components of
--- the masses greatest(r, 0) and greatest(-r, 0).
+-- Components at an epsilon from d and the two masses. The masses of one stage are greatest(r, 0)
+-- and greatest(-r, 0).
 CREATE OR REPLACE MACRO evidence_at(d, rising, falling, epsilon) AS
     CASE WHEN NOT is_active_at(d, epsilon) THEN 0 WHEN d > 0 THEN rising ELSE falling END;
 CREATE OR REPLACE MACRO contradiction_at(d, rising, falling, epsilon) AS

@@ -1,8 +1,8 @@
 -- purpose: evenly thinned parts of stage grids, with trapezoid weights over all stages
--- grain: one row per different grid t of rel and number of stages
+-- grain: one row per distinct list t of rel and number of stages
 -- paper: section 3; appendix C.1
--- rel names a relation with a column t. Of nine stages every second leaves five, every fourth three,
--- every eighth the two ends. A stage that is left out has the weight 0.
+-- rel names a relation with a column t. Of nine stages, every second makes five, every fourth
+-- three, and every eighth the two ends. Other stages have weight 0.
 -- FROM thinned_grids('core_paths')
 CREATE OR REPLACE MACRO thinned_grids(rel) AS TABLE
 WITH steps AS (

@@ -1,13 +1,13 @@
--- purpose: trajectories that end so near a threshold that numerical noise may change their role
+-- purpose: trajectories so close to a threshold that numerical noise may change their role
 -- grain: one row per study, model, pair, path and repetition
 -- paper: appendix B.8 (threshold stability)
--- Lists trajectories whose |d| lies within tolerance of at_epsilon, in score units, on either side.
--- at_epsilon NULL is the epsilon of each study's run. Stored profiles suffice: Abs and the mass that
--- opposes d are the same at every threshold.
+-- Lists trajectories whose |d| differs from at_epsilon by at most tolerance (score units).
+-- at_epsilon NULL is the epsilon of each study's run. Stored profiles suffice, since Abs and
+-- opposed mass do not depend on the threshold.
 -- FROM threshold_flips(0.02, 1e-6)
 CREATE OR REPLACE MACRO threshold_flips(at_epsilon, tolerance) AS TABLE
 WITH thresholds AS (
-    SELECT study, run_id, checked_epsilon(coalesce(at_epsilon::DOUBLE, epsilon)) AS threshold
+    SELECT study, run_id, valid_epsilon(coalesce(at_epsilon::DOUBLE, epsilon)) AS threshold
     FROM core_current_runs
 ),
 margins AS (

@@ -1,7 +1,7 @@
 -- purpose: the two runs that a comparison names
 -- grain: one row per side (a, b)
--- A run is named by the beginning of its run_id, as decaf plan shows it. Both may be of one study,
--- or each of its own.
+-- The beginning of a run_id, as decaf plan shows it, names a run. The runs may belong to one study
+-- or to two.
 -- FROM compared_runs('3f2a', '91bc')
 CREATE OR REPLACE MACRO compared_runs(run_a, run_b) AS TABLE
 WITH named AS (

@@ -1,8 +1,8 @@
 -- purpose: change of the means from one run to another, paired over the same trajectories
 -- grain: one row per model, pair type, path, metric and level
 -- paper: appendix D.8 (statistical summaries)
--- Sources are drawn; models and paths of the same sources share draws. Runs are named as in
--- compared_runs. Pairs have the weights of run_b in both means.
+-- The bootstrap draws sources; models and paths with the same sources share draws. Runs are named
+-- as in compared_runs. Pairs have the weights of run_b in both means.
 -- FROM run_diff('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff(
     run_a, run_b, replicates := 500, seed := 91702, levels := [0.95]
@@ -15,7 +15,7 @@ entries AS MATERIALIZED (
         weight,
         value_a,
         value_b,
-        value_b - value_a AS x -- every trajectory has both: the mean of x is paired
+        value_b - value_a AS x -- each trajectory has both, so the mean of x is paired
     FROM compared
     UNPIVOT ((value_a, value_b) FOR metric IN (
         (endpoint_delta_a, endpoint_delta_b) AS endpoint_delta,
@@ -35,8 +35,8 @@ means AS (
 SELECT
     unnest(g),
     level,
-    trajectory_count, -- those of both runs
-    mean_a, -- over them, score units, as all that follow
+    trajectory_count, -- trajectories that both runs have
+    mean_a, -- over these trajectories; score units, as are the next columns
     mean_b,
     estimate AS change, -- from a to b
     standard_error,

@@ -1,7 +1,7 @@
 -- purpose: profiles of two runs on the trajectories that both have, side by side
 -- grain: one row per model, pair, path and repetition of both runs
--- Runs are named as in compared_runs. A model that a registry has is known by its entry, so that
--- versions of it are compared. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.
+-- Runs are named as in compared_runs. A model of a registry is named by its entry, so its versions
+-- are compared. For changed roles, add WHERE role_a IS DISTINCT FROM role_b.
 -- FROM run_diff_pairs('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff_pairs(run_a, run_b) AS TABLE
 WITH entries AS (SELECT DISTINCT study, run_id, model_id, entry FROM stg_registry_entries),
@@ -12,7 +12,7 @@ sides AS MATERIALIZED (
     LEFT JOIN entries USING (study, run_id, model_id)
 )
 SELECT
-    a.model_id, -- or the entry of a registry that it is
+    a.model_id, -- or its entry in the registry
     a.pair_id,
     a.source_id,
     a.pair_type,

@@ -1,7 +1,7 @@
--- purpose: units of work that two runs share, and those that only one of them planned
+-- purpose: units of work that two runs share or that one of them planned
 -- grain: one row per unit of either run
--- At another epsilon trajectories (score) are shared, and their profiles (route) gone and new. Runs
--- are named as in compared_runs; run_diff can only compare what both have routed.
+-- If only epsilon differs, the runs share units of trajectories (score) but not of profiles
+-- (route). Runs are named as in compared_runs; run_diff compares only profiles that both have.
 -- FROM run_diff_units('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff_units(run_a, run_b) AS TABLE
 WITH planned AS MATERIALIZED (

@@ -1,7 +1,7 @@
--- purpose: epsilon, or an error if the routing kernel would refuse it
+-- purpose: epsilon; an error unless it is a finite number above 0
 -- grain: scalar macro
 -- paper: section 3
-CREATE OR REPLACE MACRO checked_epsilon(epsilon) AS
+CREATE OR REPLACE MACRO valid_epsilon(epsilon) AS
     CASE
         WHEN isfinite(epsilon::DOUBLE) AND epsilon > 0 THEN epsilon::DOUBLE
         ELSE error('epsilon is ' || coalesce(epsilon::VARCHAR, 'NULL')

@@ -1,8 +1,8 @@
--- purpose: levels of intervals, each once, or an error
+-- purpose: distinct levels of intervals; an error for a level outside 0 to 1
 -- grain: one row per level
 -- paper: appendix D.8 (statistical summaries)
--- FROM asked_levels([0.9, 0.95])
-CREATE OR REPLACE MACRO asked_levels(levels) AS TABLE
+-- FROM valid_levels([0.9, 0.95])
+CREATE OR REPLACE MACRO valid_levels(levels) AS TABLE
 SELECT DISTINCT
     CASE
         WHEN level > 0 AND level < 1 THEN level
