@@ -1,5 +1,5 @@
--- purpose: Abs = E + C + F, no component is negative, and none lies on the wrong side of the
---   threshold
+-- purpose: Abs = E + C + F, no component is negative, E = C = 0 for inactive pairs and F = 0 for
+--   active ones
 -- grain: one row per profile that breaks it
 -- paper: section 3; appendix C.1
 WITH judged AS (

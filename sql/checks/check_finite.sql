@@ -1,6 +1,6 @@
 -- purpose: every stored score and every component is a finite number
--- grain: one row per trajectory, profile, prediction or measurement that holds another
--- A sum is finite where all its terms are; only rows without one are looked at number by number.
+-- grain: one row per trajectory, profile, prediction or measurement with another number
+-- A sum is finite only if all its terms are, so most rows need no test of single numbers.
 WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
 suspects AS (
     SELECT

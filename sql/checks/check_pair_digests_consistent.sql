@@ -1,6 +1,6 @@
 -- purpose: units of a block have the same pairs for every model, and their inputs have digests
 -- grain: one row per block of pairs that differs between units, and per input without a digest
--- Paths that score only some pair types are compared with paths of the same types.
+-- Units of paths with `pair_types` are compared with units of paths with the same types.
 WITH inputs AS (
     SELECT study, plus_image AS image_id FROM core_pairs
     UNION ALL SELECT study, minus_image FROM core_pairs

@@ -1,7 +1,7 @@
--- purpose: stored rows have pairs, paths, stages and threshold of their run
+-- purpose: stored rows have the pairs, paths, stages and threshold of their run
 -- grain: one row per unit and breach
--- The core views leave out rows of pairs that the run does not audit: they would go unnoticed. A
--- profile has the pair and repetition of its trajectory, or check_profiles_recompute finds it.
+-- Core views leave out rows of pairs that the run does not audit, so only this check finds them.
+-- check_profiles_recompute finds profiles whose pair or repetition has no trajectory.
 WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),
 stored AS (
     SELECT study, model_id, unit_key, pair_id, path, repetition, t FROM stg_trajectories

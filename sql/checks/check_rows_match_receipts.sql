@@ -1,5 +1,5 @@
 -- purpose: every committed file is on disk, readable, and has the rows of its receipt
--- grain: one row per file that is not
+-- grain: one row per file that is missing, damaged, or has another number of rows
 SELECT
     'check_rows_match_receipts' AS check_name,
     file.study,

@@ -1,5 +1,4 @@
--- purpose: trajectories run over a grid from 0 to 1; those of a path with a common start begin at
---   r = 0
+-- purpose: stages increase from 0 to 1, and the first response is 0 on paths with a common start
 -- grain: one row per trajectory and breach
 -- paper: section 2
 -- check_profiles_recompute compares the last stage with the profile's d.

@@ -1,7 +1,7 @@
 -- purpose: every planned unit of the current runs is committed, with all its rows
 -- grain: one row per unit and breach
--- Trajectories and quarantined ones together are those that were planned; profiles are as many as
--- the trajectories of the same model, block and path.
+-- Stored and quarantined trajectories of a unit add up to the planned ones. A model has as many
+-- profiles as trajectories on each block and path.
 WITH stored AS (
     SELECT study, unit_key, 'trajectories' AS table_name FROM stg_trajectories
     UNION ALL SELECT study, unit_key, 'quarantine' FROM stg_quarantine

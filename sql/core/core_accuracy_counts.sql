@@ -1,17 +1,17 @@
--- purpose: right answers and scores of the true class, by kind of input and class
--- grain: one row per study, model, variant, class and side of the pairs
+-- purpose: counts of correct predictions and sums of scores, by kind of input and class
+-- grain: one row per study, model, variant, class, and whether inputs are factual
 -- paper: appendix F.2
--- Means of accuracy are sums of these counts, so that predictions are read once for all of them.
+-- Accuracies are ratios of these counts, so predictions are read once for all views.
 CREATE OR REPLACE VIEW core_accuracy_counts AS
 SELECT
     study,
     model_id,
     variant,
     class_id, -- NULL without labels
-    is_factual, -- of some pair
+    is_factual, -- the factual input of a pair
     count(*) AS image_count,
-    count(is_correct) AS answer_count, -- right or wrong
-    sum(is_correct::INTEGER)::BIGINT AS correct_count, -- NULL without answers
+    count(is_correct) AS answer_count, -- predictions with a known class
+    sum(is_correct::INTEGER)::BIGINT AS correct_count, -- NULL without labels
     count(true_class_score) AS score_count,
     sum(true_class_score) AS score_sum, -- score units
     any_value(len(class_scores)) AS class_count

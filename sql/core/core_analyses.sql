@@ -1,4 +1,4 @@
--- purpose: planned analyses of the current runs over all their models, and which are computed
+-- purpose: planned analyses of the current runs over all their models, and which are complete
 -- grain: one row per study and analysis of its current run
 CREATE OR REPLACE VIEW core_analyses AS
 SELECT

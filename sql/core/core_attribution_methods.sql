@@ -1,8 +1,8 @@
--- purpose: methods that a study compares as attributions of features
+-- purpose: attribution methods that a study compares on features of images
 -- grain: one row per study with attribution methods on images with features, and method
 -- paper: section 7; appendix H
--- decaf_T for every evenly thinned grid of T > 2 stages of the path, endpoint_m, and the planned
--- methods by their names in the study.
+-- decaf_T is DECAF on an evenly thinned grid of T > 2 stages of the path; endpoint_m is |d|. Other
+-- methods have their names in the study.
 CREATE OR REPLACE VIEW core_attribution_methods AS
 WITH studies AS (
     SELECT study, any_value(path) AS path FROM core_attribution_pairs GROUP BY study
@@ -17,7 +17,7 @@ SELECT study, 'endpoint_m', 2
 FROM studies
 WHERE path IS NOT NULL
 UNION ALL
-SELECT DISTINCT study, name, NULL::BIGINT -- stages of DECAF's
+SELECT DISTINCT study, name, NULL::BIGINT -- only DECAF has stages
 FROM core_measurements
 SEMI JOIN studies USING (study)
 WHERE kind = 'attributions';

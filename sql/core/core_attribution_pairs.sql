@@ -1,10 +1,10 @@
--- purpose: pairs about features of images, of the studies that compare attribution methods
+-- purpose: pairs that change a feature of an image, in studies that compare attribution methods
 -- grain: one row per study with attribution methods, and pair with a feature
 -- paper: section 7; appendix H (protocol and strict common support)
--- A pair of an image with itself is its own deletion; of any other, the type begins with the
--- operator, as in telea__beak. What operators do is the target, by protocol: native, or held_out of
--- all others; deletion is the target where a study has nothing else. The path is the first of the
--- study that reveals such pairs; a feature leads with the pair that it reveals.
+-- The operator is deletion if both inputs are one image; otherwise the pair type begins with it, as
+-- in telea__beak. The effect of an operator is the target: protocol native for the operator native,
+-- held_out for other operators, deletion if the study has no other operator. The path is the first
+-- one of the study that reveals such pairs.
 CREATE OR REPLACE VIEW core_attribution_pairs AS
 WITH featured AS MATERIALIZED (
     SELECT study, run_id, pair.pair_id, pair.pair_type, plus_image, minus_image, class_id, feature,
@@ -33,11 +33,11 @@ SELECT
         WHEN operator = 'native' THEN 'native'
         WHEN operator <> 'deletion' THEN 'held_out'
         WHEN count_if(operator <> 'deletion') OVER (PARTITION BY study) = 0 THEN 'deletion'
-    END AS protocol, -- NULL if the pair is not a target
-    path, -- NULL where the path does not reveal it
+    END AS protocol, -- NULL if the pair is no target
+    path, -- NULL if the path does not reveal the pair
     row_number() OVER (
         PARTITION BY study, plus_image, feature
         ORDER BY path IS NULL, operator <> 'deletion', pair_id
-    ) = 1 AS is_leading
+    ) = 1 AS is_leading -- one pair per feature, on the path if possible
 FROM featured
 LEFT JOIN types USING (study, pair_type);

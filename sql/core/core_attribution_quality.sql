@@ -1,9 +1,9 @@
--- purpose: agreement of a method's scores with the effects of the features of an image
+-- purpose: agreement of a method's scores with the effects of changing features of an image
 -- grain: one row per study, model, protocol, image of two features or more, and complete method
 -- paper: section 7; appendix H (protocol and strict common support)
--- A method is complete on an image where all its features have a finite score, and a finite effect
--- under every operator of the protocol. Numbers are means over these operators. An image takes part
--- in the comparison where the model has its class right and all methods are complete.
+-- A method is complete on an image if all features have a finite score, and a finite effect under
+-- every operator of the protocol. Numbers are means over operators. An image is in the comparison
+-- (is_supported) if the model predicts its class and all methods are complete.
 CREATE OR REPLACE VIEW core_attribution_quality AS
 WITH planned AS (
     SELECT
@@ -48,7 +48,7 @@ means AS (
     HAVING count(*) = operator_count
 )
 SELECT
-    means.*, -- rank_correlation is NULL, and spearman 0, where either side is constant
+    means.*, -- if one side is constant, rank_correlation is NULL and spearman 0
     is_correct IS NOT FALSE AND method_count = count(*) OVER (
         PARTITION BY study, model_id, protocol, image_id) AS is_supported
 FROM means JOIN methods USING (study)

@@ -1,8 +1,8 @@
--- purpose: remarks on scores that RISE follows by the size of a feature
+-- purpose: remarks on models for which RISE scores only measure the size of a feature
 -- grain: one row per study, model and method with a remark
--- The map of RISE is a mean of masks weighted by q. Where q is never above 0, no pixel of the map
--- is, and the sum over a feature falls with its area before anything else. That q is at most 0 on
--- all stages of the path is taken for all masked images.
+-- A map of RISE is a mean of masks, weighted by q. If q is never above 0, no pixel of the map is
+-- above 0, and the sum over a feature mainly decreases with its area. The view assumes this for
+-- models whose q is at most 0 at all stages.
 CREATE OR REPLACE VIEW core_attribution_remarks AS
 WITH named AS (
     SELECT study, run_id, config, unnest(json_keys(config -> '$.attributions')) AS method

@@ -1,8 +1,8 @@
 -- purpose: scores of every attribution method for every feature of an image
 -- grain: one row per study, model, image, feature and method
 -- paper: section 7; appendix H
--- decaf_T is E on T evenly thinned stages of the path, endpoint_m is |d|: both unsigned. Scores of
--- the study's own methods are signed.
+-- decaf_T is E on T evenly thinned stages of the path, endpoint_m is |d|; both are at least 0.
+-- Scores of other methods have a sign.
 CREATE OR REPLACE VIEW core_attribution_scores AS
 WITH leads AS MATERIALIZED (
     SELECT study, run_id, pair_id, path, image_id, feature
@@ -23,7 +23,7 @@ responses AS (
 )
 SELECT
     study, model_id, image_id, feature, 'decaf_' || stage_count AS method,
-    -- The mean over random repetitions, where the path has any.
+    -- Mean over repetitions.
     avg(evidence_at(d, integral_of(above, weights), integral_of(below, weights), epsilon))
         AS score -- score units
 FROM responses

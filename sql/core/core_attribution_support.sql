@@ -1,4 +1,4 @@
--- purpose: images in the comparison of attribution methods, and reasons why others are left out
+-- purpose: images in the comparison of attribution methods, and why other images are left out
 -- grain: one row per study, model, protocol and image
 -- paper: appendix H (protocol and strict common support)
 CREATE OR REPLACE VIEW core_attribution_support AS
@@ -32,13 +32,13 @@ found AS (
 )
 SELECT
     study, model_id, protocol, image_id, feature_count,
-    is_correct, -- NULL without labels, which leaves no image out
-    incomplete AS incomplete_methods, -- without a finite score of every feature, or without a target
+    is_correct, -- NULL without labels; the image stays in
+    incomplete AS incomplete_methods, -- methods that are not complete on the image
     CASE
         WHEN feature_count < 2 THEN 'fewer than two features'
         WHEN NOT is_predicted THEN 'not predicted yet'
         WHEN NOT is_correct THEN 'wrong class'
         WHEN len(incomplete) > 0 THEN 'incomplete: ' || array_to_string(incomplete, ', ')
-    END AS reason, -- why it takes no part; NULL where it does
+    END AS reason, -- why the image is left out; else NULL
     reason IS NULL AS is_supported
 FROM found;

@@ -1,13 +1,13 @@
--- purpose: effects of changing each feature of an image, by which attributions are judged
--- grain: one row per study, model, image, feature and operator that is a target
+-- purpose: effects of changing each feature of an image; attributions are compared with them
+-- grain: one row per study, model, image, feature and operator of a protocol
 -- paper: section 7; appendix H (protocol and strict common support)
--- The effect is q of the image less q of the image without the feature, in the study's own score: d
--- of the revealed pair for deletion, and of the two clean inputs for every other operator.
+-- The effect is q of the image minus q of the image without the feature, in the study's score: d of
+-- the revealed pair for deletion, and of the clean inputs for other operators.
 CREATE OR REPLACE VIEW core_attribution_targets AS
 WITH scores AS MATERIALIZED (
     SELECT
         study, run_id, model_id, image_id,
-        -- Lists count from 1; a value without classes is the only one.
+        -- Lists count from 1; a score without classes has one value.
         class_scores[
             if(predicted_class IS NULL, 0, coalesce((score ->> '$.target')::BIGINT, class_id)) + 1
         ] * if(score ->> '$.direction' = 'decreasing', -1, 1) AS q

@@ -1,4 +1,4 @@
--- purpose: numbers of the planned baselines of the current runs, or why there are none
+-- purpose: scores of the planned baselines of the current runs, or why there are none
 -- grain: one row per study and component of a baseline of a model, of its current run
 -- paper: section 5, appendix I
 CREATE OR REPLACE VIEW core_baselines AS
@@ -15,7 +15,7 @@ SELECT
     model.family,
     planned.name AS method,
     planned.component,
-    made.score, -- the method's own units; NULL where it is undefined
+    made.score, -- unit of the method; NULL if undefined
     made.explained_rows,
     CASE WHEN made.unit_key IS NULL THEN 'not made yet' ELSE made.reason END AS reason
 FROM planned

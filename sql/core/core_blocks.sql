@@ -1,8 +1,8 @@
--- purpose: blocks of pairs of every model of the current runs, and their progress
+-- purpose: blocks of each model of the current runs, and which are scored and routed
 -- grain: one row per study, model and block of its current run
 CREATE OR REPLACE VIEW core_blocks AS
--- Kinds are told apart among the groups: DuckDB takes any condition on units for one that leaves few,
--- and would hash them all to look up what is committed.
+-- HAVING selects kinds, because DuckDB assumes that a condition on units leaves few of them, and
+-- would then hash all units to look up commits.
 WITH blocks AS (
     SELECT
         study,

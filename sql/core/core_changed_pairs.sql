@@ -1,4 +1,4 @@
--- purpose: pairs whose role changed most with the version that a registry has now
+-- purpose: pairs whose role changed most with the present version of a registry
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
 CREATE OR REPLACE VIEW core_changed_pairs AS

@@ -1,7 +1,7 @@
--- purpose: warnings of models that give all clean inputs about the same score
+-- purpose: warnings about models with nearly equal scores for all clean inputs
 -- grain: one row per study and model
--- The scores of the first, last and predicted class are compared: if they and the predicted class of
--- more than two are constant, so is q.
+-- It compares scores of the first, last and predicted class: if they are constant, and with more
+-- than two classes also the predicted class, q is constant.
 CREATE OR REPLACE VIEW core_constant_warnings AS
 WITH scores AS (
     SELECT

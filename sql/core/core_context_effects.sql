@@ -1,8 +1,8 @@
--- purpose: effect of a change under the endpoint's context and under the swapped one
+-- purpose: effect of a change in the endpoint's context and in the swapped context
 -- grain: one row per study, model, pair and path of kind context
 -- paper: section 5; appendix D (contradiction validation); appendix I
--- The first stage of such a path is the swapped context itself. Numbers are taken of the lists
--- before anything is joined: to carry lists through joins takes several times longer.
+-- The first stage of such a path is the swapped context. Numbers are computed before joins, since
+-- joins of lists take several times longer.
 CREATE OR REPLACE VIEW core_context_effects AS
 WITH effects AS (
     SELECT
@@ -13,8 +13,8 @@ WITH effects AS (
         path,
         q_plus[-1] - q_minus[-1] AS endpoint_effect, -- d, score units
         q_plus[1] - q_minus[1] AS swapped_effect, -- a, score units
-        -- Labels of a score of two classes: whether that of the factual input is 1, and whether that
-        -- of the counterfactual one is another.
+        -- Labels of a score of two classes: the label of the factual input is 1; the label of the
+        -- counterfactual input differs.
         q_plus[-1] >= 0.5 AS is_endpoint_positive,
         (q_plus[-1] >= 0.5) <> (q_minus[-1] >= 0.5) AS is_endpoint_changed,
         q_plus[1] >= 0.5 AS is_swapped_positive,

@@ -1,7 +1,7 @@
--- purpose: predictions of the current runs on corrupted backgrounds, against the clean image
+-- purpose: predictions of the current runs on corrupted backgrounds and on the clean image
 -- grain: one row per study, model, factual image and corruption
 -- paper: appendix F
--- Only images whose pair has no endpoint difference are corrupted; another image has no row.
+-- Only images of inactive pairs are corrupted.
 CREATE OR REPLACE VIEW core_corruptions AS
 SELECT
     study,

@@ -1,7 +1,7 @@
--- purpose: names of pair types, paths and models in findings and reports, and expectations
+-- purpose: display names of pair types, paths and models, and the expectation for pair types
 -- grain: one row per study, kind (pair_type, path or model_id) and name
--- Names come from the configuration of the current run; without one, the name with spaces, or the
--- id of a model.
+-- A display name comes from the configuration of the current run. By default it is the name with
+-- spaces, or the id of a model.
 CREATE OR REPLACE VIEW core_display_names AS
 WITH named AS (
     SELECT DISTINCT study, run_id, 'pair_type' AS kind, pair_type AS name, NULL AS position
@@ -34,9 +34,9 @@ SELECT
     study,
     kind,
     name,
-    position, -- of a path or model: order in the configuration, from 0
+    position, -- order of a path or model in the configuration, from 0
     coalesce(display_name, if(kind = 'model_id', name, replace(name, '_', ' '))) AS display_name,
-    CASE -- should_matter, should_not_matter, control or unknown; NULL of a path or model
+    CASE -- should_matter, should_not_matter, control or unknown; NULL for a path or model
         WHEN kind <> 'pair_type' THEN NULL
         WHEN safe_limit IS NOT NULL THEN 'should_not_matter'
         WHEN wanted_limit IS NOT NULL THEN 'should_matter'

@@ -1,4 +1,4 @@
--- purpose: entries of registries at every re-audit: changes, verdict, version compared with
+-- purpose: entries of registries at every re-audit: change, verdict, and version compared with
 -- grain: one row per study, re-audit and entry
 CREATE OR REPLACE VIEW core_entries AS
 SELECT
@@ -9,23 +9,23 @@ SELECT
     entry.entry,
     entry.name,
     entry.version,
-    entry.is_followed, -- false of a version that was asked for by its number
-    previous.version AS version_before, -- audited before; NULL of the first
-    passed.version AS version_passed, -- the last before it that passed, or was accepted
-    entry.compared_entry, -- an alias that the gates compare with, and its version; else NULL
+    entry.is_followed, -- false for a version that was named by its number
+    previous.version AS version_before, -- audited before this version; NULL for the first
+    passed.version AS version_passed, -- last earlier version that passed or was accepted
+    entry.compared_entry, -- alias that gates compare with; NULL without one
     compared.version AS version_compared,
     entry.state, -- audited, failed, or gone
-    -- none, version (the same content), returned (one that has passed before), or what became another
+    -- none, version (equal content), returned (content that passed before), or the changed part
     entry.change,
     entry.model_id, -- NULL unless audited
     entry.run_id,
     entry.weights_sha256,
-    verdict.verdict, -- on this content, at any re-audit; NULL without a gate
+    verdict.verdict, -- on this content, from any re-audit; NULL without a gate
     verdict.failed_gates, -- metrics
-    judging.reaudit_id AS judged_reaudit_id, -- in which this content was judged
-    judging.version AS version_judged, -- under which it was judged, and when
+    judging.reaudit_id AS judged_reaudit_id, -- that judged this content
+    judging.version AS version_judged, -- version under which it was judged
     judging.resolved_at AS judged_at,
-    verdict.failed_since, -- this content; failing_since counts all versions of the entry
+    verdict.failed_since, -- of this content; failing_since covers all versions
     verdict.failing_since,
     verdict.accepted_at, -- NULL unless a failed verdict was accepted
     entry.problem,
@@ -34,7 +34,7 @@ SELECT
         WHEN verdict.accepted_at IS NULL THEN entry.problem
         ELSE strftime(verdict.accepted_at AT TIME ZONE 'UTC', 'accepted %Y-%m-%d %H:%M by ')
             || verdict.accepted_by || ': ' || verdict.why
-    END AS note -- which content it has, who accepted it and why, or the problem
+    END AS note -- version with equal content, acceptance, or problem
 FROM stg_registry_entries AS entry
 LEFT JOIN stg_registry_entries AS previous
     ON previous.study = entry.study

@@ -1,6 +1,6 @@
--- purpose: verdict of the gates on every audited entry, since when, and who accepted it
+-- purpose: verdict of the gates on every audited entry, its start, and its acceptance
 -- grain: one row per study, re-audit and audited entry
--- The verdict is that of the re-audit which judged this content; it holds until the content changes.
+-- The re-audit that judged the content gave the verdict, which holds until the content changes.
 CREATE OR REPLACE VIEW core_entry_verdicts AS
 WITH judged AS (
     SELECT
@@ -22,12 +22,12 @@ entries AS (
         entry.study, entry.reaudit_id, entry.resolved_at,
         entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
         entry.entry, entry.version, entry.is_followed, entry.judged_reaudit_id,
-        judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
+        judged.verdict, -- worst of the gates that apply; NULL without a gate
         judged.failed_gates,
         CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
             OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
         END AS failed_since, -- when this content first failed
-        acceptance.accepted_at, -- NULL unless the verdict was accepted, as are the next two columns
+        acceptance.accepted_at, -- NULL unless the verdict was accepted, like the next two columns
         acceptance.accepted_by,
         acceptance.why,
         count(*) FILTER (judged.verdict <> 'no gate applies') OVER (PARTITION BY entry.study, entry.entry
@@ -43,7 +43,7 @@ entries AS (
 referred AS (
     SELECT
         * EXCLUDE judged_before,
-        -- Whether later versions are compared with it. The first is, where no gate applies to it.
+        -- Later versions are compared with it: it passed, was accepted, or is first and ungated.
         coalesce(verdict = 'pass' OR verdict = 'no gate applies' AND judged_before = 0, true)
             OR accepted_at IS NOT NULL AS is_reference,
         count(*) FILTER (is_reference)
@@ -52,7 +52,7 @@ referred AS (
 )
 SELECT
     referred.* EXCLUDE (resolved_at, reference_count),
-    -- Start of the standing failure, over all versions since; NULL without one.
+    -- Start of the standing failure over all versions; NULL without one.
     CASE WHEN verdict = 'fail' AND NOT is_reference
         THEN min(resolved_at) FILTER (verdict = 'fail')
             OVER (PARTITION BY study, entry, reference_count)

@@ -1,14 +1,15 @@
 -- purpose: accuracy of every model, and of a guess, on the factual inputs of the pairs
 -- grain: one row per study and model
 -- paper: appendix F.2
--- chance is the accuracy of a guess between the labels that occur, or between all classes where one
--- label occurs alone. It is NULL for one label of two classes: a model may rarely say that class.
+-- chance is the accuracy of a guess among the labels that occur, or among all classes if only one
+-- label occurs. With one label and two classes it is NULL, since a good model may rarely predict
+-- that class.
 CREATE OR REPLACE VIEW core_factual_accuracy AS
 WITH counts AS (
     SELECT
         study,
         model_id,
-        sum(correct_count) / sum(answer_count) AS accuracy, -- NULL without labels, or without classes
+        sum(correct_count) / sum(answer_count) AS accuracy, -- NULL without labels or classes
         sum(image_count)::BIGINT AS image_count,
         any_value(class_count) AS class_count,
         count(DISTINCT class_id) AS label_count,
@@ -26,6 +27,6 @@ SELECT
         WHEN label_count > 1 THEN 1 / label_count
         WHEN class_count > 2 THEN 1 / class_count
     END AS chance,
-    -- Few inputs are as likely of a useful model, whose accuracy is half way to 1 at least.
+    -- The second condition excludes few inputs, on which a useful model may fail by chance.
     accuracy_lower_95 <= chance AND accuracy_upper_95 < (1 + chance) / 2 AS is_at_chance
 FROM counts;

@@ -1,5 +1,5 @@
 -- purpose: verdict of every gate on every version of a registry
--- grain: one row per study, re-audit, entry, rule of a gate and row of the drift
+-- grain: one row per study, re-audit, entry, rule of a gate, and pair type and path or variant
 CREATE OR REPLACE VIEW core_gates AS
 SELECT
     verdict.study,
@@ -10,7 +10,7 @@ SELECT
     verdict.position,
     verdict.verdict,
     verdict.metric,
-    verdict.rule, -- increase and decrease are about the change, at_most and at_least the value
+    verdict.rule, -- increase and decrease limit the change, at_most and at_least the value
     verdict.pair_type,
     verdict.path,
     verdict.variant,
@@ -19,7 +19,7 @@ SELECT
     verdict.lower_limit,
     verdict.upper_limit,
     verdict.level,
-    -- Distance of the whole interval beyond the limit; NULL unless it failed
+    -- Distance from the limit to the interval; NULL unless the verdict is fail
     CASE WHEN verdict.verdict = 'fail' THEN CASE
         WHEN verdict.rule IN ('increase', 'at_most')
             THEN verdict.lower_limit - verdict.gate_limit
@@ -27,9 +27,9 @@ SELECT
         ELSE -verdict.gate_limit - verdict.upper_limit
     END END AS beyond_by,
     verdict.reason, -- why there is no interval
-    look.source_count, -- sources that decided it; NULL without early stopping
+    look.source_count, -- scored sources at the decision; NULL without early stopping
     look.planned_source_count,
-    entry.judged_reaudit_id, -- in which this content was judged, and when
+    entry.judged_reaudit_id, -- re-audit that judged this content, and its time
     judging.resolved_at AS judged_at
 FROM stg_gate_verdicts AS verdict
 JOIN core_entry_verdicts AS entry

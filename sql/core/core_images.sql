@@ -1,4 +1,4 @@
--- purpose: clean inputs of the current runs, with digests and files of their sources
+-- purpose: clean inputs of the current runs, with their digests and files
 -- grain: one row per study and clean input
 -- paper: appendix F.3
 CREATE OR REPLACE VIEW core_images AS

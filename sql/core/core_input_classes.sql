@@ -1,8 +1,8 @@
--- purpose: inputs of pairs, each with the class that is right for it
+-- purpose: inputs of pairs with their true class
 -- grain: one row per study, pairs_digest and image
 -- paper: appendix F.2
--- A pair has the class of its factual input. A change that should matter may change the class, so an
--- input that is only the counterfactual of such pairs has no known class.
+-- The class of a pair is that of its factual input. A change that should matter may change the
+-- class, so the class of an input that is only the counterfactual of such pairs is unknown.
 CREATE OR REPLACE VIEW core_input_classes AS
 WITH sides AS (
     SELECT
@@ -24,6 +24,6 @@ SELECT
     min(source_id) AS source_id, -- first by name
     min(variant) AS variant, -- kind of image
     coalesce(min(class_id) FILTER (is_factual), min(class_id)) AS class_id,
-    bool_or(is_factual) AS is_factual -- of some pair
+    bool_or(is_factual) AS is_factual -- the factual input of a pair
 FROM sides
 GROUP BY study, pairs_digest, image_id;

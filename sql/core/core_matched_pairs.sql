@@ -1,5 +1,5 @@
--- purpose: units of the current runs of about equal Abs and other behaviours, matched one to one
--- grain: one row per study and pair
+-- purpose: cases of the current runs with nearly equal Abs but other behaviours, matched in pairs
+-- grain: one row per study and matched pair
 -- paper: section 6.2; appendix F (magnitude-matched pairs)
 CREATE OR REPLACE VIEW core_matched_pairs AS
 SELECT study, run_id, pair.* EXCLUDE (study, unit_key)

@@ -1,4 +1,4 @@
--- purpose: mean of every metric, in the long form that comparisons of models and paths need
+-- purpose: mean of every metric in long form
 -- grain: one row per study, model, pair type, path and metric
 -- paper: section 6.3; appendix C.1
 CREATE OR REPLACE VIEW core_model_metrics AS

@@ -1,4 +1,4 @@
--- purpose: remarks on the models of the current runs, by the newest trial of each
+-- purpose: remarks of the newest trial of each model of the current runs
 -- grain: one row per study, model and remark
 CREATE OR REPLACE VIEW core_model_remarks AS
 WITH trials AS (

@@ -1,4 +1,4 @@
--- purpose: warnings of the noise of stochastic models: pairs near epsilon, and share of Abs
+-- purpose: warnings about noise of stochastic models: pairs near epsilon, and share of Abs
 -- grain: one row per study, model, warning and detail
 -- paper: appendix C.3 (repeated queries)
 CREATE OR REPLACE VIEW core_noise_warnings AS

@@ -9,8 +9,8 @@ scores AS (
         if(score ->> '$.direction' = 'decreasing', -1, 1) AS sign
     FROM stg_runs
 ),
--- One side after the other: DuckDB takes the predictions for few rows, and would join every two of a
--- model first. It moves no join across unnest, but conditions on the model.
+-- Joins one side after the other. DuckDB assumes few predictions, and would first join every two of
+-- a model. unnest stops it: DuckDB moves conditions across unnest, but no joins.
 plus_sides AS (
     SELECT
         pair.study,
@@ -24,7 +24,8 @@ plus_sides AS (
         pair.minus_image,
         plus.predicted_class AS plus_class,
         plus.is_correct AS is_plus_correct,
-        -- Lists count from 1; a value without classes is the first, and without labels class 0 is.
+        -- Lists count from 1. Without classes the only value counts, without labels that of class
+        -- 0.
         if(plus_class IS NULL, 0, coalesce(score.target, pair.class_id, 0)) + 1 AS place,
         coalesce(score.sign, 1) AS sign,
         unnest([plus.class_scores[place]]) AS plus_score
@@ -45,7 +46,7 @@ SELECT
     side.plus_class,
     minus.predicted_class AS minus_class,
     side.is_plus_correct,
-    side.sign * side.plus_score AS plus_score, -- q, as trajectories end
+    side.sign * side.plus_score AS plus_score, -- q of the clean input
     side.sign * minus.class_scores[side.place] AS minus_score,
     len(minus.class_scores) AS class_count
 FROM plus_sides AS side

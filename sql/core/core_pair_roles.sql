@@ -1,4 +1,4 @@
--- purpose: role credit and ranking of every method on the two units of every matched pair
+-- purpose: role credit and ranking of every method on the two cases of every matched pair
 -- grain: one row per study, method and matched pair
 -- paper: section 6.2; appendix F (magnitude-matched pairs)
 CREATE OR REPLACE VIEW core_pair_roles AS
@@ -35,10 +35,10 @@ SELECT
     position, -- of the pair
     left_model_id,
     right_model_id,
-    label_count::BIGINT AS label_count, -- behaviours that the two units show
-    left_credit, -- share of the largest scores that name a behaviour which the unit shows
+    label_count::BIGINT AS label_count, -- behaviours that both cases show together
+    left_credit, -- share of the largest scores that name a behaviour of the case
     right_credit,
-    (left_credit + right_credit) / 2 AS credit, -- NULL where either misses a score
+    (left_credit + right_credit) / 2 AS credit, -- NULL if a score is missing
     coalesce(list_sum(wins), 0)::DOUBLE AS ranking_wins, -- a tie counts half
-    len(list_filter(wins, lambda win: win IS NOT NULL)) AS ranking_count -- labels that differ
+    len(list_filter(wins, lambda win: win IS NOT NULL)) AS ranking_count -- labels of one case
 FROM judged;

@@ -1,8 +1,7 @@
--- purpose: model means on two paths side by side
--- grain: one row per study, pair type, metric, two paths in either order and model scored on both
+-- purpose: mean of a model on two paths side by side
+-- grain: one row per study, pair type, metric, ordered two paths, and model scored on both
 -- paper: section 6.3
 CREATE OR REPLACE VIEW core_path_pairs AS
--- Both sides are read once.
 WITH metrics AS MATERIALIZED (FROM core_model_metrics)
 SELECT
     study,

@@ -12,12 +12,12 @@ SELECT
     model_id,
     image_id,
     variant,
-    class_id, -- NULL without labels, and where a change may change the class
-    is_factual, -- of some pair
+    class_id, -- NULL without labels, or if a change may change the class
+    is_factual, -- the factual input of a pair
     class_scores,
     predicted_class,
     predicted_class = class_id AS is_correct,
-    -- Lists count from 1; a value without classes is not a score of the true class.
+    -- Lists count from 1. A score without classes is no score of the true class.
     CASE WHEN predicted_class IS NOT NULL THEN class_scores[class_id + 1] END
         AS true_class_score
 FROM core_first_predictions

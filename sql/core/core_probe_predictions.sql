@@ -1,5 +1,4 @@
--- purpose: predictions of probes of the current runs for every unit of a held-out family of
---   models
+-- purpose: predictions of probes for every model of a held-out family, in the current runs
 -- grain: one row per study, representation, model and label
 -- paper: appendix I (fixed semantic readout)
 CREATE OR REPLACE VIEW core_probe_predictions AS

@@ -1,4 +1,4 @@
--- purpose: probes of the current runs, each judged on a held-out family of models
+-- purpose: scores of probes on held-out families of models, in the current runs
 -- grain: one row per study, representation, probe, family and label
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_scores AS

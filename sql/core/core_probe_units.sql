@@ -1,4 +1,4 @@
--- purpose: predictions of probes of the current runs for every unit of the held-out family
+-- purpose: predictions of probes for every case of a held-out family, in the current runs
 -- grain: one row per study, representation, probe, model, source and label
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_units AS

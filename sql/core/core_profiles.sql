@@ -1,4 +1,4 @@
--- purpose: profiles of the current runs at the run's epsilon, with properties of the pair
+-- purpose: profiles of the current runs at their epsilon, with properties of the pair
 -- grain: one row per study, model, pair, path and repetition
 -- paper: section 3, equation 1
 CREATE OR REPLACE VIEW core_profiles AS

@@ -1,9 +1,9 @@
--- purpose: paths on which each stage repeats the endpoint difference or shows no difference
+-- purpose: test whether each stage of a path shows either d or no difference
 -- grain: one row per study, model, pair type and path
 -- paper: section 3
--- On such a path, as of a category that flips, E, C and F say no more than M. Equal means within 1e-6
--- score units. A path of two stages has no stage between, and a pair type without an effect repeats
--- nothing: both are false.
+-- On such a path (a category that flips, for example), E, C and F add nothing to M. Numbers are
+-- equal if they differ by at most 1e-6 score units. False for a path of two stages, and for a pair
+-- type without an effect.
 CREATE OR REPLACE VIEW core_repeated_effects AS
 SELECT
     study, model_id, pair_type, path,

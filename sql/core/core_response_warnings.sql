@@ -1,6 +1,6 @@
--- purpose: warnings of pair types to which a model does not respond, or only below epsilon
+-- purpose: warnings about pair types without a response, or with one only below epsilon
 -- grain: one row per study, model and warning
--- Equal rows may differ by the rounding of sums in batches: a response up to 1e-9 is none.
+-- A response up to 1e-9 counts as none, since rounding in batches may cause it.
 CREATE OR REPLACE VIEW core_response_warnings AS
 WITH cells AS (
     SELECT study, model_id, pair_type, path,

@@ -1,4 +1,4 @@
--- purpose: profiles of every run whose rows are still stored, with properties of the pair
+-- purpose: stored profiles of all runs, with properties of the pair
 -- grain: one row per study, run, model, pair, path and repetition
 -- paper: section 3, equation 1
 CREATE OR REPLACE VIEW core_run_profiles AS

@@ -30,7 +30,7 @@ SELECT
     repeat_count, -- queries of every input
     response_errors, -- standard error of the mean response at every stage, score units
     response_errors[-1] AS endpoint_error, -- standard error of d, score units
-    -- Mean Abs that a response of such noise has where the true response is 0, score units.
+    -- Expected Abs of such noise if the true response is 0, score units.
     sqrt(2 / pi()) * integral_of(response_errors, weights_of(t)) AS noise_abs
 FROM errors
 JOIN core_trajectories USING (study, model_id, pair_id, path, repetition, unit_key);

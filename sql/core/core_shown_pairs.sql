@@ -1,9 +1,9 @@
 -- purpose: strongest pairs that a report shows
 -- grain: one row per study, pair type, model, component and rank
 -- paper: section 3, equation 1
--- The strongest over all paths, a source once. They are of the six pair types with the largest mean
--- Abs of a model, and of six models of each: those with the most evidence, contradiction and
--- fragility come first, in turn.
+-- Shows the three strongest pairs over all paths, at most one per source. Pair types are the six
+-- with the largest mean Abs of a model. Models are six per pair type, ordered by their best rank by
+-- evidence, contradiction or fragility.
 CREATE OR REPLACE VIEW core_shown_pairs AS
 WITH means AS (
     SELECT study, model_id, pair_type, max(abs_response) AS abs_response,
@@ -49,6 +49,6 @@ SELECT
     ) AS rank, -- 1 is the strongest
     path, pair_id, source_id, repetition,
     value, abs_response, -- score units
-    endpoint_delta -- factual less counterfactual, score units
+    endpoint_delta -- d, score units
 FROM over_paths
 QUALIFY rank <= 3;

@@ -1,4 +1,4 @@
--- purpose: place of every source of a study by name, in all runs
+-- purpose: number of every source of a study, in the order of names, over all runs
 -- grain: one row per study and source
 CREATE OR REPLACE VIEW core_source_order AS
 SELECT

@@ -1,8 +1,8 @@
--- purpose: clusters of the bootstrap: sources in a fixed order
+-- purpose: sources in the order in which the bootstrap numbers them
 -- grain: one row per study, pair type and source of the current run
 -- paper: appendix D.8 (statistical summaries)
--- The order is that of the planned pairs, not of the scored ones, so that draws stay the same
--- while an audit runs and for a model that lacks a source.
+-- The order includes sources of pairs that are not scored yet, so draws stay the same while an
+-- audit runs, and for a model that lacks a source.
 CREATE OR REPLACE VIEW core_sources AS
 SELECT
     study,

@@ -1,8 +1,8 @@
 -- purpose: change of each component when every second stage is left out
 -- grain: one row per study, model, pair, path and repetition, of paths with an odd number of stages
 -- paper: section 3; appendix C.1
--- The integral over all stages less that over every second one. docs/limits.md says
--- how well it bounds errors; of a single trajectory it is an indication.
+-- A change is the integral over all stages minus the integral over every second one. docs/limits.md
+-- states how well it bounds errors; for a single trajectory it is an indication.
 CREATE OR REPLACE VIEW core_stage_errors AS
 WITH grids AS (
     SELECT study, path, len(t) AS stage_count, weights_of(t) AS fine, halved.weights AS coarse
@@ -31,7 +31,7 @@ masses AS (
 )
 SELECT
     study, model_id, pair_id, pair_type, path, repetition, source_id, weight, stage_count,
-    evidence_at(d, rising, falling, epsilon) -- score units, as what follows
+    evidence_at(d, rising, falling, epsilon) -- score units, like the next columns
         - evidence_at(d, coarse_rising, coarse_falling, epsilon) AS evidence,
     contradiction_at(d, rising, falling, epsilon)
         - contradiction_at(d, coarse_rising, coarse_falling, epsilon) AS contradiction,

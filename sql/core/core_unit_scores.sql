@@ -1,7 +1,7 @@
--- purpose: scores of every method for every label of the units of studies, with the labels
--- grain: one row per study, unit, method and label
+-- purpose: scores of every method for every label of a case, and whether the case has the label
+-- grain: one row per study, case, method and label
 -- paper: section 6.1; appendix F; appendix I (fixed semantic readout)
--- A unit is a model, or a model on a source, as unit_kind says. Every study fills its own in
+-- A case is a model, or a model on a source (unit_kind). Each study package has its rows in
 -- sql/studies/<study>/core_<study>_unit_scores.sql.
 CREATE OR REPLACE VIEW core_unit_scores AS
 SELECT
@@ -9,15 +9,15 @@ SELECT
     unit_kind,
     model_id,
     family,
-    source_id, -- empty where a unit is a model
+    source_id, -- empty if a case is a model
     method,
     label, -- evidence, contradiction or fragility
-    is_shown, -- whether the unit has the label; NULL where it is not known
-    score, -- score units, a probability, or the method's own
+    is_shown, -- the case has the label; NULL if unknown
+    score, -- score units, a probability, or the unit of the method
     abs_response, -- score units
-    bin, -- of Abs among the units of the study, from 0; with its edges, in score units
-    lower_edge,
+    bin, -- of Abs among the cases of the study, from 0
+    lower_edge, -- Abs, score units
     upper_edge,
-    is_complete, -- the unit takes part
-    reason -- why it takes no part, or why its score is NULL
+    is_complete, -- the case takes part
+    reason -- why the case is left out, or why its score is NULL
 FROM studies('unit_scores');
