@@ -1,5 +1,5 @@
 -- purpose: failed verdicts that a person accepted, and withdrawals of acceptances; newest first
--- grain: one row per study, re-audit that judged, entry and moment
+-- grain: one row per study, re-audit that judged the version, entry and time
 CREATE OR REPLACE VIEW out_acceptances AS
 SELECT study, entry, version, is_undo, accepted_at, accepted_by, why, reaudit_id
 FROM stg_acceptances

@@ -1,8 +1,7 @@
--- purpose: pairs whose role changed most with a version, with both trajectories, descriptions and
---   pictures
+-- purpose: pairs whose role changed most with a version, with trajectories and pictures
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
--- Three pairs of each of the three changes of role that moved most (changed_pairs_of).
+-- Up to three pairs for each of the three largest changes of role (changed_pairs_of).
 CREATE OR REPLACE VIEW out_changed_pairs AS
 WITH changed AS MATERIALIZED (FROM core_changed_pairs),
 sides AS (
@@ -18,7 +17,7 @@ curves AS MATERIALIZED (
     JOIN sides AS side USING (study, run_id, model_id, pair_id, path, repetition)
 )
 SELECT
-    changed.* EXCLUDE (source_id), -- score units; change_size is how far E, C and F changed together
+    changed.* EXCLUDE (source_id), -- score units; change_size is that of change_of_profile
     now.t,
     before.q_plus AS q_plus_before, -- scores of the factual branch at the stages t, score units
     before.q_minus AS q_minus_before,
@@ -26,10 +25,10 @@ SELECT
     now.q_minus,
     type_names.display_name AS type_name,
     path_names.display_name AS path_name,
-    stored.words, -- NULL where nothing is stored
+    stored.words, -- NULL if nothing is stored
     stored.factual, -- WebP; NULL if inputs are not images
     stored.counterfactual,
-    stored.states, -- a column for each stage of shown_t, the factual branch above
+    stored.states, -- one picture: a column per stage of shown_t, factual branch on top
     stored.shown_t
 FROM changed
 JOIN curves AS now USING (study, run_id, model_id, pair_id, path, repetition)

@@ -1,8 +1,8 @@
--- purpose: response to each change less the response to the control change of the same sources
+-- purpose: response to each change minus the response to the control change, same sources
 -- grain: one row per study, model, pair type and path, of studies with a control pair type
--- Pair types with `expect: control` change something that should not matter, by a like amount. All
--- control pairs of a source are one mean. Where the paired difference may be 0, the model responds to
--- the control as much (is_as_for_control).
+-- Pair types with `expect: control` make an unrelated change of similar size. All control pairs of
+-- a source count as one mean. If the interval of the paired difference includes 0 or lies below it,
+-- the model responds to the control as much (is_as_for_control).
 CREATE OR REPLACE VIEW out_controls AS
 WITH means AS (
     SELECT
@@ -38,7 +38,7 @@ sides AS (
 )
 SELECT
     g.study, g.model_id, g.pair_type, g.path,
-    sides.abs_response, -- score units, over the sources that have a control, as what follows
+    sides.abs_response, -- score units, over sources with a control, like the next columns
     sides.control_response,
     paired.estimate AS difference,
     paired.cluster_count AS source_count,

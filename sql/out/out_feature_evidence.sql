@@ -1,5 +1,5 @@
--- purpose: E and Endpoint M of every feature of every image, and its rank by E among the features of the image
--- grain: one row per study, model, path and image without one of its features
+-- purpose: E and endpoint M of every feature of an image, and the rank of the feature by E
+-- grain: one row per study, model, path, image and feature
 -- paper: section 7
 CREATE OR REPLACE VIEW out_feature_evidence AS
 WITH means AS (
@@ -29,11 +29,11 @@ SELECT
     feature, -- its number, from 1
     feature_name,
     endpoint_delta, -- drop of the score without the feature, score units
-    endpoint_magnitude, -- Endpoint M, the attribution that uses only clean scores
+    endpoint_magnitude, -- endpoint M, an attribution from clean scores
     evidence, -- the attribution, score units
     contradiction,
     fragility,
-    -- 1 is the feature with the largest E; equal entries share a rank
+    -- 1 is the feature with the largest E; equal features share a rank
     rank() OVER (PARTITION BY study, model_id, path, image_id ORDER BY evidence DESC) AS rank
 FROM means
 ORDER BY study, model_id, path, image_id, rank, feature;

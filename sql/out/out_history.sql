@@ -1,7 +1,7 @@
--- purpose: E, C, F and the other columns of every model of a registry over its versions and dates
+-- purpose: metrics of every model of a registry over its versions and dates
 -- grain: one row per study, re-audit at which an entry changed, measured subject and metric
 -- paper: appendix D.8 (statistical summaries)
--- Of all models and versions at once; of a few of them, history_of is many times faster.
+-- It computes all models and versions; for a few of them, history_of is many times faster.
 CREATE OR REPLACE VIEW out_history AS
 WITH audited AS (
     FROM core_entry_versions WHERE change <> 'none' AND against = 'previous'

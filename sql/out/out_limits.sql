@@ -1,9 +1,9 @@
 -- purpose: verdict on every limit that `expect:` sets for a response
 -- grain: one row per study, model and pair type with a limit
--- A limit holds for Abs and for M. A response that should not matter passes where the whole 95 % intervals
--- of both are within the limit on every path, and fails where one is beyond it on some path. One that
--- should matter passes where one of them surely reaches the limit on some path, and fails where none can.
--- Anything else is undecided.
+-- A limit applies to the 95 % intervals of Abs and M on every path. A response that should not
+-- matter passes if all of them lie within the limit, and fails if one lies beyond it. A response
+-- that should matter passes if one of them lies at or above the limit, and fails if all lie below
+-- it. Otherwise, the verdict is undecided.
 CREATE OR REPLACE VIEW out_limits AS
 WITH responses AS (
     SELECT
@@ -21,7 +21,7 @@ WITH responses AS (
 largest AS (
     SELECT
         *,
-        -- Of equal ones, Abs.
+        -- Abs comes before an equal M.
         max({r: response, is_abs: metric = 'abs_response', p: path})
             OVER (PARTITION BY study, model_id, pair_type)
         = {r: response, is_abs: metric = 'abs_response', p: path} AS is_largest
@@ -34,9 +34,9 @@ SELECT
     any_value(pair_type_name) AS pair_type_name,
     any_value(expect) AS expect,
     coalesce(any_value(safe_limit), any_value(wanted_limit)) AS response_limit, -- score units
-    any_value(metric) FILTER (is_largest) AS metric, -- of the largest response, as are the next four
+    any_value(metric) FILTER (is_largest) AS metric, -- of the largest response, like the next four
     any_value(path) FILTER (is_largest) AS path,
-    max(response) AS response, -- score units, as the limits
+    max(response) AS response, -- score units, like its limits
     any_value(lower_95) FILTER (is_largest) AS lower_95, -- NULL below 5 sources
     any_value(upper_95) FILTER (is_largest) AS upper_95,
     CASE

@@ -1,17 +1,17 @@
--- purpose: limits at each look of current runs that may stop early, and when each rule was
---   decided
+-- purpose: limits at each look of current runs that may stop early
 -- grain: one row per study, entry or model, rule and look at it
--- Limits hold at all looks at once, for the value over all sources: nested, and exact at the end.
+-- Limits bound the value over all sources. They are nested, hold at all looks together, and are
+-- exact at the end.
 CREATE OR REPLACE VIEW out_looks AS
 SELECT
     study,
-    entry, -- or the model, where there is no registry
+    entry, -- or the model, without a registry
     model_id,
     metric,
     rule, -- of a gate, or half_width
-    pair_type, -- NULL of accuracy, as the path
+    pair_type, -- NULL for accuracy, as is the path
     path,
-    variant, -- kind of clean image; NULL unless accuracy
+    variant, -- kind of clean image; NULL for other metrics
     gate_limit,
     block_count,
     source_count,

@@ -10,7 +10,7 @@ SELECT
     stage, -- from 0
     t,
     count(*) AS trajectory_count,
-    -- Oriented by the sign of d; over endpoint-active trajectories, NULL without any.
+    -- With the sign of d; over active trajectories, NULL without any.
     weighted_mean(CASE WHEN is_endpoint_active THEN sign(endpoint_delta) * response END, weight)
         AS mean_response,
     weighted_mean(evidence, weight) AS evidence, -- over all trajectories, score units

@@ -26,10 +26,9 @@ SELECT
     model.position, -- order in the configuration, from 0
     means.pair_type,
     means.path,
-    -- Means in score units; the sign of endpoint_delta, factual less counterfactual, is the
-    -- direction of the effect.
+    -- Means in score units. The sign of endpoint_delta is the direction of the effect.
     means.* EXCLUDE (study, run_id, model_id, pair_type, path),
-    means.evidence / nullif(means.abs_response, 0) AS evidence_frac, -- of Abs; NULL when Abs = 0
+    means.evidence / nullif(means.abs_response, 0) AS evidence_frac, -- of Abs; NULL if Abs = 0
     means.contradiction / nullif(means.abs_response, 0) AS contradiction_frac,
     means.fragility / nullif(means.abs_response, 0) AS fragility_frac
 FROM means

@@ -7,7 +7,7 @@ WITH paired AS (
         {
             study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b
         } AS g,
-        -- Sums differ in their last bits from one reading to the next: equal means must stay ties.
+        -- Rounded so that equal means are ties: the last bits of sums vary between queries.
         round(mean_a, 12) AS x,
         round(mean_b, 12) AS y
     FROM core_path_pairs

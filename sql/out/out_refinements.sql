@@ -1,8 +1,8 @@
--- purpose: where the stages of each refined path stopped, and why
+-- purpose: number of stages of each refined path, and why no stages were added
 -- grain: one row per study and path whose stages are a rule (`until`, `at_most`)
 -- paper: section 3; appendix C.1
--- A path is converged where the interval of the change of every mean component, for each model and
--- pair type, lies within until on both sides. The reason is NULL while a run has more to score.
+-- A path is converged if, for each model and pair type, the interval of the change of every mean
+-- component lies between -until and until. The reason is NULL while stages can still be added.
 CREATE OR REPLACE VIEW out_refinements AS
 WITH rules AS (
     SELECT

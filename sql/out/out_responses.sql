@@ -1,17 +1,17 @@
--- purpose: response of every model to each pair type and path, and the rule that names it
+-- purpose: response of every model to each pair type and path, and the rule that applies
 -- grain: one row per study, model, pair type and path
 -- paper: section 6
--- "Moves the score by" is Abs everywhere: the mean over the reveal, not the endpoint difference. A
--- response counts from smallest on (smallest_response).
--- The first rule that holds is named; "surely" is about the 95 % interval of Abs:
+-- "Moves the score by" is Abs: the mean over the path, not the endpoint difference. A response
+-- counts if Abs is at least smallest (smallest_response). The first rule that holds applies;
+-- "surely" means the whole 95 % interval of Abs:
 --   ignores      Abs surely below smallest, and the pair type should matter
 --   no_response  Abs below smallest
---   unstable     fragility is the largest share: it moves on the way, and both ends agree
---   contradicts  contradiction is the largest share: most of it opposes the endpoint difference
---   decides_by   Abs surely from smallest on, should not matter, Abs and M at least as large as those
---                of all that should
---   leans_on     Abs surely from smallest on, and the pair type should not matter
---   reacts_to    any other
+--   unstable     fragility is the largest component: the score moves along the path, not at its end
+--   contradicts  contradiction is the largest component: most of Abs opposes d
+--   decides_by   Abs surely at least smallest, the pair type should not matter, and Abs and M are
+--                at least those of all pair types that should
+--   leans_on     Abs surely at least smallest, and the pair type should not matter
+--   reacts_to    any other response
 CREATE OR REPLACE VIEW out_responses AS
 WITH expected AS (
     SELECT found.* NOT SIMILAR TO '.*_95', model.position, change.expect,
@@ -46,13 +46,13 @@ SELECT
         WHEN abs_response >= wanted_abs AND endpoint_magnitude >= wanted_m THEN 'decides_by'
         ELSE 'leans_on'
     END AS rule,
-    is_largest_path, -- Abs is that of no other path larger: findings quote this one
-    pair_count, source_count, active_frac, smallest, -- score units, as what follows
+    is_largest_path, -- no path has a larger Abs; findings use this path
+    pair_count, source_count, active_frac, smallest, -- score units, like the next columns
     -- NULL below 5 sources
     abs_response, lower_95, upper_95, evidence, contradiction, fragility, safe_limit, wanted_limit,
     endpoint_delta, delta_lower_95, delta_upper_95,
     endpoint_magnitude, magnitude_lower_95, magnitude_upper_95,
-    -- Shares of Abs; NULL below smallest, where they are shares of nothing.
+    -- Shares of Abs; NULL if Abs is below smallest.
     CASE WHEN abs_response >= smallest
         THEN COLUMNS(['evidence', 'contradiction', 'fragility']) / abs_response
     END AS '\0_frac'

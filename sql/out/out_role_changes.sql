@@ -1,7 +1,7 @@
 -- purpose: pairs whose role changed with the present version of a registry
 -- grain: one row per study, entry, version it is compared with, pair type, path and roles
 -- paper: section 6.2
--- A trajectory without any response has the role 'none'; against is that of out_drift.
+-- A trajectory without any response has the role 'none'. against is as in out_drift.
 CREATE OR REPLACE VIEW out_role_changes AS
 WITH versions AS (FROM core_entry_versions),
 changed AS (FROM changed_versions('versions')),
@@ -41,11 +41,11 @@ SELECT
     role_before,
     role_now,
     trajectory_count,
-    -- Of the trajectories that both versions have, by the weights of their pairs.
+    -- Share of the trajectories that both versions have, with the weights of pairs.
     weight / sum(weight) OVER (
         PARTITION BY study, entry, against, pair_type, path
     ) AS frac,
-    mean_change_size, -- how far E, C and F changed together (change_of_profile), score units
+    mean_change_size, -- joint change of E, C and F (change_of_profile), score units
     largest_change_size,
     pair_ids -- the largest change first
 FROM counted

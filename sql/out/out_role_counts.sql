@@ -1,4 +1,4 @@
--- purpose: number of trajectories by the role with the largest component
+-- purpose: number of trajectories by the role of the largest component
 -- grain: one row per study, model, pair type, path and role ('none': no response at all)
 -- paper: section 6.2
 CREATE OR REPLACE VIEW out_role_counts AS
@@ -21,7 +21,7 @@ SELECT
     path,
     role,
     coalesce(row_count, 0)::BIGINT AS trajectory_count,
-    coalesce(weight, 0) / total AS frac -- by the weights of the pairs
+    coalesce(weight, 0) / total AS frac -- with the weights of pairs
 FROM totals
 CROSS JOIN roles
 LEFT JOIN counts USING (study, model_id, pair_type, path, role)

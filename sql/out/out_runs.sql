@@ -8,13 +8,13 @@ SELECT
     run.started_at,
     outcome.finished_at, -- NULL while the run is not finished
     outcome.finished_at IS NOT NULL AS is_finished,
-    -- models whose scoring stopped early
+    -- Models whose scoring stopped early.
     (SELECT count(*) FROM stg_run_stops AS s WHERE (s.study, s.run_id) = (run.study, run.run_id))
         AS stopped_count,
     run.epsilon, -- score units
     run.pairs_digest,
     run.unit_count,
-    outcome.forward_rows, -- of all its scans, those that it shares with others included
+    outcome.forward_rows, -- of all its scans, including scans shared with other runs
     outcome.quarantined_count,
     run.score, -- JSON
     run.software -- JSON

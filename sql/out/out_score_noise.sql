@@ -1,5 +1,4 @@
--- purpose: noise of stochastic models: pairs near epsilon, and the share of Abs that noise can
---   cause
+-- purpose: noise of stochastic models: pairs near epsilon, and share of Abs that noise explains
 -- grain: one row per study, model, pair type and path of a stochastic model
 -- paper: appendix C.3 (repeated queries)
 CREATE OR REPLACE VIEW out_score_noise AS
@@ -7,13 +6,13 @@ SELECT
     study, model_id, pair_type, path,
     max(repeat_count) AS repeat_count, -- queries of every input
     count(*) AS trajectory_count,
-    -- Trajectories with |d| within two standard errors of epsilon: another draw may turn their role.
+    -- Trajectories with |d| within two standard errors of epsilon: noise may change their role.
     count_if(abs(endpoint_magnitude - epsilon) <= 2 * endpoint_error) AS near_epsilon_count,
     weighted_mean(endpoint_error, weight) AS endpoint_error, -- standard error of d, score units
-    weighted_mean(noise_abs, weight) AS noise_abs, -- Abs of noise without a response, score units
+    weighted_mean(noise_abs, weight) AS noise_abs, -- expected Abs of noise alone, score units
     weighted_mean(abs_response, weight) AS abs_response, -- score units
     weighted_mean(noise_abs, weight) / nullif(weighted_mean(abs_response, weight), 0)
-        AS noise_frac -- of Abs; NULL when Abs = 0
+        AS noise_frac -- of Abs; NULL if Abs = 0
 FROM core_score_noise
 JOIN core_profiles USING (study, model_id, pair_id, path, repetition)
 GROUP BY study, model_id, pair_type, path

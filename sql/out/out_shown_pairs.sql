@@ -1,7 +1,7 @@
 -- purpose: strongest pairs that a report shows, with trajectory, description and pictures
 -- grain: one row per study, pair type, model, component and rank
 -- paper: section 3, equation 1
--- Words and pictures are stored when a run ends, unless `report: {inputs: false}` is set.
+-- A run stores words and pictures at its end, unless `report: {inputs: false}` is set.
 CREATE OR REPLACE VIEW out_shown_pairs AS
 WITH stored AS (
     FROM stg_shown_pairs SEMI JOIN core_current_runs USING (study, run_id)
@@ -13,10 +13,10 @@ SELECT
     trajectory.q_minus,
     type_names.display_name AS type_name,
     path_names.display_name AS path_name,
-    stored.words, -- NULL where nothing is stored
+    stored.words, -- NULL if nothing is stored
     stored.factual, -- WebP; NULL if inputs are not images
     stored.counterfactual,
-    stored.states, -- a column for each stage of shown_t, the factual branch above
+    stored.states, -- one picture: a column per stage of shown_t, factual branch on top
     stored.shown_t
 FROM core_shown_pairs AS shown
 JOIN core_trajectories AS trajectory USING (study, model_id, pair_id, path, repetition)

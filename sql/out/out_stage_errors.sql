@@ -1,8 +1,9 @@
 -- purpose: change of the mean components when every second stage is left out
--- grain: one row per study, model, pair type, path and metric, of paths with an odd number of stages
+-- grain: one row per study, model, pair type, path with an odd number of stages, and metric
 -- paper: section 3; appendix C.1; appendix D.8 (statistical summaries)
--- change is the mean over all stages less that over every second one, with its interval; mean_size
--- is the mean size of the change of a trajectory. docs/limits.md says how well they bound errors.
+-- change is the mean over all stages minus the mean over every second one, with its interval;
+-- mean_size is the mean absolute change of a trajectory. docs/limits.md states how well they bound
+-- errors.
 CREATE OR REPLACE VIEW out_stage_errors AS
 WITH gathered AS (
     SELECT
@@ -42,7 +43,7 @@ SELECT
     study, model_id, pair_type, path, metric,
     stage_count, -- all stages
     trajectory_count,
-    mean.estimate AS change, -- score units, as what follows
+    mean.estimate AS change, -- score units, like the next columns
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
         AS lower_95, -- NULL for a single source
     CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END

@@ -1,7 +1,7 @@
--- purpose: mean components on every evenly thinned part of the stored stages
+-- purpose: mean components on every evenly thinned subset of the stored stages
 -- grain: one row per study, model, pair type, path and number of stages
 -- paper: section 3; appendix C.1
--- The threshold is the same on every part: d is the response at the last stage.
+-- Every subset has the same active pairs, since it has the last stage.
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT

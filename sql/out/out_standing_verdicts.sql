@@ -1,19 +1,19 @@
--- purpose: failed gates of the present versions of a registry, since when, and who accepted them
+-- purpose: failed gates of the present versions of a registry, and acceptances of them
 -- grain: one row per study and entry of its newest re-audit whose version failed a gate
 CREATE OR REPLACE VIEW out_standing_verdicts AS
 SELECT
     entry.study,
     entry.entry,
     entry.version,
-    entry.is_followed, -- false of a version that was asked for by its number
+    entry.is_followed, -- false for a version that was named by its number
     entry.failed_gates,
-    entry.failed_since, -- this content; failing_since counts all versions of the entry
+    entry.failed_since, -- of this content; failing_since covers all versions
     entry.failing_since, -- NULL once the verdict is accepted
-    passed.version_before AS version_passed, -- the last that passed, or was accepted
-    entry.accepted_at, -- NULL while the verdict stands, as who accepted it and why
+    passed.version_before AS version_passed, -- last version that passed or was accepted
+    entry.accepted_at, -- NULL while the verdict stands, like the next two
     entry.accepted_by,
     entry.why,
-    count(alert.delivery) AS alert_count, -- delivered alerts and reminders of it
+    count(alert.delivery) AS alert_count, -- delivered alerts and reminders
     max(alert.delivered_at) AS last_alert_at,
     entry.judged_reaudit_id AS reaudit_id -- that judged it
 FROM core_entry_verdicts AS entry

@@ -6,10 +6,10 @@ SELECT
     model_id,
     block_count,
     planned_block_count,
-    source_count, -- sources behind all figures of the model
+    source_count, -- scored sources
     planned_source_count,
     source_count / planned_source_count AS source_share,
-    is_decided -- false where scoring ended before everything was known that was asked
+    is_decided -- false if some limits are undecided
 FROM stg_run_stops
 SEMI JOIN core_current_runs USING (study, run_id)
 ORDER BY study, model_id;

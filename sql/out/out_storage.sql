@@ -1,6 +1,6 @@
 -- purpose: number and size of the files of each table
 -- grain: one row per study and table
--- Counts the files that readers use: those of a compaction replace the files that it merged.
+-- It counts the files that readers use: compacted files instead of the files that they replace.
 CREATE OR REPLACE VIEW out_storage AS
 SELECT
     study,
@@ -9,7 +9,7 @@ SELECT
     sum(row_count)::BIGINT AS row_count,
     sum(byte_count)::BIGINT AS total_bytes,
     median(byte_count)::DOUBLE AS median_bytes,
-    -- Below 1 MiB, and of the kinds of commits that decaf compact merges.
+    -- Files below 1 MiB that `decaf compact` merges.
     count(*) FILTER (kind = 'units' AND byte_count < 1048576) AS small_file_count,
     count(*) FILTER (NOT is_readable) AS lost_file_count -- missing or damaged
 FROM receipt_files

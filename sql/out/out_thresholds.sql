@@ -1,8 +1,8 @@
--- purpose: mean components at half, one and two times the threshold, and whether the role stays
+-- purpose: mean components at half, one and two times the threshold, and whether the role changes
 -- grain: one row per study, model, pair type and path
 -- paper: appendix B.8 (threshold stability); appendix G
--- A pair is near the threshold where epsilon / 2 <= |d| < 2 epsilon. A group is firm where its role
--- (group_role) is the same at all three thresholds. Abs is the same at every threshold.
+-- A pair is near the threshold if epsilon / 2 <= |d| < 2 epsilon. is_firm is true if group_role is
+-- equal at all three thresholds. Abs does not depend on the threshold.
 CREATE OR REPLACE VIEW out_thresholds AS
 WITH profiles AS (
     SELECT
@@ -34,7 +34,7 @@ means AS (
     GROUP BY study, model_id, pair_type, path
 )
 SELECT
-    means.*, -- score units, but for trajectory_count and near_frac
+    means.*, -- score units, except trajectory_count and near_frac
     group_role(evidence_half, contradiction_half, fragility_half, smallest) AS role_half,
     group_role(evidence, contradiction, fragility, smallest) AS role,
     group_role(evidence_double, contradiction_double, fragility_double, smallest) AS role_double,

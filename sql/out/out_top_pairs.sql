@@ -1,7 +1,7 @@
 -- purpose: pairs with the most evidence, contradiction or fragility, at most three of each
 -- grain: one row per study, model, pair type, path, component and rank
 -- paper: section 3, equation 1
--- A source is there once, by its strongest pair. What does not count (smallest_response) is left out.
+-- A source has one pair, its strongest. Values below smallest_response are left out.
 CREATE OR REPLACE VIEW out_top_pairs AS
 WITH counted AS (
     SELECT profile.*
@@ -19,7 +19,7 @@ largest AS (
     FROM counted
     GROUP BY ALL
 ),
--- Pairs below the third source are not sorted, unless the largest pairs have one or two sources.
+-- Only pairs down to the third source are sorted, or all if the largest have fewer sources.
 third AS (
     SELECT
         * EXCLUDE (values, sources),
@@ -49,7 +49,7 @@ SELECT
     repetition,
     value, -- of the component, score units
     abs_response, -- E + C + F, score units
-    endpoint_delta -- factual less counterfactual, score units
+    endpoint_delta -- d, score units
 FROM strongest
 QUALIFY rank <= 3
 ORDER BY study, model_id, pair_type, path, component, rank;

@@ -1,5 +1,5 @@
 -- purpose: training history of the models that a study trains, epoch by epoch
--- grain: one row per study, trained model and epoch; one without an epoch where none are recorded
+-- grain: one row per study, trained model and epoch; one row if no epochs are recorded
 -- paper: appendix F (fine-tuned models)
 CREATE OR REPLACE VIEW out_training AS
 WITH trained AS (
@@ -26,10 +26,10 @@ SELECT
     (record ->> '$.validation_loss')::DOUBLE AS validation_loss, -- nats
     (record ->> '$.validation_accuracy')::DOUBLE AS validation_accuracy,
     coalesce(record ->> '$.seconds', outcome ->> '$.seconds')::DOUBLE AS seconds,
-    epoch = (outcome ->> '$.best_epoch')::BIGINT AS is_best, -- whose weights are audited
+    epoch = (outcome ->> '$.best_epoch')::BIGINT AS is_best, -- its weights are audited
     CASE
         WHEN json_type(outcome) = 'OBJECT' THEN json_merge_patch(outcome, '{"epochs": null}')
-    END::VARCHAR AS outcome -- JSON: all but the epochs; NULL where the checkpoint tells none
+    END::VARCHAR AS outcome -- JSON, without epochs; NULL if the checkpoint has none
 FROM trained
 LEFT JOIN epochs USING (study, model_id)
 ORDER BY study, position, model_id, epoch;

@@ -1,9 +1,9 @@
 -- purpose: robustness of each response: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type and path
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1; appendix D.8
--- Two paths agree where both have one role and the smaller Abs is at least half of the larger one. A
--- response is converged where leaving out every second stage moves no mean component, at 95 %, by
--- more than half of the smallest response that counts.
+-- Paths agree if they have one role and the smallest Abs is at least half of the largest. A
+-- response is converged if the 95 % interval of the change without every second stage stays, for
+-- each mean component, within half of the smallest response that counts.
 CREATE OR REPLACE VIEW out_trust AS
 WITH stages AS (
     SELECT
@@ -33,22 +33,22 @@ SELECT
     near_frac, -- share of pairs with epsilon / 2 <= |d| < 2 epsilon
     role_half, role, role_double, -- at half, once and twice the threshold
     is_firm, -- the role is the same at all three
-    -- NULL of a path whose stages cannot be halved, unless it is refined, as the next three
+    -- NULL, like the next three, if stages cannot be halved and the path is not refined
     coalesce(stages.stage_count, refinement.stage_count) AS stage_count,
-    stage_change, -- of Abs, against every second stage; score units
-    -- how far E, C, F or Abs may move at 95 %; NULL below 5 sources
+    stage_change, -- of Abs, from every second stage to all; score units
+    -- Largest 95 % limit of the change of E, C, F or Abs; NULL below 5 sources.
     CASE WHEN responses.source_count >= 5 THEN stages.error END AS stage_error,
     coalesce(refinement.reason = 'exact', FALSE) OR stage_error <= smallest / 2 AS is_converged,
-    refinement.reason AS stop_reason, -- why the stages of a refined path stopped; NULL of others
-    repeats_effect, -- each stage shows d or no difference, so the path says no more than M
+    refinement.reason AS stop_reason, -- why a refined path stopped; NULL for others
+    repeats_effect, -- each stage shows d or no difference
     path_count,
     CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
         AS paths_agree, -- NULL on one path
-    control.control_response, -- Abs of the control; NULL without one, as the next four
-    control.difference AS control_difference, -- Abs less that of the control, same sources
+    control.control_response, -- Abs of the control; NULL without one, like the next four
+    control.difference AS control_difference, -- Abs minus that of the control, same sources
     control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
     CASE WHEN control.is_as_for_control THEN role <> 'no response' ELSE control.is_as_for_control
-    END AS reacts_to_any_change, -- it reacts, and to the control as much
+    END AS reacts_to_any_change, -- it responds, and as much to the control
     responses.source_count,
     CASE WHEN responses.source_count < 5 THEN 'none' WHEN responses.source_count < 20 THEN 'rough' ELSE 'usable' END
         AS interval_use

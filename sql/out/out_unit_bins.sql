@@ -1,7 +1,7 @@
--- purpose: separation of every behaviour by every method among units of about equal Abs
+-- purpose: separation of every behaviour by every method among cases of nearly equal Abs
 -- grain: one row per study, bin of Abs, method and label
 -- paper: section 6.2 (figure 3c); appendix F
--- Another number of bins: quantile_bins and label_discrimination over core_unit_scores.
+-- For another number of bins, use quantile_bins and label_discrimination on core_unit_scores.
 CREATE OR REPLACE VIEW out_unit_bins AS
 WITH units AS MATERIALIZED (
     SELECT
@@ -37,18 +37,18 @@ judged AS (
 )
 SELECT
     study,
-    bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than asked for
+    bin, -- from 0; equal magnitudes lie in one bin, so there may be fewer bins
     method,
     label,
     lower_edge, -- Abs, score units; an edge between two empty bins is NULL
     upper_edge,
     unit_count,
     model_count,
-    positive_count, -- units with a score
+    positive_count, -- cases with a score
     negative_count,
-    auroc, -- NULL unless both classes are there
+    auroc, -- NULL unless both classes occur
     auprc,
-    -- every label occurs in the bin, and is absent in it
+    -- For every label, the bin has cases with it and without it.
     bool_and(has_both) OVER (PARTITION BY study, bin, method) AS is_common,
     reason
 FROM judged

@@ -1,7 +1,7 @@
--- purpose: warnings for readers of the results, but those of the paper's benchmarks
+-- purpose: warnings about results, except those about the paper's benchmarks
 -- grain: one row per study, model, warning and detail
 -- paper: appendix B.8 (threshold stability)
--- affected_count stands before detail: '2 trajectories …'; it is NULL where detail counts itself.
+-- affected_count precedes detail: '2 trajectories …'; it is NULL if detail has the number.
 CREATE OR REPLACE VIEW out_warnings AS
 WITH warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,

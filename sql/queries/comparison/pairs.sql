@@ -1,5 +1,5 @@
 -- purpose: pairs whose E, C and F differ most between two runs, with both trajectories and pictures
--- A path with other stages in the second run is left out. run_diff_pairs joins the runs.
+-- A path whose stages differ between the runs is left out. run_diff_pairs joins the runs.
 WITH runs AS MATERIALIZED (FROM compared_runs($run_a, $run_b)),
 entries AS (SELECT DISTINCT study, run_id, model_id, entry FROM stg_registry_entries),
 paths AS (

@@ -1,5 +1,4 @@
--- purpose: runs that a study can be compared with, newest first, with the versions that they
---   audited
+-- purpose: earlier runs of a study, newest first, with the versions that they audited
 SELECT run.run_id, list(DISTINCT entry.version) FILTER (entry.state = 'audited') AS versions
 FROM stg_runs AS run
 LEFT JOIN stg_registry_entries AS entry USING (study, run_id)

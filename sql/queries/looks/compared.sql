@@ -1,5 +1,5 @@
--- purpose: changed entries of a re-audit that is under way, and why they cannot be compared
--- The relation pending has its rows as they will be recorded.
+-- purpose: changed entries of an unfinished re-audit, and why they cannot be compared
+-- The relation pending has the rows that the re-audit will record.
 WITH recorded AS (
     FROM stg_registry_entries
     UNION ALL BY NAME

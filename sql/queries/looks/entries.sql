@@ -1,4 +1,4 @@
--- purpose: sums of every source so far for changed entries, and for the versions before them
--- The relation asked has rows of entries, as the query compared gives them.
+-- purpose: sums of every scored source for changed entries and for the versions before them
+-- The relation asked has rows of the query compared.
 FROM version_sources('asked')
 ORDER BY ALL

@@ -1,4 +1,4 @@
--- purpose: sums of every source so far for the models of a run without a version to compare with
+-- purpose: sums of every scored source for the models of a run, without versions before them
 WITH asked AS (
     SELECT
         study, run_id AS reaudit_id, model_id AS entry, 'nothing' AS against, run_id, model_id,

@@ -1,7 +1,6 @@
--- purpose: versions that changed entries are compared with, if more of their pairs may have to be
---   scored
--- The relation pending has rows of the re-audit that is under way. Of a study that refines a path
--- these are all versions; of another one, those whose scoring stopped early.
+-- purpose: versions that changed entries are compared with, if they may need more scored pairs
+-- The relation pending has the rows that the re-audit will record. If the study refines a path,
+-- these are all versions; otherwise, those whose scoring stopped early.
 WITH asked AS (
     SELECT
         if(compared_reaudit_id IS NULL, entry, compared_entry) AS entry,

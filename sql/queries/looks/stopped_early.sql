@@ -1,4 +1,4 @@
--- purpose: entries of the newest re-audit whose scoring stopped early, and that did not pass
+-- purpose: entries of the newest re-audit that stopped early and did not pass
 SELECT entry
 FROM core_entry_verdicts AS verdict
 JOIN stg_registry_entries AS newest USING (study, reaudit_id, entry)

@@ -1,6 +1,6 @@
 -- purpose: agreement of every method with feature effects on the supported images of each model,
 --   best first
--- Of a study with two protocols, the first by name is shown.
+-- If a study has two protocols, the first by name counts.
 SELECT model_id, protocol, method, stage_count, avg(spearman) AS quality
 FROM core_attribution_quality
 JOIN core_attribution_methods USING (study, method)

@@ -1,5 +1,5 @@
--- purpose: pairs of a run whose role changes most with the versions of a re-audit that is under way
--- The relation pending has its rows as they will be recorded.
+-- purpose: pairs of a run whose role changes most with the versions of an unfinished re-audit
+-- The relation pending has the rows that the re-audit will record.
 WITH recorded AS (
     FROM stg_registry_entries
     UNION ALL BY NAME

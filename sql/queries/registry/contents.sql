@@ -1,5 +1,4 @@
--- purpose: contents of entries that gates judged, and whether they passed or were accepted,
---   oldest first
+-- purpose: judged contents of entries, and whether they passed or were accepted, oldest first
 SELECT DISTINCT
     entry.entry, entry.weights_sha256, entry.preprocessing_sha256,
     verdict.verdict = 'pass' OR verdict.accepted_at IS NOT NULL,

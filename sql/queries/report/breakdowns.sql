@@ -1,6 +1,5 @@
--- purpose: profiles on the first path by class, split and kind of input, the worst first: the
---   largest responses, or the smallest where the pair type should matter; 40 of each, of every
---   model its worst first
+-- purpose: profiles on the first path by member of a grouping, the worst first; 40 per grouping
+-- The worst response is the largest, or the smallest if the pair type should matter.
 WITH ways AS (
     SELECT name AS path FROM core_display_names
     WHERE study = ? AND kind = 'path'

@@ -1,3 +1,3 @@
--- purpose: every number of the paper, next to those that were read from result pages
+-- purpose: every number of the paper, next to the numbers of result pages
 FROM scoreboard_of('kept')
 ORDER BY paper, position

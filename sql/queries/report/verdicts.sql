@@ -1,4 +1,4 @@
--- purpose: verdict of every rule of a gate on a row
+-- purpose: verdict of every rule of a gate
 SELECT entry, version, verdict, metric, rule, pair_type, path, variant, gate_limit,
        found, lower_limit, upper_limit, level, beyond_by, reason,
        source_count, planned_source_count

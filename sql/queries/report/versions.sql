@@ -1,4 +1,4 @@
--- purpose: versions of the models of a registry, from the first, with the verdict on each
+-- purpose: versions of the models of a registry with their verdicts, oldest first
 SELECT DISTINCT entry, version, resolved_at AT TIME ZONE 'UTC' AS resolved_at, verdict
 FROM core_entry_versions
 LEFT JOIN (SELECT study, reaudit_id, entry, verdict FROM core_entry_verdicts)

@@ -1,5 +1,4 @@
--- purpose: warnings for readers of the numbers; affected_count is NULL where detail contains the
---   number
+-- purpose: warnings about results; affected_count is NULL if detail has the number
 SELECT model_id, warning, affected_count, detail
 FROM out_warnings
 WHERE study = ?

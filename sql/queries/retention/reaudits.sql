@@ -1,5 +1,4 @@
--- purpose: re-audits with the runs of their entries and of the versions that they refer to,
---   newest first
+-- purpose: re-audits with the runs of their entries and the re-audits that they refer to
 WITH entries AS (FROM stg_registry_entries WHERE study = $study)
 SELECT
     reaudit_id, run_id, resolved_at,
@@ -8,7 +7,7 @@ SELECT
     ) AS needed_reaudit_id
 FROM entries
 UNION
--- The drift of each version that is there now: all that its re-audit compared with.
+-- out_drift of a present version needs all re-audits that its own compared with.
 SELECT
     entry.reaudit_id, entry.run_id, entry.resolved_at,
     unnest(

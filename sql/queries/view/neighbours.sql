@@ -1,4 +1,4 @@
--- purpose: pairs before and after one, of its model, pair type and path, the largest response first
+-- purpose: neighbours of a pair in the order of Abs, within its model, pair type and path
 FROM (
     SELECT pair_id, repetition,
         lag({pair_id: pair_id, repetition: repetition}) OVER by_size AS previous,

@@ -1,5 +1,4 @@
--- purpose: trajectories of one pair in one model, with the stored description and pictures of the
---   run
+-- purpose: trajectories of one pair in one model, with stored description and pictures
 SELECT
     profile.run_id, model_id, pair_id, profile.pair_type, profile.path, repetition,
     profile.endpoint_delta, evidence, contradiction, fragility, profile.abs_response,

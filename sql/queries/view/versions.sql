@@ -1,5 +1,4 @@
--- purpose: versions of the entries of registries, with the verdict on each; the model is NULL
---   unless the newest run has it
+-- purpose: versions of entries with their verdicts; the model is NULL if the newest run lacks it
 SELECT study, entry, version, resolved_at, change, state, verdict,
        CASE WHEN state = 'audited'
            THEN coalesce(compared_entry || ' ' || version_compared, version_passed)
