@@ -1,6 +1,6 @@
--- purpose: values that the paper reads as no effect, and that therefore have no direction
--- grain: one row per study of the paper, unit, method, part and statistic; the unit may be any
--- They are typed in sql/studies/<study>/no_effect.csv.
+-- purpose: values that the paper reads as no effect; they have no direction
+-- grain: one row per study of the paper, unit (or any), method, part and statistic
+-- Rows are in sql/studies/<study>/no_effect.csv.
 CREATE OR REPLACE TABLE core_no_effect AS
 SELECT
     study, -- folder of decaf/studies
@@ -8,5 +8,5 @@ SELECT
     method,
     part,
     statistic,
-    why -- the paper reads it so
+    why -- reason for this reading
 FROM csv('studies/*/no_effect.csv');

@@ -1,10 +1,10 @@
--- purpose: values of the paper, for comparison with those of a study
+-- purpose: values of the paper
 -- grain: one row per study of the paper, unit, method, part and statistic
 -- paper: all tables; figures where the text or the authors' results give numbers
--- They are typed in sql/studies/<study>/published.csv. A cell that the paper prints twice counts
--- with more digits, then with its interval; exact has those that it does not print: of the authors'
--- results, or of printed counts. unit, method and part are empty where a value is not of one. As a
--- table they are parsed once, when the views are bound.
+-- Rows are in sql/studies/<study>/published.csv. If the paper prints a value twice, the one with
+-- more digits counts, then the one with an interval; exact has digits that it does not print, from
+-- the authors' results or from printed counts. unit, method and part are empty if a value has none.
+-- This is a table, so that rows are parsed once, when views are bound.
 CREATE OR REPLACE TABLE core_published AS
 WITH typed AS (
     SELECT
@@ -17,7 +17,7 @@ WITH typed AS (
 )
 SELECT
     study, -- folder of decaf/studies
-    -- In the paper: every one where it prints the value.
+    -- All places of the paper that print the value.
     list_aggregate(list_sort(list_distinct(list(place) OVER cell)), 'string_agg', ', ') AS place,
     unit, -- such as a family, a pair type or a module
     method,
@@ -26,9 +26,9 @@ SELECT
     coalesce(exact, value)::DOUBLE AS value,
     lower::DOUBLE AS lower_95,
     upper::DOUBLE AS upper_95,
-    value AS printed, -- NULL where only a figure shows it, or it follows from printed values
+    value AS printed, -- NULL if only a figure shows it, or printed values imply it
     digits, -- decimals of printed
-    remark, -- why a study's number less this one says nothing; NULL where it does
+    remark, -- why differences from the value have no meaning; NULL if they have one
     position -- in the files
 FROM typed
 WINDOW cell AS (PARTITION BY study, unit, method, part, statistic)

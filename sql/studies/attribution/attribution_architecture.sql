@@ -1,7 +1,7 @@
 -- purpose: name of a model's architecture in the paper's attribution tables
 -- grain: scalar macro
 -- paper: section 7; appendix H
--- It is the architecture itself where the paper has none of the name.
+-- An architecture that the paper lacks keeps its name.
 CREATE OR REPLACE MACRO attribution_architecture(architecture, family) AS
     CASE
         WHEN regexp_matches(concat_ws(' ', architecture, family), '\bresnet50\b') THEN 'resnet50'

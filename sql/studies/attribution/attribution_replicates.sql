@@ -1,9 +1,9 @@
 -- purpose: mean rank correlation of every method in every replicate of the paired image bootstrap
 -- grain: one row per study, protocol, model, method and replicate; replicate NULL is the sample
 -- paper: appendix H (protocol and strict common support)
--- Over the images of the comparison, sorted by id and drawn alike for all methods of a model. The
--- native protocol takes all images, and skips constant rows instead of counting them as 0, as the
--- benchmark's authors do.
+-- The bootstrap draws the images of the comparison, sorted by id, the same for all methods of a
+-- model. As the benchmark's authors do, the native protocol uses all images, and skips images with
+-- constant scores or effects instead of counting them as 0.
 -- FROM attribution_replicates(1000, 8218)
 CREATE OR REPLACE MACRO attribution_replicates(replicates, seed) AS TABLE
 WITH entries AS (
@@ -19,7 +19,7 @@ WITH entries AS (
 SELECT
     unnest(g),
     replicate, -- from 0
-    -- -1 to 1; a single image says nothing of others.
+    -- -1 to 1. A single image has no replicates.
     if(replicate IS NULL OR cluster_count > 1, value, NULL) AS value,
-    cluster_count AS image_count -- those with a number
+    cluster_count AS image_count -- images with a number
 FROM named_bootstrap_means('entries', replicates, seed);

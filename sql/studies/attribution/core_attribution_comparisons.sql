@@ -1,4 +1,4 @@
--- purpose: numbers of studies of attribution methods, by the cells of the paper's values
+-- purpose: numbers of attribution studies for the values of the paper
 -- grain: one row per study and cell: unit, method, part and statistic
 -- paper: section 7; appendix H
 -- Under the native protocol the paper's tables skip constant rows; the mean over models does not.

@@ -1,8 +1,8 @@
--- purpose: benchmark of the paper that a study of attribution methods is compared with
+-- purpose: benchmark of the paper with which a study of attribution methods is compared
 -- grain: one row per study and protocol
 -- paper: section 7; appendix H
--- The data set is imagenet for a grid on images of image_features and a score of 1,000 classes, and
--- else the name of the adapter. It and the id of a model name the draws of the bootstrap.
+-- The data set is imagenet if image_features has a grid and the score 1,000 classes, otherwise the
+-- name of the adapter. The data set and the id of a model determine the draws of the bootstrap.
 CREATE OR REPLACE VIEW core_attribution_studies AS
 WITH counted AS (
     SELECT study, run_id, protocol, count(DISTINCT image_id) AS image_count

@@ -1,14 +1,13 @@
--- purpose: agreement of each method's ranking of features with the effects of changing them: mean
---   Spearman
+-- purpose: mean Spearman between the scores of a method and the effects of changing features
 -- grain: one row per study, protocol, method and model; model NULL is the mean over models
 -- paper: section 7, tables 3 and 4; appendix H, tables 6, 7, 9, 10 and 12
--- Images take part where the model has their class right and all methods are complete; under the
--- native protocol all do. Models count equally. Intervals draw images, the same for all methods.
+-- Compares images whose class the model predicts and on which all methods are complete; the native
+-- protocol uses all images. Models count equally. Intervals draw images, the same for all methods.
 CREATE OR REPLACE VIEW paper_attribution_comparison AS
 WITH means AS MATERIALIZED (
     SELECT
         {study: study, protocol: protocol, method: method, model_id: model_id} AS g, replicate,
-        if(count(value) = count(*), avg(value), NULL) AS value, -- of all models, or of none
+        if(count(value) = count(*), avg(value), NULL) AS value, -- NULL if a model has none
         sum(image_count) AS image_count, count(*) AS model_count
     FROM attribution_replicates(1000, 8218)
     GROUP BY GROUPING SETS (
@@ -18,7 +17,7 @@ WITH means AS MATERIALIZED (
 remarks AS (
     FROM core_attribution_remarks
     UNION ALL BY NAME
-    SELECT DISTINCT study, method, remark FROM core_attribution_remarks -- of the mean over models
+    SELECT DISTINCT study, method, remark FROM core_attribution_remarks -- for the mean over models
 ),
 counts AS (SELECT * EXCLUDE (replicate, value) FROM means WHERE replicate IS NULL),
 estimates AS (
@@ -48,10 +47,10 @@ SELECT
     protocol, -- deletion, held_out or native
     method,
     model_id, -- NULL is the mean over models
-    image_count::BIGINT AS image_count, -- of all models together where it is NULL
+    image_count::BIGINT AS image_count, -- if model_id is NULL, of all models together
     estimate, -- -1 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none, as the two that follow
+    published, -- NULL if the paper has no value, like the next two
     published_lower_95, published_upper_95,
     difference,
     reason

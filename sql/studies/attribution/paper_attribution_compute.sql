@@ -1,9 +1,9 @@
 -- purpose: cost of each attribution method, next to its quality
 -- grain: one row per study, protocol, method and statistic
 -- paper: section 7, tables 3 and 4; appendix H, table 11
--- Rows of DECAF are the paper's count: the image, and the image without each feature, at every
--- stage; scored_per_image is what went through models, shared states once. Rows of other methods
--- went through models; asked_per_image is what those that share coalitions would take one by one.
+-- Rows of DECAF follow the paper: the image, and the image without each feature, at every stage.
+-- scored_per_image counts rows that went through models, with shared states once. Other methods
+-- have the rows that went through models; asked_per_image has those without sharing of coalitions.
 CREATE OR REPLACE VIEW paper_attribution_compute AS
 WITH images AS (
     SELECT study, count(*) / count(DISTINCT image_id) AS pairs_of_image,
@@ -49,7 +49,7 @@ estimates AS (
         USING (study, protocol, method)
 )
 SELECT study, protocol, method, statistic, estimate, -- -1 to 1, rows of a model, ms and GiB
-    published, difference, -- NULL where the paper has none
+    published, difference, -- NULL if the paper has no value
     CASE WHEN statistic IN ('ms_per_image', 'peak_gib') THEN 'the benchmark of costs measures it'
         WHEN estimate IS NULL AND statistic <> 'scored_per_image' THEN 'not measured'
         WHEN is_shared AND statistic = 'rows_per_image' THEN 'rows that several methods share'

@@ -1,8 +1,7 @@
 -- purpose: test whether a study of attribution methods has the images and models of the paper
 -- grain: one row per study that compares attribution methods on images with features
 -- paper: section 7; appendix H (protocol and strict common support)
--- It compares only counts and names, not the content of the images and not
--- the training data of the models.
+-- It compares only counts and names, not the content of images or the training data of models.
 CREATE OR REPLACE VIEW paper_attribution_data AS
 WITH counted AS (
     SELECT *,

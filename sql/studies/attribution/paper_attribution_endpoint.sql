@@ -1,7 +1,7 @@
 -- purpose: gain of the trajectory over its endpoint, and of the endpoint over other methods
 -- grain: one row per study, protocol, two methods, model (NULL is all) and statistic
 -- paper: section 7, table 5; appendix H, tables 8 and 9
--- The gain is the mean Spearman of the one method less that of the other on the same images.
+-- The gain is the mean Spearman of the first method minus that of the second on the same images.
 -- Intervals draw images, the same for both.
 CREATE OR REPLACE VIEW paper_attribution_endpoint AS
 WITH replicates AS MATERIALIZED (FROM attribution_replicates(1000, 8218)),

@@ -1,9 +1,8 @@
--- purpose: other measures of agreement between each method's scores and the effects of changing
---   features
+-- purpose: five measures of agreement between scores and the effects of changing features
 -- grain: one row per study, protocol, method and statistic
 -- paper: appendix H (PartImageNet as a task-aligned boundary case)
--- Over the images of the comparison, then over models, which count equally. Under the native protocol
--- these are all, and Spearman skips constant rows instead of counting them as 0.
+-- Means over the images of the comparison, then over models. The native protocol uses all images,
+-- and its Spearman skips images with constant scores or effects instead of counting them as 0.
 CREATE OR REPLACE VIEW paper_attribution_metrics AS
 WITH by_model AS (
     SELECT study, protocol, method,
@@ -31,8 +30,8 @@ SELECT
     protocol,
     method,
     statistic,
-    estimate, -- correlations, shares, and a distance of 0 to 2
-    published, -- NULL where the paper has none
+    estimate, -- correlation, share, or distance (0 to 2)
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('estimates', 'attribution')

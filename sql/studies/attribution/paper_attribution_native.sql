@@ -1,8 +1,8 @@
 -- purpose: Single Deletion scores of methods under the native protocol of FunnyBirds
 -- grain: one row per study with native targets, method, model and statistic
 -- paper: appendix H, table 7
--- Single Deletion is (1 + mean rank correlation) / 2 over all images; those with a constant row are
--- skipped and counted, as the benchmark's authors do.
+-- Single Deletion is (1 + mean rank correlation) / 2. As the benchmark's authors do, it skips and
+-- counts images with constant scores or effects.
 CREATE OR REPLACE VIEW paper_attribution_native AS
 WITH means AS (
     SELECT study, model_id, method, (1 + avg(rank_correlation)) / 2 AS single_deletion,
@@ -30,8 +30,8 @@ SELECT
     method,
     model_id,
     statistic,
-    estimate, -- shares, and a count of images
-    published, -- of framework_single_deletion by the benchmark's authors, else by the paper's
+    estimate, -- share, or count of images
+    published, -- framework_single_deletion is from the benchmark's authors
     difference,
     reason
 FROM with_published('estimates', 'attribution')

@@ -1,8 +1,7 @@
--- purpose: agreement between methods on the ranking of features of an image: mean Spearman of
---   their scores
+-- purpose: mean Spearman between the scores of two methods for the features of an image
 -- grain: one row per study, protocol and two methods
--- Over the images of the comparison, with 0 where a method has one score for all features, then
--- over models.
+-- Means over the images of the comparison, then over models. A method with one score for all
+-- features of an image counts as 0.
 CREATE OR REPLACE VIEW paper_attribution_rank_agreement AS
 WITH scored AS MATERIALIZED (
     SELECT study, protocol, model_id, image_id, method, list(score ORDER BY feature) AS scores

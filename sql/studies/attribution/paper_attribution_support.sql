@@ -1,4 +1,4 @@
--- purpose: images that take part in the comparison of attribution methods, and those left out
+-- purpose: number of images in the comparison of attribution methods, and of images left out
 -- grain: one row per study, protocol, model (NULL is all) and statistic
 -- paper: appendix H (protocol and strict common support)
 -- An image with several incomplete methods counts once for each of them.
@@ -36,8 +36,8 @@ estimates AS (
     )
 )
 SELECT study, protocol, model_id, statistic, left_out, -- the reason, or the incomplete method
-    estimate, -- images, of all models together where it is NULL
-    published, -- NULL where the paper has none
+    estimate, -- images; of all models together if model_id is NULL
+    published, -- NULL if the paper has no value
     difference, reason
 FROM with_published('estimates', 'attribution')
 ORDER BY study, protocol, model_id NULLS FIRST, list_position(

@@ -1,10 +1,10 @@
--- purpose: change of the factor's effect under the alternate context, computed from four scores
+-- purpose: change of the factor's effect in the alternate context, computed from four scores
 -- grain: one row per study and model of core_covertype_models with a trajectory
 -- paper: appendix I (setup and operational outcomes)
--- d is the effect under the endpoint's context, a under the other one. sign(d) a above change is
--- preserved, below -change inverted, and |a| up to change collapsed; what is left has d = 0. A
--- prediction changes where the factor takes it across one half, on rows whose own context is the
--- alternate one; null rows are those among them with |d| below the run's epsilon.
+-- d is the effect in the endpoint's context, a in the alternate context. An effect is preserved if
+-- sign(d) a > change, inverted if sign(d) a < -change, and collapsed if |a| <= change; otherwise
+-- d = 0. change_rate counts rows whose own context is the alternate one and whose score crosses 0.5
+-- with the factor; null rows are those with |d| below the run's epsilon.
 -- FROM context_behaviours(0.02)
 CREATE OR REPLACE MACRO context_behaviours(change) AS TABLE
 WITH given AS MATERIALIZED (
@@ -12,7 +12,7 @@ WITH given AS MATERIALIZED (
         dense_rank() OVER (ORDER BY study, module, seed) AS stream
     FROM core_covertype_models JOIN core_current_runs USING (study, run_id)
 ),
--- Pairs of rows whose own context is the alternate one; a short key, since millions look it up.
+-- Pairs of rows whose own context is the alternate one; a short key makes the join faster.
 alternates AS MATERIALIZED (
     SELECT stream, pair_id
     FROM core_factual_contexts

@@ -1,4 +1,4 @@
--- purpose: numbers of studies of Covertype, by the cells of the paper's values
+-- purpose: numbers of Covertype studies for the values of the paper
 -- grain: one row per study and cell: unit, method, part and statistic
 -- paper: section 5; appendix I
 CREATE OR REPLACE VIEW core_covertype_comparisons AS

@@ -1,10 +1,9 @@
--- purpose: cost of DECAF and of each baseline, in seconds of workers and rows of classifiers of
---   Covertype
+-- purpose: cost of DECAF and of each baseline on Covertype, in worker seconds and rows
 -- grain: one row per study and method with costs
 -- paper: appendix I (measured cost)
--- Seconds are measured in a worker that holds the model; loading the model is left out.
--- DECAF's begin before its inputs are read and end before its commit; a baseline's begin when its
--- rows and libraries are there. Both permutations count as one method.
+-- Seconds are those of a worker, without loading the model. DECAF's seconds include reading inputs
+-- but not the commit; those of a baseline begin when its rows and libraries are loaded. Both
+-- permutations count as one method.
 CREATE OR REPLACE VIEW core_covertype_costs AS
 WITH explained AS (
     SELECT study, model_id, method, max(explained_rows) AS explained_rows
@@ -36,11 +35,11 @@ SELECT
     study,
     method,
     count(*) AS model_count,
-    avg(seconds) AS worker_seconds, -- of a model, as those that follow
-    avg(cpu_seconds) AS cpu_seconds, -- NULL where it is not measured
+    avg(seconds) AS worker_seconds, -- mean per model, like the next columns
+    avg(cpu_seconds) AS cpu_seconds, -- NULL if not measured
     avg(predicted_rows)::DOUBLE AS rows_per_model,
-    avg(explained_rows) AS explained_rows, -- of DECAF, audited rows
-    -- Over the same models, with their seconds of DECAF; the paper divides means over all of each.
+    avg(explained_rows) AS explained_rows, -- of DECAF: audited rows
+    -- Over models with both costs; the paper divides two means over all models of each method.
     sum(seconds) FILTER (decaf_seconds IS NOT NULL) / nullif(sum(decaf_seconds), 0)
         AS relative_cost_same_models,
     sum(predicted_rows)::DOUBLE AS predicted_rows, -- of all models

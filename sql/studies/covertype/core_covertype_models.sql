@@ -1,8 +1,8 @@
--- purpose: classifiers of Covertype that the study trained, with their treatments
+-- purpose: trained classifiers of Covertype, with their treatments
 -- grain: one row per study and model with a recipe of Covertype, where there is a context path
 -- paper: appendix I (setup)
--- The treatment is what the training data attempt to induce; it is read from the recipe that is
--- stored with the model. The study's first path of kind context is the one that is judged.
+-- The treatment is what the training data should induce; the recipe stored with the model names it.
+-- path is the study's first path of kind context.
 CREATE OR REPLACE VIEW core_covertype_models AS
 WITH contexts AS (
     SELECT study, arg_min(path, position) AS path
@@ -23,10 +23,10 @@ SELECT
         WHEN 'direct' THEN 'evidence'
         WHEN 'invert' THEN 'contradiction'
         WHEN 'fragile' THEN 'fragility'
-    END AS mechanism_label, -- role that the treatment aims at; NULL where it aims at none
+    END AS mechanism_label, -- role that the treatment should cause; NULL without one
     (model.training ->> '$.recipe.strength')::DOUBLE AS strength, -- NULL in the fragility module
     (model.training ->> '$.recipe.seed')::BIGINT AS seed,
-    -- Where fits are stopped by themselves or by the protocol; NULL where an old run tells nothing.
+    -- NULL if the run does not record them.
     (model.training ->> '$.outcome.iterations')::BIGINT AS iterations,
     (model.training ->> '$.outcome.converged')::BOOLEAN AS converged,
     contexts.path

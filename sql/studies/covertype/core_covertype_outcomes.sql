@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW core_covertype_outcomes AS
 WITH responses AS (
     SELECT
         study, model_id,
-        -- Sums differ in their last bits: equal means must stay ties where they are ranked.
+        -- Rounded so that equal means are ties in ranks.
         round(avg(endpoint_magnitude), 12) AS endpoint_magnitude,
         round(avg(evidence), 12) AS evidence,
         round(avg(contradiction), 12) AS contradiction,
@@ -24,26 +24,26 @@ SELECT
     model.family,
     model.module, -- direction or fragility
     model.mechanism,
-    model.mechanism_label, -- evidence, contradiction or fragility; NULL where it aims at none
+    model.mechanism_label, -- evidence, contradiction or fragility; NULL without one
     model.strength,
     model.seed,
     row_count, -- rows of the table with a trajectory
-    endpoint_magnitude, -- score units, as all up to opposed_mass
+    endpoint_magnitude, -- score units, like the next columns up to opposed_mass
     evidence,
     contradiction,
     fragility,
     abs_response,
     net_response,
-    opposed_mass, -- gate or not
+    opposed_mass, -- of active and inactive rows
     sign_flip_rate, -- share of active rows; NULL without any
-    active_frac, -- share of rows, as the four that follow
+    active_frac, -- share of rows, like the next four
     preserve_rate,
     collapse_rate,
     invert_rate,
     other_rate,
     alternate_count, -- rows whose own context is the alternate one
-    null_count, -- endpoint-null rows among them
-    change_rate, -- share of the alternate_count rows whose prediction the factor changes
+    null_count, -- inactive rows among them
+    change_rate, -- share of the alternate_count rows whose prediction changes with the factor
     null_change_rate, -- the same of the null_count rows; NULL without any
     null_effect, -- mean |a| over them, score units
     null_reason -- why the last two are NULL

@@ -1,4 +1,4 @@
--- purpose: scores of every method for every mechanism of the classifiers of Covertype
+-- purpose: scores of every method for every mechanism of classifiers of Covertype
 -- grain: one row per study, model whose treatment names a mechanism, method and label
 -- paper: appendix I (fixed semantic readout)
 CREATE OR REPLACE VIEW core_covertype_unit_scores AS

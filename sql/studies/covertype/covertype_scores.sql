@@ -1,11 +1,10 @@
--- purpose: scores of every method for every behaviour of the classifiers of Covertype
+-- purpose: scores of every method for every behaviour of classifiers of Covertype
 -- grain: one row per row of rel, method and label
 -- paper: appendix I (complete behavior alignment; fixed semantic readout)
--- rel names a relation with the columns of core_covertype_outcomes, which are kept. DECAF scores
--- evidence by E, contradiction by C and fragility by F; the score of any other method is one
--- number, the same for the three labels. Of the baselines with parts, the absolute difference
--- between the permutations inside the two contexts and the mean of the two interactions count. rel
--- is read once.
+-- rel names a relation with the columns of core_covertype_outcomes, which stay. DECAF scores
+-- evidence by E, contradiction by C and fragility by F; another method has one score for all three
+-- labels. The score of permutations is the absolute difference between both contexts, that of
+-- interactions the mean of both.
 -- FROM covertype_scores('my_models')
 CREATE OR REPLACE MACRO covertype_scores(rel) AS TABLE
 WITH models AS MATERIALIZED (FROM query_table(rel)),
@@ -47,6 +46,6 @@ scored AS (
 SELECT
     * EXCLUDE (scores, reason),
     unnest(['evidence', 'contradiction', 'fragility']) AS label,
-    unnest(scores) AS score, -- score units; of baselines, the method's own
+    unnest(scores) AS score, -- score units, or the unit of the baseline
     CASE WHEN score IS NULL THEN reason END AS reason -- why the score is NULL
 FROM scored;

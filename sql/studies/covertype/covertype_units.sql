@@ -1,10 +1,10 @@
--- purpose: scores of every method on the models whose treatment names a mechanism
+-- purpose: scores of every method on models whose treatment names a mechanism
 -- grain: one row per model, method and label
 -- paper: appendix I (fixed semantic readout)
--- rel is as for covertype_scores. Direct is labelled evidence, invert contradiction and fragile
--- fragility: what the training data attempt to induce. Probes are methods, named for the features
--- that they see; their scores are probabilities from a fold that holds the model's family out.
--- Models lie in 12 quantile bins of Abs. Columns are those of core_unit_scores.
+-- rel is as for covertype_scores. The label of direct is evidence, of invert contradiction, and of
+-- fragile fragility. Probes are methods named after their features; their scores are probabilities
+-- from a fold without the model's family. Models lie in 12 quantile bins of Abs. Columns are those
+-- of core_unit_scores.
 CREATE OR REPLACE MACRO covertype_units(rel) AS TABLE
 WITH labelled AS MATERIALIZED (FROM query_table(rel) WHERE mechanism_label IS NOT NULL),
 magnitudes AS (SELECT study AS g, model_id AS unit, abs_response AS magnitude FROM labelled),
@@ -26,7 +26,7 @@ SELECT
     method,
     label,
     label = mechanism_label AS is_shown,
-    score, -- score units, a probability, or the method's own
+    score, -- score units, a probability, or the unit of the method
     abs_response, -- score units
     endpoint_magnitude, -- score units
     bin,

@@ -1,8 +1,8 @@
--- purpose: budgets of DECAF and the baselines as they ran, and their share of the paper's
+-- purpose: budgets of DECAF and the baselines, and their share of the paper's budgets
 -- grain: one row per study, method and statistic
 -- paper: appendix I (measured cost)
 -- Settings are those of the current run. Shares compare predicted rows of a model, per audited row
--- where they grow with the table; of shap_interaction explained rows.
+-- if they grow with the table; for shap_interaction they compare explained rows.
 CREATE OR REPLACE VIEW paper_covertype_budgets AS
 WITH paper AS (
     SELECT method,
@@ -26,7 +26,7 @@ settings AS (
 ),
 ours AS (
     SELECT one.*, COLUMNS(settings.* EXCLUDE (study, method)),
-        -- Calls of the first three methods grow with the table.
+        -- Rows of these three methods grow with the table.
         one.rows_per_model * if(one.method IN ('DECAF', 'pdp_ale', 'permutation'),
             published_value('covertype', 'data', 'rows') / decaf.explained_rows, 1
         ) AS rows_at_papers_size
@@ -49,7 +49,7 @@ estimates AS (
 )
 SELECT study, method, statistic,
     estimate, -- a count, or a share
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL
         THEN if(statistic LIKE 'share%', 'the paper gives no rows', 'the method has none')

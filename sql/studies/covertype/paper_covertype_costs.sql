@@ -1,11 +1,11 @@
--- purpose: cost of every method in workers and models, next to DECAF
+-- purpose: cost of every method in worker seconds and rows, next to DECAF
 -- grain: one row per study, method and statistic
 -- paper: appendix I (measured cost)
--- Nothing counts the loading of a model. Totals have a difference from the paper's where as many
--- rows are audited as there; seconds per million predicted rows, or per explained row,
--- compare at any size. DECAF's trajectories also give M, Abs, Net, OppMass and SignFlip.
+-- No cost includes loading a model. Totals are compared with the paper's if as many rows are
+-- audited; seconds per million predicted rows, or per explained row, are comparable at any size.
+-- DECAF's trajectories also give M, Abs, Net, OppMass and SignFlip.
 CREATE OR REPLACE VIEW paper_covertype_costs AS
--- Only of forests: XGBoost's own values cover all features and all pairs, as in the paper.
+-- Only for forests: XGBoost computes values of all features and pairs, as in the paper.
 WITH remarks (method, remark) AS (
     VALUES ('native_shap', 'forests: only the value of the factor; shap computes all features'),
         ('shap_interaction', 'forests: only the requested pair; shap computes all pairs')
@@ -31,11 +31,11 @@ estimates AS (
     FROM ours LEFT JOIN remarks USING (method)
 )
 SELECT study, method, statistic, estimate, -- models, s, times DECAF's, rows of all models, bytes
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     CASE WHEN audited_rows = published_value('covertype', 'data', 'rows') OR NOT list_contains(
         ['worker_seconds', 'cpu_seconds', 'predicted_rows'], statistic)
         THEN difference END AS difference,
     CASE WHEN estimate IS NULL THEN 'not measured' WHEN statistic ~ 'cost|seconds' THEN remark
-    END AS reason -- why the estimate is NULL, or what it is of
+    END AS reason -- why the estimate is NULL, or what it measures
 FROM with_published('estimates', 'covertype')
 ORDER BY study, method <> 'DECAF', method, statistic;

@@ -1,8 +1,8 @@
 -- purpose: test whether a study of Covertype has the data and models of the paper, by counts
 -- grain: one row per study whose current run reads Covertype
 -- paper: section 5; appendix I (setup)
--- It counts drawn and audited rows, and compares the range of their positions in the file. Another table
--- of the official size would pass: decaf has no digest of the official file.
+-- It compares counts of drawn and audited rows, and the highest row number. decaf has no digest of
+-- the official file, so another table of its size would pass.
 CREATE OR REPLACE VIEW paper_covertype_data AS
 WITH given AS (
     SELECT study, current_run.pairs_digest,
@@ -14,7 +14,7 @@ WITH given AS (
 audited AS (
     SELECT study, count(*) AS row_count,
         count(*) FILTER (class_id = 1) AS type_2_count,
-        -- Sources of other data are called as they please.
+        -- Sources of other data may have other names.
         max(TRY_CAST(regexp_extract(source_id, '\d+') AS BIGINT)) AS highest_row
     FROM core_pairs GROUP BY study
 ),
@@ -38,9 +38,9 @@ official AS (
 )
 SELECT study,
     pairs_digest, -- of the audited inputs
-    training_digest, -- of the rows that models were fitted on, without the channels
+    training_digest, -- of the training rows, without the channels
     drawn_per_class, row_count,
-    models AS model_count, -- with treatments that differ, fitted on the whole training split
+    models AS model_count, -- distinct treatments, fitted on the whole training split
     differences = '' AS is_official,
     if(is_official, 'counts are those of the official table; contents are not compared',
         differences) AS why

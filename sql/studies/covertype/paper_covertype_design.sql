@@ -9,7 +9,7 @@ WITH counts AS (
         count(*)::DOUBLE AS models,
         count(DISTINCT family)::DOUBLE AS families,
         count(DISTINCT mechanism)::DOUBLE AS regimes,
-        count(DISTINCT strength)::DOUBLE AS strengths, -- 0 where a module has none
+        count(DISTINCT strength)::DOUBLE AS strengths, -- 0 if a module has none
         count(DISTINCT seed)::DOUBLE AS seeds
     FROM core_covertype_models
     GROUP BY GROUPING SETS ((study, module), (study))
@@ -24,7 +24,7 @@ SELECT
     module,
     statistic,
     estimate, -- a count
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('estimates', 'covertype')

@@ -1,8 +1,8 @@
 -- purpose: mean responses and behaviours of each family of classifiers by treatment
 -- grain: one row per study, family, mechanism and statistic
 -- paper: appendix I (model-family audit)
--- Means over strengths and seeds. Models without an endpoint-null row whose own context is the
--- alternate one are in no mean of null_change_rate.
+-- Means over strengths and seeds. Means of null_change_rate leave out models without an inactive
+-- row whose own context is the alternate one.
 CREATE OR REPLACE VIEW paper_covertype_families AS
 WITH means AS (
     SELECT study, family, module, mechanism, count(*) AS model_count,
@@ -31,7 +31,7 @@ SELECT
     model_count,
     statistic,
     estimate, -- score units, or a share of rows
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('estimates', 'covertype')

@@ -1,8 +1,8 @@
--- purpose: number of fits that ended before they converged, and number of iterations of fits
+-- purpose: number of fits that did not converge, and number of iterations
 -- grain: one row per study, classifier and statistic
 -- paper: appendix I (setup)
--- The protocol limits iterations, so a fit that has not converged is audited like any other. The
--- paper gives no such numbers. Histogram boosting stops early by itself, which does not count as convergence.
+-- The protocol limits iterations, so a fit that did not converge is audited like any other. The
+-- paper has no such numbers. Early stopping of histogram boosting does not count as convergence.
 CREATE OR REPLACE VIEW paper_covertype_fits AS
 WITH counts AS (
     SELECT

@@ -1,8 +1,8 @@
--- purpose: similarity of models with different mechanisms and about equal Abs, matched one to one
+-- purpose: similarity of matched models: different mechanisms, nearly equal Abs
 -- grain: one row per study, method (or all) and statistic
 -- paper: appendix I (matched-pair audit and its limits)
--- A relative difference is that of two models over the larger of both. Accuracy is how often the
--- largest of a method's three scores is that of the mechanism, over both models of every pair.
+-- A relative difference is the difference of two numbers over the larger one. Accuracy is the share
+-- of models of all pairs whose largest score, of the three of a method, is that of the mechanism.
 CREATE OR REPLACE VIEW paper_covertype_matched AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
@@ -48,8 +48,8 @@ judged AS (
     FROM sides
     GROUP BY ALL
 )
-SELECT study, method, statistic, estimate, -- a count, or a share
-    published, -- NULL where the paper has none
+SELECT study, method, statistic, estimate, -- count or share
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL THEN 'no matched pair with scores' END AS reason
 FROM with_published('judged', 'covertype')

@@ -1,9 +1,9 @@
 -- purpose: correlation of a score with a behaviour over classifiers: Spearman
 -- grain: one row per study, behaviour and method
 -- paper: section 5 (cross-model transfer); appendix I (complete ranks)
--- Preservation and inversion rank the models of the direction module, null change those of the
--- fragility module; models without a score or a rate are left out. Intervals draw clusters of a
--- family and a seed, 500 times with seed 7601.
+-- Preservation and inversion are over models of the direction module, null change over those of the
+-- fragility module, without models that lack a score or a rate. Intervals draw clusters of a family
+-- and a seed, 500 times with seed 7601.
 CREATE OR REPLACE VIEW paper_covertype_ranks AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 ranked AS MATERIALIZED (
@@ -30,12 +30,12 @@ counts AS (
 SELECT
     study,
     part AS behaviour,
-    method, -- DECAF ranks by E, by C and by F
-    entry_count AS model_count, -- with a score and a rate
+    method, -- the scores of DECAF are E, C and F
+    entry_count AS model_count, -- models with a score and a rate
     published_count,
     estimate, -- -1 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none, as the two that follow
+    published, -- NULL if the paper has no value, like the next two
     published_lower_95,
     published_upper_95,
     difference,

@@ -1,9 +1,9 @@
--- purpose: fixed semantics: how well each method's score separates the mechanisms of treatments
+-- purpose: fixed semantics: separation of mechanisms by each method's score
 -- grain: one row per study, method, label (or macro) and statistic
 -- paper: appendix I (fixed columns)
--- One label against the others, over all units. Accuracy is how often the largest of the three
--- scores is that of the mechanism, ties shared. The three probes are fitted to labels of other
--- families. Only the sample is judged.
+-- One label against the others, over all models. Accuracy is the share of models whose largest
+-- score is that of the mechanism, ties shared. The three probes are fitted to labels of other
+-- families. There are no intervals.
 CREATE OR REPLACE VIEW paper_covertype_readout AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
@@ -26,10 +26,10 @@ estimates AS (
     GROUP BY study, method
 )
 SELECT study, method, part AS label,
-    unit_count, -- models with a score; of the macro, in the label where they are fewest
+    unit_count, -- models with a score; for the macro, of the label with the fewest
     statistic,
     estimate, -- 0 to 1
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL THEN coalesce(undefined, 'no unit with three scores') END AS reason
 FROM with_published('estimates', 'covertype')

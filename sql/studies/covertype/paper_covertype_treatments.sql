@@ -1,8 +1,8 @@
 -- purpose: correlation of a component with its behaviour among models of one treatment: Spearman
 -- grain: one row per study, mechanism, behaviour and family (or all)
 -- paper: appendix I, after (the same treatment, different mechanisms)
--- A treatment of the direction module is judged by E and preservation and by C and inversion, one
--- of the fragility module by F and null change. A family has few models here: no intervals.
+-- In the direction module, E goes with preservation and C with inversion; in the fragility module,
+-- F goes with null change. A family has too few models for intervals.
 CREATE OR REPLACE VIEW paper_covertype_treatments AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 paired AS (
@@ -24,7 +24,7 @@ entries AS (
 ),
 judged AS (
     SELECT unnest(g), * EXCLUDE (g, spearman), spearman AS estimate, g.family AS unit,
-        -- Of these the paper gives one.
+        -- The paper has this one.
         if(g.behaviour = 'inversion', g.mechanism, NULL) AS part, 'rank_correlation' AS statistic
     FROM spearman_by_group('entries')
 )
@@ -33,9 +33,9 @@ SELECT
     mechanism,
     behaviour,
     family,
-    entry_count AS model_count, -- with a score and a rate
+    entry_count AS model_count, -- models with a score and a rate
     estimate,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason -- why the estimate is NULL
 FROM with_published('judged', 'covertype')

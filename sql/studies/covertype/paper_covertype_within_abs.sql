@@ -1,9 +1,9 @@
--- purpose: separation of mechanisms by each method's score among models of about equal Abs
+-- purpose: separation of mechanisms by each method's score among models of nearly equal Abs
 -- grain: one row per study, method and statistic
 -- paper: appendix I (within-Abs columns)
--- Each label is judged in the bins of Abs where it occurs and is absent; the mean over bins, then
--- over labels, is undefined unless every label is. Only the sample is judged. bins_of_<label>
--- counts the bins that the mean of a label goes over.
+-- A label is judged in the bins of Abs that have models with and without it. The mean over bins,
+-- then over labels, is undefined unless it is defined for every label. bins_of_<label> is the
+-- number of bins of a label. There are no intervals.
 CREATE OR REPLACE VIEW paper_covertype_within_abs AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
@@ -29,8 +29,8 @@ SELECT
     method,
     unit_count, -- models with a score
     statistic,
-    estimate, -- 0 to 1; bins
-    published, -- NULL where the paper has none
+    estimate, -- 0 to 1, or number of bins
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL THEN undefined END AS reason
 FROM with_published('estimates', 'covertype')

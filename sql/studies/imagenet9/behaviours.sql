@@ -1,11 +1,11 @@
--- purpose: behaviours of models of ImageNet-9, computed from their predictions
+-- purpose: behaviours of models on ImageNet-9, computed from predictions
 -- grain: one row per study, model and source
 -- paper: appendix F
--- y_evidence: Mixed-Same is right, and before the random background another class is predicted or
--- the true class falls by change or more. y_contradiction: Mixed-Same is right, and Mixed-Next is
--- taken for the class of its background. y_fragility: no endpoint difference, but a corruption of
--- the background changes the prediction, or the true class by change or more; it is FALSE on
--- active pairs, and NULL where no corruption has been scored.
+-- y_evidence: the prediction on Mixed-Same is correct, and the random background changes it or
+-- lowers the true-class score by change or more. y_contradiction: the prediction on Mixed-Same is
+-- correct, and that on Mixed-Next is the class of the background. y_fragility: the pair is
+-- inactive, but a corruption of the background changes the prediction, or the true-class score by
+-- change or more. It is FALSE for active pairs, and NULL without scored corruptions.
 -- FROM behaviours(0.02, 0.2)
 CREATE OR REPLACE MACRO behaviours(gate, change) AS TABLE
 WITH pairs AS MATERIALIZED (FROM core_pair_predictions),
@@ -42,7 +42,7 @@ SELECT
     rand.source_id,
     rand.class_id,
     endpoint_delta, -- of the pair with the random background, score units
-    is_active, -- of the pair with the random background, at the threshold
+    is_active, -- at the threshold gate
     y_evidence,
     y_contradiction, -- NULL without a pair with the next class
     CASE WHEN is_active THEN FALSE ELSE corrupted.is_moved END AS y_fragility

@@ -1,4 +1,4 @@
--- purpose: number of trajectories of a model that are equal on order A and on another patch order
+-- purpose: number of trajectories of a model that are equal on order A and another patch order
 -- grain: one row per study, model, pair type and two patch orders on which it was scored
 -- paper: appendix G (patch-order stability)
 -- Identical trajectories have equal scores at every stage, bit for bit.
@@ -10,7 +10,7 @@ WITH orders AS (
     WHERE first.protocol = 'patch' AND first.place = 1
         AND second.protocol IN ('patch', 'random') AND second.path <> first.path
 ),
--- A hash of 64 bits stands for the stages and scores: half the time, a fraction of the memory.
+-- A 64-bit hash replaces stages and scores: half the time, a fraction of the memory.
 stored AS MATERIALIZED (
     SELECT
         study, model_id, pair_type, pair_id, repetition, path, hash(t, q_plus, q_minus) AS content
@@ -22,7 +22,7 @@ SELECT
     a.pair_type,
     path_a, -- order A
     path_b,
-    count(*) AS trajectory_count, -- those on both
+    count(*) AS trajectory_count, -- trajectories that both paths have
     count_if(a.content = b.content)::BIGINT AS identical_count
 FROM stored AS a
 JOIN stored AS b USING (study, model_id, pair_id, repetition)

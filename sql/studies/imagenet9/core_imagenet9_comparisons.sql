@@ -1,7 +1,7 @@
--- purpose: numbers of studies of ImageNet-9, by the cells of the paper's values
+-- purpose: numbers of ImageNet-9 studies for the values of the paper
 -- grain: one row per study and cell: unit, method, part and statistic
 -- paper: section 6; appendix F
--- The first patch order is that of the paper. Published numbers of calls hold for any data.
+-- The paper's patch order is the first one. Published numbers of calls hold for any data.
 CREATE OR REPLACE VIEW core_imagenet9_comparisons AS
 WITH numbers AS (
     SELECT study, method, statistic, estimate, reason, true AS is_of_any_data

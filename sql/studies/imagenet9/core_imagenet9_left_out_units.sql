@@ -1,5 +1,4 @@
--- purpose: number of units of every model that are left out of the benchmark of ImageNet-9, and
---   why
+-- purpose: number of cases of every model that the benchmark of ImageNet-9 leaves out, and why
 -- grain: one row per study, model and reason
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_imagenet9_left_out_units AS
@@ -8,7 +7,7 @@ SELECT
     model_id,
     reason,
     count(*) AS left_out_count,
-    -- All units of the model, those that take part included.
+    -- All cases of the model.
     sum(count(*)) OVER (PARTITION BY study, model_id)::BIGINT AS unit_count
 FROM core_units
 GROUP BY study, model_id, reason

@@ -1,9 +1,9 @@
 -- purpose: scores of every method for every behaviour of a model on a source
 -- grain: one row per study, model, source, method and label
 -- paper: section 6.1; appendix F
--- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
--- is one number, the same for the three labels. Spatial methods have the study's names for them.
--- On an endpoint-null pair no stage opposes the endpoint: SignFlip is 0 there, as in the probes.
+-- DECAF scores evidence by E, contradiction by C and fragility by F; another method has one score
+-- for all three labels. Spatial methods have their names in the study. SignFlip is 0 for inactive
+-- pairs, as in the probes.
 CREATE OR REPLACE VIEW core_imagenet9_unit_scores AS
 WITH units AS MATERIALIZED (FROM core_unit_bins),
 spatial AS (
@@ -37,12 +37,12 @@ SELECT
     source_id,
     method,
     unnest(['evidence', 'contradiction', 'fragility']) AS label,
-    unnest([y_evidence, y_contradiction, y_fragility]) AS is_shown, -- NULL where it is not known
-    unnest(scores) AS score, -- score units; SignFlip is a fraction
+    unnest([y_evidence, y_contradiction, y_fragility]) AS is_shown, -- NULL if unknown
+    unnest(scores) AS score, -- score units; SignFlip is a share
     abs_response, -- score units
-    bin, -- of Abs, from 0; with its edges, in score units
-    lower_edge,
+    bin, -- of Abs, from 0
+    lower_edge, -- score units
     upper_edge,
-    reason IS NULL AS is_complete, -- the unit takes part in the benchmark
-    reason -- why the unit takes no part
+    reason IS NULL AS is_complete, -- the case is in the benchmark
+    reason -- why the case is left out
 FROM responses;

@@ -1,5 +1,4 @@
--- purpose: model means on the blend next to those on every patch order, and on order A next to
---   other orders
+-- purpose: means of a model on the blend and on patch orders, and on order A and other orders
 -- grain: one row per study, pair type, metric, two paths and model that was scored on both
 -- paper: section 6.3; appendix G
 CREATE OR REPLACE VIEW core_protocol_pairs AS

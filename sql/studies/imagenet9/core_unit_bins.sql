@@ -1,5 +1,5 @@
--- purpose: units of the benchmark in 20 quantile bins of Abs
--- grain: one row per study that measures behaviours, planned model and source, as core_units
+-- purpose: cases of the benchmark in 20 quantile bins of Abs
+-- grain: one row per row of core_units
 -- paper: section 6.2 (figure 3c); appendix F
 CREATE OR REPLACE VIEW core_unit_bins AS
 WITH units AS MATERIALIZED (FROM core_units),
@@ -14,8 +14,8 @@ bins AS (
 )
 SELECT
     units.*,
-    bin, -- from 0; fewer than 20 where edges coincide; NULL for a unit that takes no part
-    lower_edge, -- score units; the first bin alone holds it
+    bin, -- from 0; fewer than 20 if edges are equal; NULL for a case that is left out
+    lower_edge, -- score units; part of the bin only if bin = 0
     upper_edge
 FROM units
 LEFT JOIN bins USING (study, model_id, source_id);

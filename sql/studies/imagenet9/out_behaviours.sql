@@ -1,10 +1,10 @@
--- purpose: frequency of the behaviours of ImageNet-9 for each model, at the run's epsilon and a
---   change of 0.20
+-- purpose: share of sources with each behaviour of ImageNet-9, by model
 -- grain: one row per study and model
 -- paper: appendix F
--- Another threshold: FROM behaviours(0.01, 0.1). Only studies that measure behaviours have rows.
+-- Behaviours are at the run's epsilon and a change of 0.20; for others, use behaviours. Only
+-- studies that measure behaviours have rows.
 CREATE OR REPLACE VIEW out_behaviours AS
--- With an infinite threshold, every source is judged by its corruptions.
+-- With an infinite threshold, corruptions decide y_fragility of all pairs.
 WITH shown AS (
     SELECT unit.*, abs(endpoint_delta) >= epsilon AS is_at_endpoint
     FROM behaviours('infinity'::DOUBLE, 0.2) AS unit
@@ -14,10 +14,11 @@ SELECT
     study,
     model_id,
     count(*) AS source_count,
-    count(*) FILTER (NOT is_at_endpoint) AS null_count, -- endpoint-null pairs: the ones corrupted
+    count(*) FILTER (NOT is_at_endpoint) AS null_count, -- inactive pairs, which are corrupted
     avg(y_evidence::DOUBLE) AS evidence_frac,
     avg(y_contradiction::DOUBLE) AS contradiction_frac,
-    avg(if(is_at_endpoint, FALSE, y_fragility)::DOUBLE) AS fragility_frac -- NULL unless corruptions have been scored
+    -- NULL without scored corruptions
+    avg(if(is_at_endpoint, FALSE, y_fragility)::DOUBLE) AS fragility_frac
 FROM shown
 SEMI JOIN (FROM core_measurements WHERE kind = 'corruptions') USING (study)
 GROUP BY study, model_id

@@ -1,8 +1,8 @@
 -- purpose: clean accuracy by variant, and the background gap: Mixed-Same minus Mixed-Rand
 -- grain: one row per study of ImageNet-9, statistic, variant, and model or all models
 -- paper: section 6 (setup); appendix F
--- A check of data and models before other results. Intervals are of the mean over
--- models, which they resample.
+-- It checks data and models before other results. Intervals are of the mean over models and
+-- resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_accuracy AS
 WITH tested AS (FROM out_accuracy SEMI JOIN paper_imagenet9_data USING (study)),
 entries AS MATERIALIZED (

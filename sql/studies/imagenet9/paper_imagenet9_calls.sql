@@ -1,12 +1,11 @@
--- purpose: calls that each method makes of a model: forward and backward rows by image, and
---   gradients
+-- purpose: rows that each method sends forward and backward through a model, per image
 -- grain: one row per study, method and statistic
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- published: any data
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
--- blend path. planned_per_pair is what its scored blocks sent through models, by pair: states that
--- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends
--- rows backward looks inside the model; none of the methods is learned. Both are as in the paper.
+-- blend path. planned_per_pair is the number of rows per pair that scored blocks sent through
+-- models, on all paths of the study, with shared states once. As in the paper, a method that sends
+-- rows backward is internal, and no method is learned.
 CREATE OR REPLACE VIEW paper_imagenet9_calls AS
 WITH measured AS (
     SELECT study, if(one.kind = 'corruptions', 'corruptions', one.name) AS method,
@@ -40,10 +39,10 @@ estimates AS (
 )
 SELECT study, method,
     max(estimate) FILTER (statistic = 'backward_per_image') OVER (PARTITION BY study, method) > 0
-        AS internal, -- whether it needs more of a model than scores; NULL until it is measured
-    FALSE AS learned, -- whether something is fitted
+        AS internal, -- it needs more than scores; NULL before it is measured
+    FALSE AS learned, -- nothing is fitted
     statistic, estimate, -- rows of a model
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL THEN 'nothing has been measured'
         WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its cells'

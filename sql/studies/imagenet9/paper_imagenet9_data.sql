@@ -1,10 +1,10 @@
 -- purpose: test whether a study of ImageNet-9 has the data and models of the paper, by counts
 -- grain: one row per study whose current run reads ImageNet-9
 -- paper: section 6; appendix F
--- A study with behaviours is the paper's benchmark of units, any other its scan of models; each is
--- measured against its own counts. It cannot check the photos: decaf has no digests of the
--- official files are here. The scan takes a whole split: ours are drawn by hash, and their sizes
--- vary; those within four standard deviations of the paper's pass.
+-- A study with behaviours is compared with the paper's benchmark, any other study with its scan of
+-- models. The photos are not compared, since decaf has no digests of the official files. The scan
+-- uses a whole split. Our splits are drawn by hash; their sizes pass within four standard
+-- deviations of the paper's.
 CREATE OR REPLACE VIEW paper_imagenet9_data AS
 WITH given AS (
     SELECT

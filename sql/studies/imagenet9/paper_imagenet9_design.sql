@@ -1,8 +1,8 @@
--- purpose: number of foregrounds, models and units of a study of ImageNet-9
+-- purpose: number of foregrounds, models and cases of a study of ImageNet-9
 -- grain: one row per study of ImageNet-9 and statistic
 -- paper: section 6; appendix F (splits, model zoo, magnitude-controlled evaluation)
--- usable_foregrounds are those of the archive, of which a study has all only without a split and a
--- limit. Units are models by foregrounds that take part in the benchmark; a scan has none.
+-- usable_foregrounds are those of the archive; a study has them all if it sets neither split nor
+-- limit. Units are cases of the benchmark, a model on a foreground; a scan has none.
 CREATE OR REPLACE VIEW paper_imagenet9_design AS
 WITH limits AS (
     SELECT study, run.config ->> '$.data.sources' AS foreground_limit
@@ -34,7 +34,7 @@ estimates AS (
 )
 SELECT
     study,
-    subject, -- benchmark or scan, as paper_imagenet9_data says
+    subject, -- benchmark or scan, from paper_imagenet9_data
     statistic,
     estimate, -- a count
     published,

@@ -1,11 +1,10 @@
--- purpose: accuracy of probes of each representation on architecture families that they were not
---   fitted to
+-- purpose: AUROC of probes of each representation on held-out families of architectures
 -- grain: one row per study, representation, probe and label (or macro)
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
--- A label is the mean over the families in which it is defined; the macro is the mean over the
--- three labels, undefined unless each is defined somewhere, and its folds are theirs together. The
--- paper does not name its estimator: its values are compared with the logistic regression. Intervals
--- resample models, whose probes stay: a replicate is the mean over the families that define it.
+-- The value of a label is the mean over families in which it is defined. The macro is the mean over
+-- the three labels, undefined unless all are defined, and has the folds of all three. The paper
+-- does not name its estimator; its values are next to those of the logistic regression. Intervals
+-- resample models but fit no probe again.
 CREATE OR REPLACE VIEW paper_imagenet9_families AS
 WITH labels AS (
     SELECT
@@ -48,11 +47,11 @@ judged AS (
 )
 SELECT
     study, representation, probe, label,
-    defined_folds::BIGINT AS defined_folds, -- families that define it, of
+    defined_folds::BIGINT AS defined_folds, -- families in which it is defined
     folds::BIGINT AS folds,
     estimate, -- AUROC, 0 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published, difference, -- NULL without a value
-    reason -- why the estimate, its interval or that of a family is NULL
+    published, difference, -- NULL if the paper has no value
+    reason -- why the estimate, its interval or a family is NULL
 FROM with_published('judged', 'imagenet9')
 ORDER BY study, probe, representation, label;

@@ -1,8 +1,8 @@
--- purpose: effect of the order of the patches: order A next to B, and next to a random order
+-- purpose: effect of the patch order: order A next to order B and to a random order
 -- grain: one row per study of ImageNet-9, pair type, two patch orders, statistic and metric
 -- paper: appendix G, figure 11a (patch-order stability)
--- Differences are of model means, score units. Orders A and B differ only in exactly tied patches.
--- Intervals resample models.
+-- Differences are between means of models, in score units. Orders A and B differ only in patches of
+-- equal energy. Intervals resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_order_stability AS
 WITH pairs AS MATERIALIZED (
     FROM core_protocol_pairs SEMI JOIN paper_imagenet9_data USING (study) WHERE protocol_a = 'patch'
@@ -26,7 +26,7 @@ compared AS (
     SELECT
         {study: study, pair_type: pair_type, path_a: path_a, path_b: path_b,
             statistic: 'rank correlation', metric: metric} AS g,
-        -- Sums differ in their last bits: equal means must stay ties.
+        -- Rounded so that equal means are ties.
         model_id AS cluster, round(mean_a, 12) AS x, round(mean_b, 12) AS y
     FROM pairs
 ),
@@ -49,7 +49,7 @@ SELECT
     path_b, statistic,
     metric, -- NULL for statistics of whole trajectories
     estimate, lower_90, upper_90, lower_95, upper_95,
-    NULL::DOUBLE AS published, -- the paper says "almost perfectly"
+    NULL::DOUBLE AS published, -- the paper only says "almost perfectly"
     reason -- why the estimate, or its interval, is NULL
 FROM statistics
 ORDER BY study, pair_type, path_b, statistic, metric;

@@ -1,9 +1,10 @@
--- purpose: effect of the patch path on every response: ratio of means over models, patch to blend
+-- purpose: ratio of means over models, patch path to blend
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
 -- paper: section 6.3, figure 4a (response composition)
 -- published: scan
--- Intervals resample models. The paper's order is A, the first patches path ranked by energy. Its text
--- says about 1.8 of contradiction, and of evidence close to the blend, which is 1: no difference.
+-- Intervals resample models. The paper's order is A, the first patches path ranked by energy. Its
+-- text gives about 1.8 for contradiction; that evidence is close to the blend (1) has no
+-- difference.
 CREATE OR REPLACE VIEW paper_imagenet9_protocol AS
 WITH paired AS MATERIALIZED (
     SELECT
@@ -25,7 +26,7 @@ ratios AS (
     WHERE statistic = 'ratio'
 ),
 judged AS (
-    -- The paper's values have order A.
+    -- The paper's values are those of order A.
     SELECT *, pair_type AS unit, metric AS part, if(place_b = 1, protocol_b, NULL) AS method
     FROM ratios
 )

@@ -1,19 +1,19 @@
--- purpose: accuracy of a method's largest score in naming the behaviours of matched units
+-- purpose: accuracy of a method's largest score in naming the behaviours of matched cases
 -- grain: one row per study, method and statistic
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
--- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which
--- is of both units, as often as the draws of both models multiply to.
+-- Intervals resample models. The credit of a case counts as often as its model is drawn; a ranking
+-- of two cases counts as often as the product of the draws of both models.
 CREATE OR REPLACE VIEW paper_imagenet9_roles AS
 WITH methods AS (
     FROM core_unit_methods
     SEMI JOIN (FROM core_analyses WHERE kind = 'matched_pairs' AND is_made) USING (study)
 ),
--- A method without any pair has one row, of no model.
+-- A method without pairs has one row without models.
 pairs AS MATERIALIZED (FROM methods LEFT JOIN core_pair_roles USING (study, method)),
 credits AS (
     SELECT {study: study, method: method, statistic: 'role_accuracy'} AS g,
         unnest([left_model_id, right_model_id]) AS cluster,
-        -- A pair with a missing score keeps its models among the draws.
+        -- Models of a pair with a missing score are still drawn.
         unnest(if(credit IS NULL, [0, 0], [left_credit, right_credit])) AS x,
         (credit IS NOT NULL)::INTEGER AS y
     FROM pairs
@@ -53,7 +53,7 @@ estimates AS (
     WHERE method = 'DECAF'
 )
 SELECT study, method, statistic, estimate, lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason -- why the estimate, or its interval, is NULL
 FROM with_published('estimates', 'imagenet9')

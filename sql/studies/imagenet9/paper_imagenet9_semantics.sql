@@ -1,4 +1,4 @@
--- purpose: fixed semantics: how well each method's score separates each behaviour, over all units
+-- purpose: fixed semantics: separation of each behaviour by each method's score, over all cases
 -- grain: one row per study, method, label (or macro) and statistic
 -- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models.
@@ -13,7 +13,7 @@ SELECT
     statistic,
     estimate, -- 0 to 1; a difference is DECAF minus the method
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason -- why the estimate, or its interval, is NULL
 FROM with_published('compared', 'imagenet9')

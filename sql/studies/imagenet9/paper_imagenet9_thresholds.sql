@@ -1,9 +1,9 @@
 -- purpose: effect of three endpoint thresholds: means, shares of Abs, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
 -- paper: appendix G, figure 11b (threshold sensitivity)
--- A share is the mean of E, C or F over models, over the mean of Abs: the three make one. Intervals
--- resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
--- paper_imagenet9_protocol.
+-- A share is the mean of E, C or F over models, divided by the mean of Abs; the three sum to 1.
+-- Intervals resample models. The paper prints no number of this figure; paper_imagenet9_protocol
+-- has its ratios at 0.02.
 CREATE OR REPLACE VIEW paper_imagenet9_thresholds AS
 WITH swept AS (FROM epsilon_sweep([0.01, 0.02, 0.05])),
 levels AS MATERIALIZED (
@@ -41,7 +41,7 @@ SELECT
     g.study AS study, g.pair_type AS pair_type, g.epsilon AS epsilon, g.path AS path,
     g.metric AS metric,
     CASE statistic WHEN 'ratio' THEN g.kind ELSE statistic END AS statistic,
-    estimate, -- share of pairs for active_frac, else score units, or a ratio
+    estimate, -- share of pairs (active_frac), score units, or ratio
     lower_90, upper_90, lower_95, upper_95,
     NULL::DOUBLE AS published,
     CASE reason WHEN 'the mean of y is 0' THEN 'the mean ' || g.base || ' is 0'

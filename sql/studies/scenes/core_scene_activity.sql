@@ -1,19 +1,19 @@
--- purpose: number of endpoint pairs of every factor to which a model of scenes responds
+-- purpose: number of endpoint pairs of every factor, and share of them that are active
 -- grain: one row per study, model of scenes and factor
 -- paper: appendix D (clean endpoint pairs)
--- Over pairs that are revealed and pairs that are scored at both ends alone, of all maps of the
--- factor, at the run's epsilon.
+-- Counts pairs on paths and pairs that are scored only at both ends, over all maps of the factor,
+-- at the run's epsilon.
 CREATE OR REPLACE VIEW core_scene_activity AS
 WITH scores AS MATERIALIZED (
     SELECT
         study, model_id, image_id, epsilon,
-        -- Lists count from 1. The score of these studies is that of one class for all pairs.
+        -- Lists count from 1. In these studies, all pairs have the score of one class.
         class_scores[(run.score ->> '$.target')::BIGINT + 1] AS q
     FROM core_predictions
     JOIN stg_runs AS run USING (study, run_id)
     SEMI JOIN core_scene_models USING (study, model_id)
 ),
--- One side after the other: joined in one step, both sides of all pairs may be matched first.
+-- Joins one side after the other. In one step, DuckDB may match both sides of all pairs first.
 factual AS MATERIALIZED (
     SELECT study, model_id, pair_type, minus_image AS image_id, q, epsilon
     FROM core_pairs JOIN scores USING (study)

@@ -1,10 +1,10 @@
 -- purpose: responses and labels of the contradiction models in both wall contexts, pair by pair
--- grain: one row per study, model with one of the three tasks, and pair on the context path
+-- grain: one row per study, model of one of the three tasks, and pair on the context path
 -- paper: appendix D (contradiction validation)
--- The endpoint's context is wall bin 1, the swapped one bin 0, on the study's first path of kind
--- context. There a pair preserves the two different labels that it has at the endpoint, swaps them,
--- or collapses them into one; other is a pair of two labels that has one at the endpoint. The pairs
--- have no label; the shape, which the task Gate needs, follows from the number of the scene.
+-- The path is the study's first one of kind context. The endpoint's context is wall bin 1, the
+-- swapped context bin 0. In the swapped context, a pair preserves the two labels that it has at the
+-- endpoint, swaps them, or collapses them into one; other is a pair of two labels with one label at
+-- the endpoint. The number of a scene gives its shape, which the task Gate needs.
 CREATE OR REPLACE VIEW core_scene_answers AS
 WITH contexts AS (
     SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'context' GROUP BY study
@@ -20,11 +20,11 @@ models AS (
 ),
 pairs AS (
     SELECT study, pair_id,
-        -- Pairs of other studies have other names; some are read before they are left out.
+        -- TRY, since pairs of other studies have other names.
         TRY_CAST(regexp_extract(pair_type, 'object_hue_(\d+)', 1) AS BIGINT) AS object_map,
         TRY_CAST(regexp_extract(pair_type, 'wall_hue_(\d+)', 1) AS BIGINT) AS wall_map,
-        plus_variant = 'colour_1' AS is_bin_1, -- of the factual object's hue
-        -- Of a source scene-NNNNNN, as decaf.studies.scenes.factors numbers scenes.
+        plus_variant = 'colour_1' AS is_bin_1, -- hue of the factual object
+        -- Sources are scene-NNNNNN, numbered as in decaf.studies.scenes.factors.
         TRY_CAST(regexp_extract(source_id, '\d+') AS BIGINT) // 15 % 4 = 1 AS is_shape_1
     FROM core_pairs
 )
@@ -38,18 +38,18 @@ SELECT
     wall_map,
     pair_id,
     is_active_at(endpoint_effect, epsilon) AS is_endpoint_active,
-    abs(endpoint_effect) AS endpoint_magnitude, -- score units, as the one that follows
-    sign(endpoint_effect) * swapped_effect AS aligned_effect, -- under the swapped context
+    abs(endpoint_effect) AS endpoint_magnitude, -- score units, like the next column
+    sign(endpoint_effect) * swapped_effect AS aligned_effect, -- in the swapped context
     abs(swapped_effect) AS swapped_magnitude,
     is_endpoint_changed,
     CASE WHEN NOT is_swapped_changed THEN 'collapse' WHEN NOT is_endpoint_changed THEN 'other'
         WHEN is_endpoint_positive = is_swapped_positive THEN 'preserve' ELSE 'swap' END AS behaviour,
-    -- Both labels are right for the task.
+    -- Both labels are correct for the task.
     is_endpoint_changed AND is_endpoint_positive = is_bin_1 AS is_endpoint_right,
     is_swapped_changed = (task <> 'gate') AND is_swapped_positive = CASE task
         WHEN 'direct' THEN is_bin_1 WHEN 'gate' THEN is_shape_1 ELSE NOT is_bin_1 END
         AS is_swapped_right,
-    -- Share of the two inputs that have another label under the swapped context.
+    -- Share of the two inputs whose label differs in the swapped context.
     ((is_endpoint_positive <> is_swapped_positive)::INTEGER
         + ((is_endpoint_positive <> is_endpoint_changed)
             <> (is_swapped_positive <> is_swapped_changed))::INTEGER) / 2 AS moved_share

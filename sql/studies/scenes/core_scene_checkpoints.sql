@@ -1,13 +1,12 @@
--- purpose: epochs of trainings with a shortcut: dependence on the shortcut, and margins of their
---   responses
+-- purpose: epochs of trainings with a shortcut: vulnerability and margins of responses
 -- grain: one row per study of evidence and audited checkpoint
 -- paper: appendix "Evidence validation through training trajectories"
--- Margins are of the wall less the shape, of means on the study's first Gaussian path.
+-- A margin is the mean for the wall minus the mean for the shape, on the first Gaussian path.
 CREATE OR REPLACE VIEW core_scene_checkpoints AS
 WITH responses AS (
     SELECT
         study, model_id,
-        -- Sums differ in their last bits: equal means must stay ties where they are ranked.
+        -- Rounded so that equal means are ties in ranks.
         round(sum(side * evidence), 12) AS evidence_margin,
         round(sum(side * abs_response), 12) AS abs_margin,
         round(sum(side * endpoint_magnitude), 12) AS magnitude_margin,
@@ -31,7 +30,7 @@ SELECT
     model.trajectory,
     model.epoch,
     row_number() OVER (PARTITION BY study, model.trajectory ORDER BY model.epoch) AS checkpoint,
-    model.vulnerability, -- accuracy with aligned walls less that with reversed walls
+    model.vulnerability, -- accuracy with aligned walls minus that with reversed walls
     responses.* EXCLUDE (study, model_id) -- score units
 FROM core_scene_models AS model
 JOIN responses USING (study, model_id)

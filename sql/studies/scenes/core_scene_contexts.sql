@@ -35,5 +35,5 @@ WITH means AS (
 )
 SELECT
     * EXCLUDE (endpoint, swapped),
-    unnest([endpoint, swapped], recursive := true) -- responses in score units, else shares
+    unnest([endpoint, swapped], recursive := true) -- responses in score units, others are shares
 FROM means;

@@ -1,9 +1,8 @@
--- purpose: fragility of the fragility models to the floor, and the effect of the floor on their
---   labels
+-- purpose: fragility of models to the floor, and the effect of the floor on their labels
 -- grain: one row per study and model that is trained as a variant
 -- paper: section 5; appendix D (fragility validation)
--- Fragility is that under floor map 1 with the first half of the noise seeds. Behaviour is held out:
--- floor map 2 with the other seeds, over endpoint-null pairs, on the study's first Gaussian path.
+-- The path is the study's first Gaussian path. Fragility is that of floor map 1 and the first half
+-- of the noise seeds. Behaviour is held out: floor map 2, the other seeds, and inactive pairs.
 CREATE OR REPLACE VIEW core_scene_fragility AS
 WITH models AS (FROM core_scene_models WHERE experiment = 'fragility'),
 paths AS (
@@ -47,11 +46,11 @@ SELECT
     active_frac, -- of the floor, share of endpoint pairs
     coalesce(validation_accuracy >= 0.99 AND active_frac <= 0.05, false) AS passes_gates,
     fragility, -- score units
-    null_count, -- trajectories of endpoint-null pairs that are held out
+    null_count, -- held-out trajectories of inactive pairs
     null_prediction_change_rate, -- share of the stages
     confidence_fragility, -- score units
     CASE WHEN held_out_count IS NULL THEN 'no second floor map or noise seed to hold out'
-        WHEN null_count = 0 THEN 'no endpoint-null pair' END AS reason -- why the two are NULL
+        WHEN null_count = 0 THEN 'no endpoint-null pair' END AS reason -- why both are NULL
 FROM models
 LEFT JOIN (FROM core_scene_activity WHERE factor = 'floor_hue') USING (study, model_id)
 LEFT JOIN fitted USING (study, model_id)

@@ -1,9 +1,8 @@
--- purpose: share of clean scenes whose label the fragility models keep when the floor is
---   recoloured
+-- purpose: share of clean scenes that keep their label when the floor changes its colour
 -- grain: one row per study and model that is trained as a variant
 -- paper: appendix D (fragility validation, randomized-floor stability)
--- The paper gives neither a definition nor a number: our reading is the share of clean pairs, under
--- all floor maps, with equal labels. Clean inputs have no noise, so that one repetition says it.
+-- The paper has no definition and no number. We use the share of clean pairs with equal labels,
+-- over all floor maps. Clean inputs have no noise, so one repetition suffices.
 CREATE OR REPLACE VIEW core_scene_stability AS
 SELECT
     study,

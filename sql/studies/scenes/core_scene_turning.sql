@@ -1,7 +1,7 @@
--- purpose: training of a study whose checkpoints change the most between wall and shape
+-- purpose: training of a study with the largest range of vulnerability over its checkpoints
 -- grain: one row per study of evidence
 -- paper: section 5, figure 2b (within-model transition)
--- It has the largest range of the vulnerability; ties are ordered by family, shortcut and seed.
+-- Of equal ranges, the first by family, shortcut and seed counts.
 CREATE OR REPLACE VIEW core_scene_turning AS
 SELECT
     study,

@@ -1,10 +1,10 @@
--- purpose: mean responses of every model of scenes to every factor, on every Gaussian path
+-- purpose: mean responses of every model on scenes to every factor, on every Gaussian path
 -- grain: one row per study, model, factor, Gaussian path and stage measure
 -- paper: appendix D; appendix E (complete decomposition atlas)
--- Means over pairs, maps of the factor and noise seeds. The measure is alpha, as trajectories are
--- routed, or information: over the share of the information that the path has revealed, where its
--- weights are stored. Profiles are read for the one, trajectories for the other, those of the paths
--- that are asked for: name a measure, and is_primary or path where one of many will do.
+-- Means over pairs, maps of the factor and noise seeds. The measure is alpha, as in profiles, or
+-- information: stages weighted by the information that the path reveals, if weights are stored.
+-- alpha reads profiles, information reads trajectories, which is slower: filter by measure, and by
+-- is_primary or path if you need one path.
 CREATE OR REPLACE VIEW core_scene_units AS
 WITH responses AS (
     SELECT
@@ -18,7 +18,7 @@ WITH responses AS (
     JOIN core_scene_paths USING (study, path)
     WHERE information_weights IS NOT NULL
 ),
--- Properties of a path pass every step, so that a filter on them applies before rows are read.
+-- Every step keeps the properties of the path, so a filter on them applies before rows are read.
 sums AS (
     SELECT
         study, model_id, path, pair_type, is_primary, geometry, pixel_share, 'alpha' AS measure,
@@ -51,8 +51,8 @@ means AS (
     GROUP BY study, model_id, path, factor, measure, is_primary, geometry, pixel_share
 )
 SELECT
-    means.*, -- score units; is_primary is the study's first path, pixel_share the lambda of a family
-    active_frac -- share of the endpoint pairs, revealed or not, that reach the threshold
+    means.*, -- score units; is_primary marks the study's first path, pixel_share is lambda
+    active_frac -- share of endpoint pairs that are active
 FROM means
 SEMI JOIN core_scene_models USING (study, model_id)
 LEFT JOIN core_scene_activity USING (study, model_id, factor);

@@ -1,7 +1,7 @@
--- purpose: numbers of studies of controlled scenes, by the cells of the paper's values
+-- purpose: numbers of studies of controlled scenes for the values of the paper
 -- grain: one row per study and cell: unit, method, part and statistic
 -- paper: section 5; appendices D and E
--- Means of stages are those over alpha; fragility is that of all models of a variant.
+-- Stages have the measure alpha; fragility is that of all models of a variant.
 CREATE OR REPLACE VIEW core_scenes_comparisons AS
 WITH given AS (
     SELECT *, 'base' AS experiment FROM paper_base_data

@@ -1,8 +1,8 @@
--- purpose: composition of the response of every model to every factor
+-- purpose: shares of components of every model and factor
 -- grain: one row per study of the base suite, task, factor, family, seed and statistic
 -- paper: appendix E (complete decomposition atlas), figure 6
--- A unit is null where less than 1 % of its endpoint pairs are active, supported above 10 %. Shares
--- are of Abs, of the means over pairs, maps and noise seeds on the study's first Gaussian path.
+-- A model and factor are null if less than 1 % of their endpoint pairs are active, and supported
+-- above 10 %. Shares are those of Abs on the study's first Gaussian path.
 CREATE OR REPLACE VIEW paper_base_atlas AS
 WITH units AS (FROM scene_classes(0.01, 0.1) WHERE is_primary AND measure = 'alpha'),
 estimates AS (
@@ -20,10 +20,10 @@ SELECT
     family,
     seed,
     class, -- supported, null or intermediate
-    is_intended, -- whether the label of the task depends on the factor
+    is_intended, -- the label of the task depends on the factor
     statistic,
-    estimate, -- shares, and score units
-    published, -- NULL where the authors give none
+    estimate, -- share, or score units
+    published, -- NULL if the authors give no value
     difference,
     reason
 FROM with_published('estimates', 'scenes')

@@ -1,8 +1,8 @@
--- purpose: mean composition of the response of supported, null and other units
--- grain: one row per study of the base suite, class of units and statistic
+-- purpose: mean shares of components, by class of models and factors
+-- grain: one row per study of the base suite, class and statistic
 -- paper: appendix E (complete decomposition atlas)
--- Means over units of the shares of Abs. Intervals resample models among those of a task and a
--- family, which differ in their seeds.
+-- Means of shares of Abs over models and factors of a class (scene_classes). Intervals resample
+-- models within a task and family, which differ in their seeds.
 CREATE OR REPLACE VIEW paper_base_composition AS
 WITH units AS MATERIALIZED (
     FROM scene_classes(0.01, 0.1)
@@ -25,9 +25,9 @@ estimates AS (
 )
 SELECT
     study, class, statistic,
-    estimate, -- shares of Abs, and a count
+    estimate, -- share of Abs, or count
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference, reason
 FROM with_published('estimates', 'scenes')
 ORDER BY study, list_position(['supported', 'intermediate', 'null'], class),

@@ -2,6 +2,6 @@
 -- grain: one row per study of the base suite of scenes
 -- paper: appendix D (dataset and factors; clean endpoint pairs)
 CREATE OR REPLACE VIEW paper_base_data AS
-SELECT * -- counts, and whether the values of the paper are of such data
+SELECT * -- counts, and whether they are those of the paper
 FROM scene_data('base')
 ORDER BY study;

@@ -1,10 +1,9 @@
--- purpose: frequency with which a method ranks a null factor of a model above a supported one
+-- purpose: how often a method ranks a null factor of a model above a supported one
 -- grain: one row per study of the base suite and method
 -- paper: appendix E (matched-magnitude response roles), figure 5b
--- Over pairs of a supported and a null factor of a model first, then over models that have such a
--- pair. Abs and Align, which is E, are those of the first Gaussian path, of the pixel path, and the
--- least and the mean of all paths between the two. Intervals resample models among those of a task
--- and a family.
+-- Means over pairs of a supported and a null factor of a model, then over models with such a pair.
+-- Abs and Align (E) are those of the first Gaussian path, those of the pixel path, and the minimum
+-- and mean over the paths of the family. Intervals resample models within a task and family.
 CREATE OR REPLACE VIEW paper_base_false_null AS
 WITH units AS MATERIALIZED (FROM scene_classes(0.01, 0.1) WHERE measure = 'alpha'),
 scores AS (

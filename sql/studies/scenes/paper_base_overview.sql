@@ -1,10 +1,9 @@
--- purpose: equal magnitudes, different roles: object shape and floor colour in models of the
---   shape
+-- purpose: nearly equal M, different roles: object shape and floor colour in models of the shape
 -- grain: one row per study of the base suite, stage measure, factor and metric
 -- paper: appendix E (matched-magnitude response roles), figure 5a
--- Means over the models of the task object_shape on the study's first Gaussian path. Whether the
--- paper integrates over alpha or over common information it does not say: its values are next to
--- both. Intervals resample models among those of a family.
+-- Means over models of the task object_shape on the study's first Gaussian path. The paper does not
+-- say whether it integrates over alpha or over common information, so its values are next to both.
+-- Intervals resample models within a family.
 CREATE OR REPLACE VIEW paper_base_overview AS
 WITH units AS (
     SELECT study, model_id, stratum, factor, measure, evidence, contradiction, fragility, abs_response
@@ -30,7 +29,7 @@ SELECT
     metric,
     estimate, -- score units
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('estimates', 'scenes')

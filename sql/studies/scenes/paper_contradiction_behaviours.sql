@@ -1,8 +1,8 @@
--- purpose: change of the two labels of a pair in the channel, by task
+-- purpose: changes of the two labels of a pair in the channel, by task
 -- grain: one row per study, task, eta and behaviour
 -- paper: section 5; appendix E, figure 9b (label behaviour)
 -- curve: eta
--- Means over models and wall maps. Labels come only from scores, not from E, C or F.
+-- Means over models and wall maps. Labels come from scores, not from E, C or F.
 CREATE OR REPLACE VIEW paper_contradiction_behaviours AS
 WITH means AS (
     SELECT study, task, eta,

@@ -1,9 +1,8 @@
--- purpose: opposed share of the oriented response of the models of Invert, C / (E + C), next to
---   eta
+-- purpose: opposed fraction C / (E + C) of models of the task Invert, next to eta
 -- grain: one row per study, family, seed, wall map, eta and statistic
 -- paper: section 4 (calibration); appendix E, figure 9d to 9f (calibration and transfer)
 -- curve: eta
--- Where the swapped context turns the whole effect round, the share is eta itself.
+-- If the swapped context inverts the whole effect, the fraction is eta.
 CREATE OR REPLACE VIEW paper_contradiction_calibration AS
 SELECT
     study,

@@ -1,8 +1,8 @@
--- purpose: correlation of contradiction with swapped labels in the channel over models: Spearman
+-- purpose: Spearman correlation of contradiction with swapped labels in the channel
 -- grain: one row per study and metric
 -- paper: section 5, figure 2d (label-level reversal)
--- Over every model, wall map and eta, with the share of pairs whose labels are swapped. Intervals
--- draw clusters of a family and a seed, with its three tasks, 500 times with seed 7301.
+-- Over every model, wall map and eta. Intervals draw clusters of a family and a seed, with its
+-- three tasks, 500 times with seed 7301.
 CREATE OR REPLACE VIEW paper_contradiction_correlations AS
 WITH measured AS (
     FROM core_scene_mixtures
@@ -10,7 +10,7 @@ WITH measured AS (
 ),
 entries AS MATERIALIZED (
     SELECT {study: study, metric: metric} AS g, family || ' ' || seed AS cluster,
-        -- Sums differ in their last bits: equal means must stay ties.
+        -- Rounded so that equal means are ties.
         round(mean, 12) AS x, swap_share AS y
     FROM measured
 ),
@@ -25,7 +25,7 @@ SELECT
     entry_count AS row_count,
     estimate, -- -1 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason -- why the estimate, or its interval, is NULL
 FROM with_published('judged', 'scenes')

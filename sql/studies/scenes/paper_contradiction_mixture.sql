@@ -1,9 +1,9 @@
--- purpose: effect of a channel that swaps the wall context on the response, by task and family
+-- purpose: responses in a channel that swaps the wall context, by task and family
 -- grain: one row per study, task, family (or all), eta and statistic
 -- paper: section 5; appendix E, figure 9a (attenuation and inversion), sign changes
 -- curve: eta
--- Means over models and wall maps; eta is the probability of the swapped context. Intervals resample
--- the seeds within every family, 2,000 times with seed 7301.
+-- Means over models and wall maps; eta is the probability of the swapped context. Intervals
+-- resample the seeds within each family, 2,000 times with seed 7301.
 CREATE OR REPLACE VIEW paper_contradiction_mixture AS
 WITH measured AS (
     FROM core_scene_mixtures
@@ -32,7 +32,7 @@ SELECT
     statistic,
     estimate, -- score units; opposed_fraction and sign_change_share are shares
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('judged', 'scenes')

@@ -1,9 +1,9 @@
--- purpose: accuracy of every contradiction model in its task, in both wall contexts
+-- purpose: accuracy of every contradiction model on its task in both wall contexts
 -- grain: one row per study, model (or all) and statistic
 -- paper: appendix D (contradiction validation)
--- Pairs are right where both labels are right for the task. All is the least over the models,
--- of prediction changes the mean. A map keeps its meaning for a model if, under each object and wall
--- map, at least 99 % of pairs are right in both contexts.
+-- A pair is correct if both labels are correct for the task. The row all has the minimum over
+-- models; for prediction changes, the mean. map_semantics_valid is 1 if at least 99 % of pairs are
+-- correct under each object and wall map in both contexts.
 CREATE OR REPLACE VIEW paper_contradiction_models AS
 WITH answered AS (
     SELECT study, model_id, task,
@@ -41,10 +41,10 @@ SELECT
     study,
     task, -- direct, gate or invert
     model_id,
-    reached_gate, -- of its training; NULL where it has none
+    reached_gate, -- of the training; NULL without a gate
     statistic,
-    estimate, -- share of scenes or pairs; of map_semantics_valid 1 or 0
-    published, -- NULL where the paper has none
+    estimate, -- share of scenes or pairs; map_semantics_valid is 1 or 0
+    published, -- NULL if the paper has no value
     difference,
     CASE WHEN estimate IS NULL THEN 'its training tells no accuracy' ELSE reason END AS reason
 FROM with_published('estimates', 'scenes')

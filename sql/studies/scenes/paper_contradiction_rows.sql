@@ -1,4 +1,4 @@
--- purpose: contradiction and magnitude of every model in the channel, next to its label swaps
+-- purpose: contradiction, Abs and label swaps of every model in the channel
 -- grain: one row per study, model, wall map, eta and statistic
 -- paper: section 5, figure 2d (label-level reversal); appendix E, figure 9c
 -- curve: eta
@@ -10,7 +10,7 @@ SELECT
     wall_map,
     eta,
     statistic,
-    estimate, -- score units; swap_share a share of pairs
+    estimate, -- score units; swap_share is a share of pairs
     NULL::DOUBLE AS published,
     NULL::VARCHAR AS reason
 FROM core_scene_mixtures

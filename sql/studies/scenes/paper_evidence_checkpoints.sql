@@ -1,18 +1,18 @@
--- purpose: dependence of every checkpoint on the wall, and five margins of wall over shape
+-- purpose: vulnerability of every checkpoint, and margins of the wall over the shape
 -- grain: one row per study of evidence, training, epoch and statistic
 -- paper: section 5, figure 2a; appendix E (evidence across training trajectories), figure 7
--- The paper gives no value of a single checkpoint.
+-- The paper has no values of single checkpoints.
 CREATE OR REPLACE VIEW paper_evidence_checkpoints AS
 SELECT
     study,
     trajectory, -- the training
     family,
-    shortcut, -- how often the wall tells the label in training
+    shortcut, -- share of training scenes whose wall has the colour of the label
     seed,
     epoch,
-    checkpoint, -- place among the audited epochs of the training, from 1
+    checkpoint, -- number among the audited epochs of the training, from 1
     statistic,
-    estimate, -- a difference of accuracies, and score units
+    estimate, -- difference of accuracies, or score units
     NULL::DOUBLE AS published,
     if(estimate IS NULL, 'the training measured none', NULL) AS reason
 FROM core_scene_checkpoints

@@ -1,8 +1,8 @@
--- purpose: correlation of dependence on the wall with margins over checkpoints: Spearman
+-- purpose: Spearman correlation of vulnerability with margins over checkpoints
 -- grain: one row per study of evidence, scope, margin and statistic
 -- paper: section 5, figure 2a; appendix E (evidence across training trajectories)
--- Over all checkpoints, or inside each training whose vulnerability moves by 0.05 or more and then
--- averaged. Intervals resample whole trainings.
+-- Scope pooled is over all checkpoints. Scope inside trainings is the mean over trainings whose
+-- vulnerability has a range of at least 0.05. Intervals resample whole trainings.
 CREATE OR REPLACE VIEW paper_evidence_correlations AS
 WITH points AS MATERIALIZED (
     SELECT study, trajectory, vulnerability, margin, score,
@@ -33,7 +33,7 @@ estimates AS (
     SELECT unnest(g), 'pooled' AS scope, 'rank_correlation' AS statistic, * EXCLUDE (g, entry_count)
     FROM spearmans
     UNION ALL BY NAME
-    -- The level of the paper's interval is 90 %.
+    -- The paper's interval has level 90 %.
     SELECT unnest(g), 'pooled' AS scope,
         unnest(['checkpoints', 'lower_90', 'upper_90']) AS statistic,
         unnest([entry_count, lower_90, upper_90]) AS estimate

@@ -1,7 +1,7 @@
--- purpose: evidence along the path, at every checkpoint of the training that changes the most
+-- purpose: evidence along the path at every checkpoint of one training (core_scene_turning)
 -- grain: one row per study of evidence, checkpoint of one training, stage and statistic
 -- paper: section 5, figure 2b
--- The training is that of core_scene_turning. Means over pairs, maps and noise seeds on the study's first Gaussian path.
+-- Means over pairs, maps and noise seeds on the study's first Gaussian path.
 CREATE OR REPLACE VIEW paper_evidence_stages AS
 WITH chosen AS (
     SELECT study, model_id, trajectory, epoch, path

@@ -1,14 +1,14 @@
--- purpose: vulnerability and evidence margin through the training that changes the most
+-- purpose: vulnerability and evidence margin at every checkpoint of one training
 -- grain: one row per study of evidence, checkpoint of one training and statistic
 -- paper: section 5, figure 2b (within-model transition)
--- The training is that of core_scene_turning; the paper draws it and gives no numbers.
+-- The training is that of core_scene_turning. The paper has a curve but no numbers.
 CREATE OR REPLACE VIEW paper_evidence_transition AS
 SELECT
     study,
     trajectory, -- the training
     epoch,
     statistic,
-    estimate, -- a difference of accuracies, and score units
+    estimate, -- difference of accuracies, or score units
     NULL::DOUBLE AS published,
     if(estimate IS NULL, 'the training measured none', NULL) AS reason
 FROM core_scene_checkpoints

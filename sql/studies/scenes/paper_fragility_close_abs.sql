@@ -1,8 +1,8 @@
--- purpose: two fragility models of about equal Abs, one of mostly evidence and one of mostly fragility
+-- purpose: two models of nearly equal Abs, one with mostly evidence, one with mostly fragility
 -- grain: one row per study, role and statistic
 -- paper: appendix E, figure 8b (similar magnitude, different roles)
--- Units are a model and a factor on the study's first Gaussian path; the role of a unit is its
--- largest component. Of all such units of two models, the two with the least difference of Abs.
+-- Compares a model and factor with another model and a factor, on the study's first Gaussian path,
+-- and takes the two with the smallest difference of Abs. The role is the largest component.
 CREATE OR REPLACE VIEW paper_fragility_close_abs AS
 WITH units AS MATERIALIZED (
     SELECT unit.*, variant, family, seed,

@@ -1,7 +1,7 @@
--- purpose: correlation of fragility with label changes along the path over models: Spearman
+-- purpose: Spearman correlation of fragility with label changes along the path, over models
 -- grain: one row per study, models that count and behaviour
 -- paper: section 5, figure 2c (endpoint-null sensitivity)
--- Fragility and behaviour are of other floor maps and noise seeds. Intervals resample models, 500
+-- Fragility and behaviour have different floor maps and noise seeds. Intervals resample models, 500
 -- times with seed 7301.
 CREATE OR REPLACE VIEW paper_fragility_correlations AS
 WITH counted AS (
@@ -10,7 +10,7 @@ WITH counted AS (
 ),
 entries AS MATERIALIZED (
     SELECT {study: study, models: models, behaviour: behaviour} AS g, model_id AS cluster,
-        -- Sums differ in their last bits: equal means must stay ties.
+        -- Rounded so that equal means are ties.
         round(fragility, 12) AS x, round(value, 12) AS y
     FROM counted
     UNPIVOT INCLUDE NULLS (value FOR behaviour IN (

@@ -1,9 +1,8 @@
--- purpose: fragility of every fragility model, next to the label changes that the floor causes
---   along the path
+-- purpose: fragility of every model to the floor, and label changes by the floor along the path
 -- grain: one row per study, model and statistic
 -- paper: section 5, figure 2c (endpoint-null sensitivity); appendix D (randomized-floor stability)
--- Models with a clean accuracy below 0.99, or more than 5 % of floor pairs active at the endpoint,
--- do not pass the gates of the comparison.
+-- passes_gates is false for a model with a clean accuracy below 0.99, or with more than 5 % of
+-- floor pairs active.
 CREATE OR REPLACE VIEW paper_fragility_models AS
 WITH estimates AS (
     SELECT * EXCLUDE (reason), variant AS unit, family AS method, 'seed ' || seed AS part,
@@ -28,8 +27,8 @@ SELECT
     variant, -- robust, neutral or fragile
     passes_gates,
     statistic,
-    estimate, -- score units, or shares
-    published, -- NULL where the paper has none
+    estimate, -- score units, or share
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('estimates', 'scenes')

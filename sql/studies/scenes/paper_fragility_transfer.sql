@@ -1,9 +1,8 @@
--- purpose: rank correlation of the fragility models between the first Gaussian path and each
---   other one
+-- purpose: Spearman correlation of models between the first Gaussian path and each other one
 -- grain: one row per study, Gaussian path and metric
 -- paper: appendix E, figure 8c (cross-geometry rank transfer)
--- Responses to the floor, over all its maps and noise seeds. Intervals resample models, 500 times
--- with seed 7301.
+-- Means of responses to the floor over all maps and noise seeds. Intervals resample models, 500
+-- times with seed 7301.
 CREATE OR REPLACE VIEW paper_fragility_transfer AS
 WITH means AS (
     SELECT unit.* EXCLUDE (pixel_share, active_frac)
@@ -14,7 +13,7 @@ WITH means AS (
 metrics AS MATERIALIZED (FROM by_metric('means')),
 entries AS MATERIALIZED (
     SELECT {study: study, path: other.path, metric: metric} AS g, model_id AS cluster,
-        -- Sums differ in their last bits: equal means must stay ties.
+        -- Rounded so that equal means are ties.
         round(first.mean, 12) AS x, round(other.mean, 12) AS y
     FROM metrics AS first
     JOIN metrics AS other USING (study, model_id, metric)

@@ -1,9 +1,8 @@
--- purpose: fragility to the floor by variant of the training, with and without models that fail
---   the paper's conditions
+-- purpose: fragility to the floor by variant of the training, for all models and within the gates
 -- grain: one row per study, models that count, family (or all) and variant
 -- paper: appendix E, figure 8a (intervention separation)
--- The paper's comparison is among models that pass the gates. Intervals resample models within every
--- family, 500 times with seed 7301.
+-- The paper compares models that pass the gates. Intervals resample models within each family, 500
+-- times with seed 7301.
 CREATE OR REPLACE VIEW paper_fragility_variants AS
 WITH counted AS (
     SELECT *, unnest(if(passes_gates, ['all', 'within the gates'], ['all'])) AS models
@@ -30,7 +29,7 @@ SELECT
     model_count,
     estimate, -- score units
     lower_90, upper_90, lower_95, upper_95,
-    published, -- NULL where the paper has none
+    published, -- NULL if the paper has no value
     difference,
     reason
 FROM with_published('judged', 'scenes')

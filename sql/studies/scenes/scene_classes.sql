@@ -1,8 +1,8 @@
--- purpose: responses of the base suite, with the class of each unit by how often it is active
+-- purpose: responses of the base suite, with the class of each model and factor
 -- grain: one row per row of core_scene_units whose model is of the base suite
 -- paper: appendix D (clean endpoint pairs); appendix E (complete decomposition atlas)
--- A unit, which is a model and a factor, is null where less than null_below of its endpoint pairs
--- are active, supported where more than supported_above are, and intermediate between them.
+-- The class is null if the share of active endpoint pairs is below null_below, supported if it is
+-- above supported_above, and otherwise intermediate.
 -- FROM scene_classes(0.01, 0.1)
 CREATE OR REPLACE MACRO scene_classes(null_below, supported_above) AS TABLE
 WITH models AS (
@@ -17,18 +17,18 @@ SELECT
     task,
     family,
     seed,
-    stratum, -- of the bootstrap: models of a task and a family, and all that differ from no other
+    stratum, -- of the bootstrap: a task and family; one seed joins groups of one model
     unit.*,
     CASE
         WHEN active_frac < null_below THEN 'null'
         WHEN active_frac > supported_above THEN 'supported'
         WHEN active_frac IS NOT NULL THEN 'intermediate'
-    END AS class, -- NULL where no clean input has been scored
-    -- Without any response no part has a share of it.
+    END AS class, -- NULL without scored clean inputs
+    -- Shares are 0 without any response.
     coalesce(evidence / nullif(abs_response, 0), 0) AS evidence_share,
     coalesce(contradiction / nullif(abs_response, 0), 0) AS contradiction_share,
     coalesce(fragility / nullif(abs_response, 0), 0) AS fragility_share,
-    -- Whether the label of the task depends on the factor.
+    -- The label of the task depends on the factor.
     list_contains(CASE task
         WHEN 'object_color' THEN ['object_hue']
         WHEN 'wall_color' THEN ['wall_hue']

@@ -1,7 +1,7 @@
 -- purpose: test whether a controlled study has the images and the sizes of the paper
 -- grain: one row per study of the experiment
 -- paper: appendix D
--- wanted is an experiment of core_scene_models. A remark of the run says of which file images are.
+-- wanted is an experiment of core_scene_models. A remark of the run names the source of images.
 -- FROM scene_data('base')
 CREATE OR REPLACE MACRO scene_data(wanted) AS TABLE
 WITH trained AS (
@@ -42,7 +42,7 @@ SELECT
     study,
     pairs_digest, -- of the audited inputs
     images, -- 3D Shapes, another file, or rendered
-    training_count, -- models, each of which may have several audited epochs
+    training_count, -- a training may have several audited epochs
     source_count,
     images = '3D Shapes' AND len(differences) = 0 AS is_official,
     concat_ws('; ',

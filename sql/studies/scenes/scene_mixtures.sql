@@ -1,9 +1,9 @@
--- purpose: the contradiction models in a channel that swaps the wall context now and then
+-- purpose: responses of contradiction models in a channel that sometimes swaps the wall context
 -- grain: one row per study, model, wall map and eta
 -- paper: section 5; appendix D (contradiction validation)
--- eta is the probability of the swapped context, each from 0 to 1: every mean is that of the
--- endpoint's context and of the swapped one in these shares, so nothing is scored again. Object maps
--- are averaged.
+-- eta is the probability of the swapped context, from 0 to 1. A mean is (1 - eta) times that in the
+-- endpoint's context plus eta times that in the swapped one, so nothing is scored again. Means are
+-- over object maps.
 -- FROM scene_mixtures([0, 0.25, 0.5])
 CREATE OR REPLACE MACRO scene_mixtures(etas) AS TABLE
 WITH channels AS (
@@ -23,7 +23,7 @@ weighted AS (
 mixed AS (
     SELECT
         study, model_id, task, family, seed, wall_map, eta,
-        -- Sums differ in their last bits: equal means must stay ties where they are ranked.
+        -- Rounded so that equal means are ties in ranks.
         round(sum(weight * COLUMNS([
             'evidence', 'contradiction', 'fragility', 'sign_change_share', 'preserve_share',
             'collapse_share', 'swap_share', 'other_share'
@@ -39,13 +39,13 @@ SELECT
     seed,
     wall_map,
     eta,
-    evidence, -- score units, as all up to net_response
+    evidence, -- score units, like the next columns up to net_response
     contradiction,
     fragility,
     evidence + contradiction + fragility AS abs_response,
     evidence - contradiction AS net_response,
     coalesce(contradiction / nullif(evidence + contradiction, 0), 0) AS opposed_fraction,
-    sign_change_share, -- active pairs with the other sign, of all; a share, as those that follow
+    sign_change_share, -- share of pairs that are active and change sign; the next are shares, too
     preserve_share,
     collapse_share,
     swap_share,
