@@ -9,7 +9,7 @@ WITH blocks AS (
         model_id,
         block,
         bool_and(is_made) FILTER (kind IN ('predict', 'score')) AS is_scored,
-        coalesce(bool_and(is_made) FILTER (kind = 'route'), true) AS is_routed -- or nothing to route
+        coalesce(bool_and(is_made) FILTER (kind = 'route'), true) AS is_routed -- or without units
     FROM core_run_units
     GROUP BY study, model_id, block
     HAVING bool_or(kind IN ('predict', 'score', 'route'))

@@ -28,8 +28,7 @@ SELECT
     entry.run_id,
     entry.model_id,
     against,
-    -- The versions last_passed and previous differ.
-    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another,
+    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- passed one
     previous.reaudit_id AS reaudit_before, -- NULL without a version before
     previous.version AS version_before,
     -- The run itself, if it scored the model before again, on more blocks or stages.
