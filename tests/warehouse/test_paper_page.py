@@ -187,7 +187,7 @@ def test_pictures_lie_beside_the_page_and_show_what_is_not_listed(stub, tmp_path
     ]
     insert(stub, "paper_contradiction_mixture", mixture)
     page = page_of(stub, "demo", tmp_path)
-    caption = "Evidence and contradiction where the wall context is swapped: all models of a task"
+    caption = "Evidence and contradiction when the wall context is swapped: all models of a task"
     caption += " (the paper's figure 9a, on other data)"
     assert f"## Pictures\n\n![{caption}](page_pictures/figure-9a.svg)\n\n*{caption}.*" in page
     file = tmp_path / "page_pictures" / "figure-9a.svg"
