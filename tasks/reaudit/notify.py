@@ -134,15 +134,15 @@ def _emit_events(study: Study, reaudit_id: str, alerts: list[dict[str, Any]]) ->
 def _receivers(
     study: Study, delivery: str, content: Mapping[str, Any]
 ) -> dict[str, Callable[[], None]]:
-    """Calls that deliver to each receiver, by its kind and address."""
+    """Calls that deliver to each receiver, by its kind and address; webhooks may share a URL."""
     alerts = study.alerts
     receivers: dict[str, Callable[[], None]] = {}
     if alerts.file is not None:
         receivers[f"file {alerts.file}"] = partial(append, alerts, content)
     if alerts.command is not None:
         receivers[f"command {alerts.command}"] = partial(run, alerts, content)
-    for webhook in alerts.webhook:
-        receivers[f"webhook {webhook.url}"] = partial(send, webhook, delivery, content)
+    for position, webhook in enumerate(alerts.webhook):
+        receivers[f"webhook {position} {webhook.url}"] = partial(send, webhook, delivery, content)
     return receivers
 
 
