@@ -35,6 +35,6 @@ def write_seeds(scratch: Path) -> Seeds:
             keys = (f"{column}=" for column in table.partition)
             path = Path(folder, table.name, *keys, "seed.parquet")
             path.parent.mkdir(parents=True)
-            pq.write_table(table.schema.empty_table(), path)
+            pq.ParquetWriter(path, table.schema).close()  # a table would import pandas
             paths[table.name] = str(path)
     return Seeds(folder, paths)
