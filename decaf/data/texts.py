@@ -183,7 +183,7 @@ class WrittenTexts(Texts):
 
     @property
     def arrow(self) -> pa.LargeStringArray:
-        """The texts as an array of Arrow, made anew by each call."""
+        """The texts as an array of Arrow; each call makes another."""
         return self._write(self._numbers)
 
     def __len__(self) -> int:
