@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
@@ -12,6 +13,10 @@ from typing import Any
 from decaf.errors import ModelError, UnknownName
 from decaf.foundation.digests import file_sha256
 
+NAMED_MODULE = rb'(?:\x8c.|X.{4}|c|")%s[."\nq\x94]'
+"""A module in a pickle, after the length of its name or an opcode, or in a schema of skops."""
+_own_folders: list[Path] = []
+"""Folders of the user's own modules."""
 _imported: dict[str, str] = {}
 """Digest of each imported module's file at its import."""
 
@@ -19,6 +24,8 @@ _imported: dict[str, str] = {}
 def import_from(folders: Iterable[Path]) -> None:
     """Make the user's own modules importable in this process; installed packages come first."""
     for folder in folders:
+        if folder.absolute() not in _own_folders:
+            _own_folders.append(folder.absolute())
         name = str(folder.absolute())
         if name not in sys.path:
             sys.path.append(name)
@@ -78,6 +85,26 @@ def code_digest(name: str) -> str:
             "'python_path:' in the configuration"
         )
     return file_sha256(file)
+
+
+def find_own_files(read: Callable[[], bytes]) -> list[Path]:
+    """Files of the user's own modules that a pickle, or a schema of skops, names.
+
+    ``read`` gives its content. Of a package, all files count. Modules that these modules import do
+    not, and neither do modules of folders that :func:`import_from` did not get.
+    """
+    entries = [
+        entry
+        for folder in _own_folders
+        for entry in sorted(folder.iterdir() if folder.is_dir() else ())
+        if entry.suffix == ".py" or (entry / "__init__.py").is_file()
+    ]
+    content, files = read() if entries else b"", []
+    for entry in entries:
+        name = re.escape(entry.stem).encode()
+        if re.search(NAMED_MODULE % name, content, re.DOTALL):
+            files += [entry] if entry.is_file() else sorted(entry.rglob("*.py"))
+    return files
 
 
 def imported_digest(module_name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from decaf.errors import DecafError, ModelError, abridge
+from decaf.foundation.callables import find_own_files
 
 SKOPS_SCHEMA = "schema.json"
 UNPACKED = (zlib.error, lzma.LZMAError)
@@ -76,6 +77,11 @@ def saved_version(path: Path) -> str | None:
     """Version of scikit-learn that saved a file; None if the file does not state it."""
     version = WRITTEN_BY.search(_content_of(path))
     return version[1].decode() if version else None
+
+
+def own_code(path: Path) -> list[Path]:
+    """Files of the user's own modules that the file of an estimator names."""
+    return find_own_files(lambda: _content_of(path))
 
 
 def compare_versions(saved: str | None) -> str:

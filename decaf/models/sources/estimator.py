@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.frame_libraries import Frame
 from decaf.errors import ModelError
-from decaf.foundation.digests import json_sha256
+from decaf.foundation.digests import file_sha256, json_sha256
 from decaf.foundation.extras import Installed
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.plugins import OneOf
@@ -37,6 +37,7 @@ from decaf.models.estimators.files import (
     list_untrusted_types,
     open_pickle,
     open_skops,
+    own_code,
     saved_version,
 )
 from decaf.models.estimators.missing import MissingValue, set_missing
@@ -156,8 +157,11 @@ class EstimatorCard(TrainableCard):
         return json_sha256(["estimator", self.method, self.classes, *([seldom] if seldom else [])])
 
     def weights_digest(self) -> str:
-        """Digest of the file, whose kind is checked."""
-        return self._file_digest(self._checked_file(), self.sha256)
+        """Digest of the file, whose kind is checked, and of own modules that it names."""
+        path = self._checked_file()
+        digest = self._file_digest(path, self.sha256)
+        modules = [] if path.suffix in XGBOOST else own_code(path)
+        return json_sha256([digest, *map(file_sha256, modules)]) if modules else digest
 
     def load(self, device: str) -> Model:
         """Open the file; estimators always run on the CPU."""

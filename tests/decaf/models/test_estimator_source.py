@@ -1,7 +1,9 @@
 """scikit-learn and XGBoost estimators from files, against their own predictions."""
 
+import importlib
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 import skops.io
@@ -14,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from decaf.errors import ModelError
+from decaf.foundation import callables
 from decaf.models.sources.estimator import EstimatorCard
 
 RNG = np.random.default_rng(0)
@@ -202,3 +205,27 @@ def test_the_file_and_what_is_called_are_the_identity(stored):
     assert (
         one.preprocessing_digest == card(path, trusted=("x",), sha256=digest).preprocessing_digest
     )
+
+
+@pytest.mark.parametrize(("protocol", "compress"), [(2, 0), (5, 0), (5, 3)])
+@pytest.mark.parametrize("is_package", [False, True])
+def test_own_modules_that_the_file_names_are_part_of_the_identity(
+    tmp_path, monkeypatch, protocol, compress, is_package
+):
+    monkeypatch.setattr(callables, "_own_folders", [])
+    name = f"prep_{protocol}_{compress}_{is_package}"
+    module = tmp_path / (f"{name}/__init__.py" if is_package else f"{name}.py")
+    module.parent.mkdir(exist_ok=True)
+    module.write_text("def double(rows):\n    return 2 * rows\n")
+    (tmp_path / "other.py").write_text("")
+    callables.import_from([tmp_path])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    double = importlib.import_module(name).double
+    fitted = make_pipeline(FunctionTransformer(double), LogisticRegression()).fit(ROWS, TWO)
+    path = tmp_path / "a.joblib"
+    joblib.dump(fitted, path, compress=compress, protocol=protocol)
+    before = card(path, unpickle=True).weights_digest()
+    (tmp_path / "other.py").write_text("x = 1\n")
+    assert card(path, unpickle=True).weights_digest() == before
+    module.write_text("def double(rows):\n    return 3 * rows\n")
+    assert card(path, unpickle=True).weights_digest() != before
