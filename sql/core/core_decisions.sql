@@ -1,12 +1,19 @@
 -- purpose: verdict on the limits that `expect:` sets for the responses of a model
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or stays below the
--- smallest response that counts.
+-- smallest response that counts, and its answers are better than a guess and its scores vary: others
+-- may get wrong inputs.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id
     FROM core_blocks
     WHERE NOT (is_scored AND is_routed)
+),
+faulty AS (
+    SELECT study, model_id, string_agg(split_part(detail, '. Likely', 1), '; ' ORDER BY warning)
+        AS faults
+    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings)
+    GROUP BY study, model_id
 ),
 unlimited AS (
     SELECT study, model_id, list(format(
@@ -24,10 +31,11 @@ SELECT
     CASE -- not safe if one limit fails, safe if all limits hold on all planned pairs
         WHEN bool_or(verdict = 'failed') THEN 'not safe'
         WHEN bool_or(verdict = 'undecided') OR any_value(unscored.model_id) IS NOT NULL
-            OR any_value(unlimited.names) IS NOT NULL THEN 'undecided'
+            OR any_value(unlimited.names) IS NOT NULL OR any_value(faults) IS NOT NULL
+            THEN 'undecided'
         ELSE 'safe'
     END AS decision,
-    -- Sentences on limits that fail, and on responses that should not matter but have no limit.
+    -- Sentences on limits that fail, responses that should not matter but have no limit, and faults.
     nullif(concat('. Beyond a limit: ' || array_to_string(list(format(
         '{}, {} by {} (at {} {})',
         pair_type_name,
@@ -36,8 +44,10 @@ SELECT
         if(expect = 'should_matter', 'least', 'most'),
         format_limit(response_limit)
     ) ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
-    '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; ')), '') AS reasons
+    '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
+    '. Perhaps with wrong inputs: ' || any_value(faults)), '') AS reasons
 FROM out_limits
 LEFT JOIN unscored USING (study, model_id)
 LEFT JOIN unlimited USING (study, model_id)
+LEFT JOIN faulty USING (study, model_id)
 GROUP BY study, model_id;
