@@ -16,13 +16,14 @@ from decaf.data.pairs import InputSet
 from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
+from decaf.reveal.start import BLUR_OF_SIDE, BlurredMidpoint
 from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
 from tasks.units.scope import Scope
 
 
 def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
-    """Try every path on zeros of the shape of the data's inputs; returns remarks on resizing.
+    """Try every path on zeros of the shape of the data's inputs; returns remarks on images.
 
     If shapes differ, the smallest and the largest are tried, and the others only checked. Raises
     BadInput if a path cannot reveal inputs of a shape, or if attributions or labels need images.
@@ -55,11 +56,10 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     for path in paths.values():
         for shape in taken_shapes:
             path.check(shape)
-    return (
-        ()
-        if zeros.ndim != 4
-        else _remark_resized(cards, [example[2:] for example in taken_shapes or [zeros.shape]])
-    )
+    if zeros.ndim != 4:
+        return ()
+    sizes = [example[2:] for example in taken_shapes or [zeros.shape]]
+    return (*_remark_resized(cards, sizes), *_remark_blurs(study, min(map(min, sizes))))
 
 
 def sample(
@@ -95,6 +95,22 @@ def _require_images(study: Study, inputs: NDArray[Any]) -> None:
             "'attributions:' and labels of changed images are measured on images; inputs of the "
             f"data set have shape {inputs.shape[1:]}: leave 'attributions:' and 'labels:' out"
         )
+
+
+def _remark_blurs(study: Study, side: int) -> tuple[str, ...]:
+    """Remarks on paths whose blur is at least twice as large as usual for images of ``side`` px."""
+    usual = BLUR_OF_SIDE * side
+    blurs = {
+        name: path.start.sigma
+        for name, path in study.paths.items()
+        if isinstance(path.start, BlurredMidpoint)
+    }
+    return tuple(
+        f"path {name} starts from a blur of {sigma:g} px, which is wide for images of {side} px; "
+        f"'sigma: {usual:.2g}' has the paper's ratio, 8 px of 224, as decaf.audit does by default"
+        for name, sigma in blurs.items()
+        if sigma >= 2 * usual
+    )
 
 
 def _remark_resized(

@@ -34,11 +34,9 @@ from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
+from decaf.reveal.start import BLUR_OF_SIDE
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import checked_clusters, checked_weights
-
-BLUR_OF_SIDE = 8 / 224
-"""Default blur of the start, as a share of the size: the paper's 8 px of 224."""
 
 FEATURES_A_SIDE = 4
 """Default cells per side of a grid: the 16 patches of the paper, section 7."""

@@ -18,6 +18,10 @@ LARGEST_SIGMA = 1000
 """Largest blur, px: it leaves only the mean of an image; a wider kernel only costs memory."""
 
 
+BLUR_OF_SIDE = 8 / 224
+"""Blur of the start, as a share of the image's side: the paper's 8 px of 224."""
+
+
 @dataclass(frozen=True)
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same for both branches (paper, appendix F).
