@@ -1,26 +1,30 @@
-"""Faults of a network that show when it is called: layers that do not fit inputs, lost rows."""
+"""Faults of a network that show when it is called: layers that do not fit inputs, lost rows.
+
+Also unusual outputs, and means of a card that do not fit the inputs.
+"""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from decaf.errors import ModelError
+from decaf.errors import ModelError, number_of
 from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.memory import is_out_of_memory
 
-LEVELS = 255
+LARGEST_LEVEL = 255
 """Largest level of an 8-bit image."""
 ROUNDING = 1e-2
-"""Largest allowed difference between 1 and a sum of probabilities, which may have 16 bits."""
+"""Largest allowed difference between 1 and a sum of probabilities, which may be 16-bit floats."""
 OUTPUTS_LIKE_PROBABILITIES = (
     "its outputs look like probabilities and count as logits, since its card has no 'output:'; "
     "write 'output: probabilities', or 'output: logits' where the network has no sigmoid or "
     "softmax of its own"
 )
+"""Remark that warehouses store and compare with this text, so the wording stays."""
 
 
-class Refusal(NamedTuple):
-    """A layer that was called with a tensor that does not fit it."""
+class LayerMismatch(NamedTuple):
+    """Layer that got a tensor with another number of channels or features than it takes."""
 
     layer: str
     kind: str
@@ -37,76 +41,85 @@ class Refusal(NamedTuple):
         return self.shape[self.axis]
 
 
-def explain_refusal(network: Module, inputs: Tensor, model_id: str, error: RuntimeError) -> None:
+def raise_layer_mismatch(
+    network: Module, inputs: Tensor, model_id: str, error: RuntimeError
+) -> None:
     """Raise ModelError if a layer takes another number of channels or features than it gets.
 
-    The first of the inputs goes through the network once more. Raises nothing if the layers fit,
-    or the memory did not suffice.
+    The first of the inputs goes through the network once more. Does nothing if the layers fit, or
+    if memory ran out.
     """
     if is_out_of_memory(error):
         return
-    refusal = _find_refusal(getattr(network, "_orig_mod", network), inputs[:1])
-    if refusal is None:
+    mismatch = _find_mismatch(getattr(network, "_orig_mod", network), inputs[:1])
+    if mismatch is None:
         return
     shape = tuple(inputs.shape[1:])
-    unit = "features" if refusal.axis == -1 else "channels"
+    unit = "features" if mismatch.axis == -1 else "channels"
     raise ModelError(
-        f"model {model_id}: its layer {refusal.layer!r} ({refusal.kind}) takes "
-        f"{refusal.expected_count} {unit} and gets {refusal.actual_count} (a tensor "
-        f"{refusal.shape}); inputs are (n, {', '.join(map(str, shape))}): {_remedy(refusal, shape)}"
+        f"model {model_id}: its layer {mismatch.layer!r} ({mismatch.kind}) takes "
+        f"{mismatch.expected_count} {unit} and gets {mismatch.actual_count} (shape "
+        f"{mismatch.shape}); inputs have shape (n, {', '.join(map(str, shape))}): "
+        f"{_remedy(mismatch, shape)}"
     ) from error
 
 
-def with_rows(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
-    """Outputs of a network, (n,) or (n, …); one number for one input becomes (1,).
+def check_row_count(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
+    """Return the outputs of a network, (n,) or (n, …), if there is one row for each input.
 
-    Raises ModelError for another number of rows than inputs: a network that squeezes its outputs
-    loses the axis of a batch of one.
+    A scalar for one input becomes (1,). Raises ModelError for another number of rows: a network
+    that squeezes its outputs loses the axis of a batch of one.
     """
     outputs = outputs.reshape(1) if outputs.ndim == 0 and row_count == 1 else outputs
     if outputs.ndim == 0 or len(outputs) != row_count:
         raise ModelError(
-            f"model {model_id}: the network returned shape {tuple(outputs.shape)} for {row_count} "
-            f"inputs; expected ({row_count}, outputs): squeeze only the last axis"
+            f"model {model_id}: the network returned shape {tuple(outputs.shape)} for "
+            f"{number_of(row_count, 'input')}; expected one row for each input, ({row_count}, "
+            "outputs): if the network squeezes its outputs, let it squeeze only the last axis"
         )
     return outputs
 
 
 def remark_on_outputs(outputs: Tensor) -> str:
-    """Remark on outputs that look like probabilities and count as logits; empty if they do not."""
+    """Remark on outputs that look like probabilities but are treated as logits; else empty."""
     columns = outputs.double().reshape(len(outputs), -1)
-    is_share = bool(((columns >= 0) & (columns <= 1)).all())
-    is_whole = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
-    return OUTPUTS_LIKE_PROBABILITIES if is_share and is_whole else ""
+    is_in_unit_range = bool(((columns >= 0) & (columns <= 1)).all())
+    sums_to_one = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
+    return OUTPUTS_LIKE_PROBABILITIES if is_in_unit_range and sums_to_one else ""
 
 
 def remark_on_mean(inputs: Tensor, mean: Sequence[float]) -> str:
-    """Remark on a mean of a card outside its (n, channels, …) inputs; empty without one.
+    """Remark on a mean of a card outside the range of (n, channels, …) inputs; else empty.
 
-    Images may have any value in [0, 1]. A few rows of features do not show their range, so a mean
-    must lie as far from it as it is wide.
+    Images may have any value in [0, 1]. For other inputs, a few rows do not show the whole range,
+    so a mean is remarked on only if it lies farther outside the range than the range is wide.
     """
-    low, high = min(float(inputs.min()), 0.0), max(float(inputs.max()), 1.0)
-    most = 0.0 if inputs.ndim == 4 else high - low
-    outside = [value for value in mean if max(low - value, value - high) > most]
+    low, high = float(inputs.min()), float(inputs.max())
+    allowed_low, allowed_high = min(low, 0.0), max(high, 1.0)
+    margin = 0.0 if inputs.ndim == 4 else allowed_high - allowed_low
+    outside = [value for value in mean if max(allowed_low - value, value - allowed_high) > margin]
     if not outside:
         return ""
-    is_of_levels = inputs.ndim == 4 and (low, high) == (0, 1) and max(mean) <= LEVELS
-    scaled = ", ".join(f"{value / LEVELS:.3g}" for value in mean)
+    has_8_bit_units = (
+        inputs.ndim == 4 and (allowed_low, allowed_high) == (0, 1) and max(mean) <= LARGEST_LEVEL
+    )
+    scaled = ", ".join(f"{value / LARGEST_LEVEL:.3g}" for value in mean)
     remedy = (
-        f"write [{scaled}], and divide 'std:' by {LEVELS}, too" if is_of_levels else "correct it"
+        f"write [{scaled}], and divide 'std:' by {LARGEST_LEVEL}, too"
+        if has_8_bit_units
+        else "correct it"
     )
     return (
-        f"its 'mean:' has {outside[0]:g}, but its inputs go from {low:g} to {high:g}: {remedy}, or "
-        "the network sees about the same input everywhere"
+        f"its 'mean:' has {outside[0]:g}, but the inputs tried range from {low:g} to {high:g}: "
+        f"{remedy}; otherwise all inputs look almost equal to the network"
     )
 
 
-def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
-    expected, channels = refusal.expected_count, refusal.actual_count
+def _remedy(mismatch: LayerMismatch, shape: tuple[int, ...]) -> str:
+    expected, channels = mismatch.expected_count, mismatch.actual_count
     if len(shape) == 2:
         return "if they are grey images, set 'channels: 1' under 'data:'"
-    if len(shape) == 3 and shape[0] == 3 and channels in (3 * expected, 3) and expected != 3:
+    if len(shape) == 3 and shape[0] == 3 and channels == 3 * expected and expected != 3:
         return "for a network with one channel, set 'channels: 1' under 'data:'"
     if len(shape) == 3 and shape[0] == 1 and expected in (3, 3 * channels):
         return "for a network with three channels, set 'channels: 3' under 'data:'"
@@ -115,8 +128,8 @@ def _remedy(refusal: Refusal, shape: tuple[int, ...]) -> str:
     return "correct 'architecture:', 'arguments:' or 'input_size:' of the model, or the data"
 
 
-def _find_refusal(network: Module, inputs: Tensor) -> Refusal | None:
-    """Call the network again and find the layer that fails, if its input does not fit it."""
+def _find_mismatch(network: Module, inputs: Tensor) -> LayerMismatch | None:
+    """Call the network again; return the layer whose input has the wrong size, or None."""
     entered: list[tuple[str, Module, Any]] = []
 
     def watch(name: str) -> Any:
@@ -131,12 +144,12 @@ def _find_refusal(network: Module, inputs: Tensor) -> Refusal | None:
             network(inputs)
         except RuntimeError:
             name, layer, arguments = entered[-1] if entered else ("", network, ())
-            return _misfit(name, layer, arguments[0]) if arguments else None
+            return _mismatch_of(name, layer, arguments[0]) if arguments else None
     return None
 
 
-def _misfit(name: str, layer: Module, tensor: Any) -> Refusal | None:
-    """Refusal of a convolution, a linear layer or a normalisation; None if the tensor fits it."""
+def _mismatch_of(name: str, layer: Module, tensor: Any) -> LayerMismatch | None:
+    """Mismatch of a convolution, a linear layer or a normalisation; None if the tensor fits it."""
     counts = (
         (getattr(layer, "in_channels", None), 1),
         (getattr(layer, "num_features", None), 1),
@@ -145,5 +158,5 @@ def _misfit(name: str, layer: Module, tensor: Any) -> Refusal | None:
     shape = tuple(getattr(tensor, "shape", ()))
     for expected, axis in counts:
         if isinstance(expected, int) and len(shape) > 1 and shape[axis] != expected:
-            return Refusal(name, type(layer).__name__, expected, shape, axis)
+            return LayerMismatch(name, type(layer).__name__, expected, shape, axis)
     return None

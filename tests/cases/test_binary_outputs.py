@@ -183,8 +183,16 @@ def test_a_network_that_squeezes_one_output_gives_one_for_each_input():
 
 def test_a_network_that_squeezes_the_batch_is_refused():
     """Two outputs of one input would look like one output of two inputs."""
-    with pytest.raises(ModelError, match=r"returned shape \(2,\) for 1 inputs"):
+    with pytest.raises(ModelError, match=r"returned shape \(2,\) for 1 input;"):
         network_model(Squeezed(2)).outputs(torch.rand(1, 3))
+
+
+@pytest.mark.parametrize(("channels", "remedy"), [(1, "'channels: 1'"), (4, "'architecture:'")])
+def test_channels_help_only_a_network_with_one_channel(channels, remedy):
+    """A network of four channels gets images of three."""
+    network = network_model(nn.Sequential(nn.Conv2d(channels, 2, 1), nn.Flatten()))
+    with pytest.raises(ModelError, match=f"takes {channels} channels and gets 3.*{remedy}"):
+        network.outputs(torch.rand(2, 3, 2, 2))
 
 
 def test_labels_are_no_probabilities():
@@ -327,6 +335,7 @@ ROW = torch.tensor([[3.0, 48_000.0]])
         (PHOTOS * 2 - 1, (-0.5,), ""),
         (ROW, (2.0, 50_000.0), ""),
         (ROW / 1000, (2.0, 50_000.0), "50000"),
+        (PHOTOS * 5 + 5, (9.5,), "range from 5 to 8"),
     ],
 )
 def test_a_mean_outside_of_the_inputs_gets_a_remark(inputs, mean, words):

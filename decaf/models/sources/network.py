@@ -17,7 +17,7 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
 from decaf.models.compilation import CompileMode, compile_network, compiling
 from decaf.models.epoch_rules.base import EpochRule
-from decaf.models.network_faults import explain_refusal, with_rows
+from decaf.models.network_faults import check_row_count, raise_layer_mismatch
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import (
     LARGEST_SIDE,
@@ -386,7 +386,7 @@ class NetworkModel:
             try:
                 outputs = self._network(prepared)
             except RuntimeError as error:
-                explain_refusal(self._network, prepared, card.id, error)
+                raise_layer_mismatch(self._network, prepared, card.id, error)
                 raise
         if not isinstance(outputs, torch.Tensor):
             raise ModelError(
@@ -394,7 +394,7 @@ class NetworkModel:
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
         name = f"the output of model {card.id}"
-        rows = with_rows(outputs, len(inputs), card.id)
+        rows = check_row_count(outputs, len(inputs), card.id)
         real = as_real(rows, name, ModelError).float()
         # A CUDA graph writes each answer over the one before.
         return real.clone() if card.compile_mode else real
