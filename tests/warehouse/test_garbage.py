@@ -13,7 +13,7 @@ from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.upkeep.compaction import compact
-from warehouse.upkeep.garbage import REPLACED, delete_garbage, find_garbage
+from warehouse.upkeep.garbage import UNUSED, delete_garbage, find_garbage
 
 NOW = timedelta(0)
 KEYS = {"study": "s", "model_id": "m"}
@@ -99,7 +99,7 @@ def test_a_replaced_compaction_goes_with_its_receipt(store):
     compact(store, "s")
     before = state(store)
     reasons = by_reason(find_garbage(store, NOW))
-    assert reasons[f"receipts/compactions/s/{first.key}.json"] == REPLACED
+    assert reasons[f"receipts/compactions/s/{first.key}.json"] == UNUSED
     delete_garbage(store, NOW)
     assert first.key not in receipts.keys(store, "compactions", "s")
     assert len(receipts.keys(store, "compactions", "s")) == 1

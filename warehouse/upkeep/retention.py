@@ -23,7 +23,7 @@ from warehouse.query.catalog import connect, run_query
 from warehouse.query.views import query
 from warehouse.storage import Storage
 from warehouse.upkeep.compaction import Part, list_parts, merge_parts, repair_compactions
-from warehouse.upkeep.garbage import is_whole, visit_idle_studies
+from warehouse.upkeep.garbage import has_intact_files, visit_idle_studies
 
 NAMING = ("runs", "outcomes", "reaudits")
 """Kinds of commits whose rows decide which runs stay."""
@@ -153,7 +153,7 @@ def commit_withdrawal(store: Storage, study: str, commits: Sequence[Receipt]) ->
 def _find_withdrawal(store: Storage, study: str, keep: Keep) -> Withdrawal:
     committed = {receipt.name: receipt for receipt in receipts.read(store, study)}
     for receipt in committed.values():
-        if receipt.kind in NAMING and not is_whole(store, receipt):
+        if receipt.kind in NAMING and not has_intact_files(store, receipt):
             raise WarehouseError(
                 f"{receipt.name} of study {study} is missing or damaged, so decaf cannot tell "
                 "which commits its run needs, and withdraws no run; restore its files from a copy, "
