@@ -10,13 +10,13 @@ from pydantic import Field
 from decaf.data.coco_files import Annotated, Annotation, read_coco
 from decaf.data.coco_masks import (
     check_segmentation,
-    encloses_nothing,
+    is_empty_segmentation,
     mask_of,
     rectangle_of,
     valid_polygons,
 )
-from decaf.data.features import AnnotatedFeatures, Image, Masked, Named, Words, mask_input
-from decaf.data.input_store import unusable
+from decaf.data.features import AnnotatedFeatures, BitMask, Image, Masked, Named, mask_input
+from decaf.data.input_store import unusable_error
 from decaf.data.photo_files import Header
 from decaf.data.same_names import match_names, remarks_on_matches
 from decaf.data.upright_masks import turned_upright
@@ -29,13 +29,15 @@ NOTHING = Annotated((0, 0), [])
 
 
 @dataclass
-class Findings:
-    """Annotations of the audited images without a usable mask."""
+class Unusable:
+    """Annotations of the audited images that have no usable mask, or only a part of one."""
 
     faults: dict[str, None] = field(default_factory=dict)
+    """Faults for which the file is refused, in the order of the images."""
     boxes: list[str] = field(default_factory=list)
     """Annotations with a box and no segmentation."""
     skipped: list[str] = field(default_factory=list)
+    """Annotations that are left out, or only some of whose polygons are used."""
 
 
 class CocoMasks(AnnotatedFeatures):
@@ -44,12 +46,12 @@ class CocoMasks(AnnotatedFeatures):
     kind: Literal["coco"]
     file: PlacedPath = Field(description="COCO annotations, JSON")
     by: Literal["category", "supercategory"] = Field(
-        "category", description="level of COCO's categories that makes a feature"
+        "category", description="whether each category or each supercategory is a feature"
     )
     groups: dict[ShownName, tuple[str, ...]] = Field(
         {},
-        description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
-        "by default, each is a feature",
+        description="features that join several categories (or supercategories), by name, as in "
+        "`{head: [dog head, cat head]}`; by default, each category is a feature of its own",
     )
     boxes: Literal["as_masks"] | None = Field(
         None,
@@ -63,8 +65,11 @@ class CocoMasks(AnnotatedFeatures):
     )
     is_disjoint: ClassVar[bool] = False
     """True if a pixel belongs only to its last feature in the file, False if to all of them."""
-    has_keys: ClassVar[bool] = True
-    """True if a study sets the keys above; boxes without segmentation are then refused."""
+    is_configurable: ClassVar[bool] = True
+    """True if studies can set the keys above; False for subclasses with a fixed format.
+
+    Only a configurable class refuses boxes without a segmentation.
+    """
 
     def feature_name(self, category: str, supercategory: str) -> str:
         """Name of a feature without a group."""
@@ -74,8 +79,11 @@ class CocoMasks(AnnotatedFeatures):
         """Segmentation with the polygons to decode, by default all polygons."""
         return segmentation
 
-    def of(self, images: Sequence[Image]) -> Named:
-        """Features of images; the file names images by path, or by file name if that is unique."""
+    def name_features(self, images: Sequence[Image]) -> Named:
+        """Name and digest the features of images; decode nothing.
+
+        Images are matched by the path in ``file_name``, or by its last part if that is unique.
+        """
         coco = read_coco(self.file, skip_invalid=self.skip_invalid)
         names = {key: self.feature_name(*category) for key, category in coco.categories.items()}
         groups = self.groups or {name: (name,) for name in names.values()}
@@ -86,84 +94,91 @@ class CocoMasks(AnnotatedFeatures):
                     f"{suggestion(member, names.values())}"
                 )
         numbers_of = {
-            key: [place for place, members in enumerate(groups.values(), 1) if name in members]
+            key: [number for number, members in enumerate(groups.values(), 1) if name in members]
             for key, name in names.items()
         }
         of_image: list[Masked | None] = []
-        findings = Findings(skipped=[*coco.skipped])
+        unusable = Unusable(skipped=[*coco.skipped])
         matches = match_names([image.name for image in images], coco.images, str(self.file))
         for image in images:
             annotated = coco.images.get(matches.of_image.get(image.name, ""), NOTHING)
-            parts = [
-                [place, segmentation]
-                for part in annotated.parts
-                if numbers_of[part.category]
-                for segmentation in self._segmentations(part, annotated, image.name, findings)
-                for place in numbers_of[part.category]
+            masks = [
+                [number, segmentation]
+                for annotation in annotated.parts
+                if numbers_of[annotation.category]
+                for segmentation in self._segmentations(annotation, annotated, image.name, unusable)
+                for number in numbers_of[annotation.category]
             ]
-            numbers = sorted({place for place, _ in parts})
-            shape = [*annotated.size, parts]
-            mask = mask_input(image.name, [str(self.file), image.name, *shape], shape)
-            of_image.append(Masked(numbers, mask) if parts else None)
-        self._refuse(findings)
-        return Named(list(groups), of_image, self._remarks(findings, matches.by_stem))
+            numbers = sorted({number for number, _ in masks})
+            content = [*annotated.size, masks]
+            mask = mask_input(image.name, [str(self.file), image.name, *content], content)
+            of_image.append(Masked(numbers, mask) if masks else None)
+        self._refuse(unusable)
+        return Named(list(groups), of_image, self._remarks(unusable, matches.by_stem))
 
-    def words(self, given: Any, turn: int = 1) -> Words:
+    def decode_mask(self, location: Any, turn: int = 1) -> BitMask:
         """Decode the segmentations of an image."""
-        file, image, width, height, parts = given
-        words = np.zeros((height, width), np.uint64)
-        for place, segmentation in parts:
+        file, image, width, height, masks = location
+        features = np.zeros((height, width), np.uint64)
+        for number, segmentation in masks:
             try:
-                mask = mask_of(self.select_polygons(segmentation), height, width)
+                is_inside = mask_of(self.select_polygons(segmentation), height, width)
             except ValueError as error:
-                raise DataError(f"annotations {file}, image {image}: {error}") from error
-            earlier = np.uint64(0) if self.is_disjoint else words[mask]
-            words[mask] = earlier | np.uint64(1 << place - 1)
-        return turned_upright(words, turn)
+                raise DataError(
+                    f"annotations {file}, a segmentation of image {image}: {error}"
+                ) from error
+            earlier = np.uint64(0) if self.is_disjoint else features[is_inside]
+            features[is_inside] = earlier | np.uint64(1 << number - 1)
+        return turned_upright(features, turn)
 
-    def headers(self, given: Any) -> dict[str, Header]:
-        """Size of the image in the file of annotations."""
-        return {given[0]: Header((given[2], given[3]))}
+    def headers(self, location: Any) -> dict[str, Header]:
+        """Image size as stated in the annotation file, by that file."""
+        return {location[0]: Header((location[2], location[3]))}
 
     def _segmentations(
-        self, part: Annotation, annotated: Annotated, image: str, findings: Findings
+        self, annotation: Annotation, annotated: Annotated, image: str, unusable: Unusable
     ) -> list[Any]:
-        """Segmentation of an annotation, or of its box; empty if it is skipped or refused."""
-        where, (width, height) = f"{part.name} of image {image}", annotated.size
-        segmentation = part.segmentation
+        """Zero or one segmentation: that of the annotation, or the rectangle of its box.
+
+        Of a skipped annotation, the valid polygons. Empty if none is valid, or if the annotation is
+        refused.
+        """
+        where, (width, height) = f"{annotation.name} of image {image}", annotated.size
+        segmentation = annotation.segmentation
         try:
-            if self.has_keys and encloses_nothing(segmentation):
-                rectangle = rectangle_of(part.box)
+            if self.is_configurable and is_empty_segmentation(segmentation):
+                rectangle = rectangle_of(annotation.box)
                 if rectangle and not self.boxes:
-                    findings.boxes.append(where)
+                    unusable.boxes.append(where)
                     return []
                 segmentation = [rectangle] if rectangle else segmentation
             check_segmentation(self.select_polygons(segmentation), height, width)
         except ValueError as error:
             if not self.skip_invalid:
-                findings.faults[f"{where}: {error}"] = None
+                unusable.faults[f"{where}: {error}"] = None
                 return []
-            findings.skipped.append(where)
+            unusable.skipped.append(where)
             polygons = valid_polygons(segmentation)
             return [polygons] if polygons else []
         return [segmentation]
 
-    def _refuse(self, findings: Findings) -> None:
-        if findings.boxes:
+    def _refuse(self, unusable: Unusable) -> None:
+        if unusable.boxes:
             raise DataError(
-                f"{self.file} has {number_of(len(findings.boxes), 'annotation')} with a box and "
-                f"no segmentation ({abridge(findings.boxes)}); add segmentations, or set 'boxes: "
+                f"{self.file} has {number_of(len(unusable.boxes), 'annotation')} with a box and "
+                f"no segmentation ({abridge(unusable.boxes)}); add segmentations, or set 'boxes: "
                 "as_masks' in 'features:' to use the boxes as masks"
             )
-        if findings.faults:
-            cure = "; correct them, or set 'skip_invalid: true' in 'features:'" * self.has_keys
-            raise unusable(findings.faults, "annotations", f" in {self.file}{cure}")
+        if unusable.faults:
+            remedy = "; correct them, or set 'skip_invalid: true' in 'features:'"
+            where = f" in {self.file}{remedy if self.is_configurable else ''}"
+            raise unusable_error(unusable.faults, "annotations", where)
 
-    def _remarks(self, findings: Findings, by_stem: dict[str, str]) -> tuple[str, ...]:
+    def _remarks(self, unusable: Unusable, by_stem: dict[str, str]) -> tuple[str, ...]:
         remarks = []
-        if findings.skipped:
+        if unusable.skipped:
             remarks.append(
                 f"annotations or polygons of {self.file} that cannot be used and are left out: "
-                f"{len(findings.skipped)} ({abridge(findings.skipped)})"
+                f"{len(unusable.skipped)} ({abridge(unusable.skipped)})"
             )
         return (*remarks, *remarks_on_matches(by_stem, self.file))

@@ -1,8 +1,9 @@
-"""Segmentations of COCO annotations as masks: polygons, and run lengths, packed or not.
+"""COCO segmentations as masks: polygons and run-length encoding (RLE), also compressed.
 
-A mask of run lengths goes column by column and begins outside of the object. Packed counts are
-text: groups of five bits from the lowest, each a letter from ``0`` on, with a sixth bit if another
-group follows. From the fourth on, a count is the difference to the count two places before.
+Runs go down the columns; the first run counts pixels outside the object. A compressed count is
+text: each character, less ``0``, has five bits of the count, the lowest bits first, and a sixth bit
+if another character follows. From the fourth count on, the text has the difference from the count
+two places earlier.
 """
 
 from typing import Any
@@ -10,20 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.errors import number_of
+
 EXPECTED = "a list of polygons [x, y, x, y, …], or a mapping of 'size' and 'counts'"
-LARGEST = 1e6
+LARGEST_COORDINATE = 1e6
 """Largest coordinate of a polygon's point, px; no picture is as wide."""
-FIRST_LETTER, LETTERS = ord("0"), 64
+FIRST_CHARACTER, CHARACTER_COUNT = ord("0"), 64
+"""Characters of compressed counts: the first one, and how many there are."""
+FEWEST_NUMBERS = 6
+"""Coordinates of a polygon of three points."""
 BOX_NUMBERS = 4
 
 
 def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
-    """(height, width) mask of polygons or run lengths; empty for [] or None.
+    """(height, width) mask of polygons or run lengths; all False for [] or None.
 
-    Raises ValueError with the fault for anything else.
+    Raises ValueError, naming the fault, for an invalid segmentation.
     """
     if isinstance(segmentation, dict):
-        counts = _counts(segmentation, height, width)
+        counts = _check_counts(segmentation, height, width)
         is_inside = np.arange(len(counts)) % 2 == 1
         return np.repeat(is_inside, counts).reshape(width, height).T
     mask = np.zeros((height, width), bool)
@@ -35,7 +41,7 @@ def mask_of(segmentation: Any, height: int, width: int) -> NDArray[np.bool_]:
 def check_segmentation(segmentation: Any, height: int, width: int) -> None:
     """Check that :func:`mask_of` accepts a segmentation, with the same errors."""
     if isinstance(segmentation, dict):
-        _counts(segmentation, height, width)
+        _check_counts(segmentation, height, width)
     else:
         for polygon in _polygons(segmentation):
             _points(polygon)
@@ -50,12 +56,13 @@ def valid_polygons(segmentation: Any) -> list[Any]:
     )
 
 
-def encloses_nothing(segmentation: Any) -> bool:
-    """True for no segmentation, empty lists, and run lengths of a mask that is empty."""
+def is_empty_segmentation(segmentation: Any) -> bool:
+    """True for a missing segmentation, empty lists, and run lengths without a pixel inside."""
     if isinstance(segmentation, dict):
         counts = segmentation.get("counts")
-        if isinstance(counts, str):  # a single count: each letter but the last has another after it
-            return all(ord(letter) - FIRST_LETTER & 32 for letter in counts[:-1])
+        if isinstance(counts, str):
+            # One count only (all pixels outside): each character but the last announces another.
+            return all(ord(character) - FIRST_CHARACTER & 32 for character in counts[:-1])
         return isinstance(counts, list) and not any(counts[1::2])
     return not segmentation or (isinstance(segmentation, list) and not any(segmentation))
 
@@ -63,15 +70,18 @@ def encloses_nothing(segmentation: Any) -> bool:
 def rectangle_of(box: Any) -> list[float] | None:
     """Polygon of a box [x, y, width, height]; None without a box, or for a box without area.
 
-    Raises ValueError for anything else.
+    Raises ValueError, naming the fault, for an invalid box.
     """
     if not box:
         return None
     is_box = isinstance(box, list) and len(box) == BOX_NUMBERS
     if not is_box or not all(
-        type(value) in (int, float) and abs(value) <= LARGEST for value in box
+        type(value) in (int, float) and abs(value) <= LARGEST_COORDINATE for value in box
     ):
-        raise ValueError(f"its bbox is {box!r:.80}; expected [x, y, width, height]")
+        raise ValueError(
+            f"its bbox is {box!r:.80}; expected four numbers [x, y, width, height] of at most "
+            f"{LARGEST_COORDINATE:,.0f}"
+        )
     x, y, width, height = box
     if min(width, height) < 0:
         raise ValueError(f"its bbox is {box}; expected a width and height of 0 or more")
@@ -97,39 +107,51 @@ def _points(polygon: Any) -> NDArray[np.float64]:
     try:
         points = np.array(polygon, np.float64)
     except (TypeError, ValueError):
-        points = np.empty(0)
-    if points.ndim != 1 or points.size < 6 or points.size % 2 or not (abs(points) <= LARGEST).all():
+        points = np.array(np.nan)
+    if points.ndim != 1:
+        raise ValueError(f"one of its polygons is {polygon!r:.80}; expected {EXPECTED}")
+    if points.size < FEWEST_NUMBERS or points.size % 2:
         raise ValueError(
-            f"one of its polygons is not a list of three points or more; expected {EXPECTED}"
+            f"one of its polygons has {number_of(points.size, 'number')}; expected x and y of "
+            "three points or more"
+        )
+    is_valid = abs(points) <= LARGEST_COORDINATE
+    if not is_valid.all():
+        raise ValueError(
+            f"one of its polygons has the coordinate {points[~is_valid][0]:g}; expected at most "
+            f"{LARGEST_COORDINATE:,.0f}"
         )
     return points.reshape(-1, 2)
 
 
 def _inside(points: NDArray[np.float64], height: int, width: int) -> NDArray[np.bool_]:
-    """Pixels inside a polygon: a ray from the centre crosses the edges an odd number of times."""
+    """Pixels inside a polygon: a ray from the pixel's centre crosses an odd number of edges."""
     (x, y), (x_next, y_next) = points.T, np.roll(points, -1, axis=0).T
-    # Columns whose centres each edge crosses, its left end included; then one entry a crossing.
+    # For each edge, the columns whose centre it crosses (left end included, right end excluded);
+    # below, one entry for each crossing.
     first, last = np.clip(np.ceil(np.sort([x, x_next], axis=0) - 0.5), 0, width).astype(int)
     edges = np.repeat(np.arange(len(points)), last - first)
     columns = np.arange(len(edges)) + (last - np.cumsum(last - first))[edges]
-    at = y[edges] + (columns + 0.5 - x[edges]) * (y_next - y)[edges] / (x_next - x)[edges]
+    crossing_y = y[edges] + (columns + 0.5 - x[edges]) * (y_next - y)[edges] / (x_next - x)[edges]
     crossed = np.zeros((height + 1, width), bool)
-    rows = np.clip(np.ceil(at - 0.5), 0, height).astype(int)
+    rows = np.clip(np.ceil(crossing_y - 0.5), 0, height).astype(int)
     np.logical_xor.at(crossed, (rows, columns), True)
     return np.logical_xor.accumulate(crossed[:-1], axis=0)
 
 
-def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
-    """Run lengths, unpacked."""
+def _check_counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
+    """Uncompressed run lengths; raises ValueError if they do not fill (height, width)."""
     counts = runs.get("counts")
     if runs.get("size") != [height, width]:
         raise ValueError(
             f"its run lengths have the size {runs.get('size')}; expected {[height, width]}"
         )
     if isinstance(counts, str):
-        counts = _unpack_counts(counts)
-    if not isinstance(counts, list) or not all(type(count) is int for count in counts):
+        counts = _decompress_counts(counts)
+    if not isinstance(counts, list):
         raise ValueError(f"its counts are {type(counts).__name__}; expected whole numbers, or text")
+    if strange := [count for count in counts if type(count) is not int]:
+        raise ValueError(f"its counts contain {strange[0]!r:.80}; expected whole numbers, or text")
     if min(counts, default=0) < 0 or sum(counts) != height * width:
         raise ValueError(
             f"its run lengths add up to {sum(counts)}, the smallest {min(counts, default=0)}; "
@@ -138,13 +160,15 @@ def _counts(runs: dict[str, Any], height: int, width: int) -> list[int]:
     return counts
 
 
-def _unpack_counts(text: str) -> list[int]:
+def _decompress_counts(text: str) -> list[int]:
     counts: list[int] = []
     value = shift = 0
-    for letter in text:
-        bits = ord(letter) - FIRST_LETTER
-        if not 0 <= bits < LETTERS:
-            raise ValueError(f"its packed counts are damaged at {letter!r}")
+    for number, character in enumerate(text, 1):
+        bits = ord(character) - FIRST_CHARACTER
+        if not 0 <= bits < CHARACTER_COUNT:
+            raise ValueError(
+                f"its compressed counts are damaged at character {number}, {character!r}"
+            )
         value |= (bits & 31) << shift
         shift += 5
         if bits & 32:
@@ -154,5 +178,5 @@ def _unpack_counts(text: str) -> list[int]:
         counts.append(value + (counts[-2] if len(counts) > 2 else 0))
         value = shift = 0
     if shift:
-        raise ValueError("its packed counts are damaged: the last count is incomplete")
+        raise ValueError("its compressed counts are damaged: the last count is incomplete")
     return counts

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import feature_words
-from decaf.data.input_store import unusable
+from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, PairSet, Rows
 from decaf.errors import DataError, abridge
 
@@ -30,7 +30,7 @@ def read_words(pairs: PairSet, read_mask: ReadMask) -> Words:
         except DataError as error:
             faults[str(error)] = None
     if faults:
-        raise unusable(faults, "masks")
+        raise unusable_error(faults, "masks")
     return words
 
 

@@ -13,11 +13,11 @@ from decaf.data.cells import cell_map, feature_words
 from decaf.data.coco_features import CocoMasks
 from decaf.data.features import (
     AnnotatedFeatures,
+    BitMask,
     Features,
     Image,
     Masked,
     Named,
-    Words,
     mask_input,
 )
 from decaf.data.photo_files import Header, read_header, read_levels, remark_on_grey_masks
@@ -41,7 +41,7 @@ class Grid(Features):
     kind: Literal["grid"]
     side: int = Field(4, ge=1, le=8, description="cells a side")
 
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """Cells ``r1c1``, ``r1c2`` …; images of one size share a mask."""
         places = range(1, self.side + 1)
         names = [f"r{row}c{column}" for row in places for column in places]
@@ -57,9 +57,9 @@ class Grid(Features):
         masks = {size: mask_input("grid", [*size, self.side]) for size in sizes.values()}
         return Named(names, [Masked(numbers, masks[sizes[image.name]]) for image in images])
 
-    def words(self, given: Any, turn: int = 1) -> Words:
+    def decode_mask(self, location: Any, turn: int = 1) -> BitMask:
         """Cells of an image of a width and height, which is turned before it is divided."""
-        width, height, side = given
+        width, height, side = location
         return feature_words(cell_map((height, width), side) + 1)
 
 
@@ -87,7 +87,7 @@ class Masks(AnnotatedFeatures):
             _check_pattern(self.files, (IMAGE, FEATURE))
         return self
 
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """All named features of each image, or the features that the table lists for the image."""
         if self.files is not None:
             names = list(self.names)
@@ -105,7 +105,7 @@ class Masks(AnnotatedFeatures):
             files = {image: of_table[name] for image, name in matches.of_image.items()}
             remarks = remarks_on_matches(matches.by_stem, self.table)
             placed = [file for by_feature in files.values() for file in by_feature.values()]
-        number = {name: place for place, name in enumerate(names, 1)}
+        number = {name: feature for feature, name in enumerate(names, 1)}
         masked = [self._make_mask(image, files.get(image.name), number) for image in images]
         grey = remark_on_grey_masks(placed)
         return Named(names, masked, (*remarks, grey) if grey else remarks)
@@ -120,14 +120,14 @@ class Masks(AnnotatedFeatures):
         digests = list(zip(numbers, map(_digest, files.values()), strict=True))
         return Masked(numbers, mask_input(image.name, parts, digests))
 
-    def words(self, given: Any, turn: int = 1) -> Words:
+    def decode_mask(self, location: Any, turn: int = 1) -> BitMask:
         """Join the masks of an image."""
-        levels = ((place, read_levels(Path(file), turn)) for place, file in given)
-        return reduce(np.bitwise_or, ((mask > 0) * np.uint64(1 << p - 1) for p, mask in levels))
+        levels = ((feature, read_levels(Path(file), turn)) for feature, file in location)
+        return reduce(np.bitwise_or, ((mask > 0) * np.uint64(1 << k - 1) for k, mask in levels))
 
-    def headers(self, given: Any) -> dict[str, Header]:
+    def headers(self, location: Any) -> dict[str, Header]:
         """Size and orientation of every file."""
-        return {file: read_header(Path(file)) for _, file in given}
+        return {file: read_header(Path(file)) for _, file in location}
 
     def _of_table(self) -> tuple[list[str], dict[str, dict[str, Path]]]:
         """Names in their order, and files by image and name."""
@@ -169,7 +169,7 @@ class LabelMaps(AnnotatedFeatures):
         _check_pattern(self.files, (IMAGE,))
         return self
 
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """Named features of every image, without those whose numbers are ignored."""
         count = len(self.names)
         numbers = [number for number in range(1, count + 1) if number not in self.ignore]
@@ -182,9 +182,9 @@ class LabelMaps(AnnotatedFeatures):
         remarks = _remarks_on_files(images, files.values(), self.files)
         return Named(list(self.names), [Masked(numbers, mask) for mask in masks], remarks)
 
-    def words(self, given: Any, turn: int = 1) -> Words:
+    def decode_mask(self, location: Any, turn: int = 1) -> BitMask:
         """Bits of the numbers; raises DataError for numbers beyond the names."""
-        file, count, *ignored = given
+        file, count, *ignored = location
         numbers = read_levels(Path(file), turn)
         if ignored:
             numbers[np.isin(numbers, ignored[0])] = 0
@@ -195,9 +195,9 @@ class LabelMaps(AnnotatedFeatures):
             )
         return feature_words(numbers)
 
-    def headers(self, given: Any) -> dict[str, Header]:
+    def headers(self, location: Any) -> dict[str, Header]:
         """Size and orientation of the file."""
-        return {given[0]: read_header(Path(given[0]))}
+        return {location[0]: read_header(Path(location[0]))}
 
 
 AnyFeatures = Annotated[Grid | Masks | LabelMaps | CocoMasks, Field(discriminator="kind")]
@@ -226,8 +226,10 @@ def _remarks_on_files(
     suffix, remarks = Path(pattern).suffix, []
     different = [f.name for f in files if f.suffix != suffix and f.suffix.lower() == suffix.lower()]
     if different:
-        count = f"{number_of(len(different), 'file')} of 'files: {pattern}'"
-        remarks.append(f"{count} with a suffix in other capitals: {abridge(different)}")
+        remarks.append(
+            f"{number_of(len(different), 'mask')} used although the case of the suffix differs "
+            f"from 'files: {pattern}': {abridge(different)}"
+        )
     of_stem = Counter(Path(image.name).with_suffix("") for image in images)
     shared = [
         shared_image.name

@@ -20,7 +20,8 @@ from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import Settings
 
-Words = NDArray[np.unsignedinteger]
+BitMask = NDArray[np.unsignedinteger]
+"""(height, width) numbers; bit k - 1 is set where feature k lies."""
 Lie = Literal["stored", "upright"]
 """Pixels that annotations describe: those in the photo's file, or those that a viewer shows."""
 
@@ -58,17 +59,18 @@ class Features(Settings, ABC):
     """Condition in words for an image to be audited."""
 
     @abstractmethod
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """Name and digest the features of images; decode nothing.
 
         Raises DataError when files are missing or cannot be used.
         """
 
     @abstractmethod
-    def words(self, given: Any, turn: int = 1) -> Words:
-        """(height, width) uint64 mask of an image, from its location.
+    def decode_mask(self, location: Any, turn: int = 1) -> BitMask:
+        """(height, width) uint64 mask of an image; bit k - 1 is set where feature k lies.
 
-        ``turn`` is the EXIF orientation by which the mask is turned, unless its file has one.
+        ``location`` is that of the mask, read from JSON. ``turn`` is the EXIF orientation by which
+        the mask is turned, unless its file has one.
         Raises DataError when it cannot be read.
         """
 
@@ -84,7 +86,7 @@ class AnnotatedFeatures(Features, ABC):
     )
 
     @abstractmethod
-    def headers(self, given: Any) -> dict[str, Header]:
+    def headers(self, location: Any) -> dict[str, Header]:
         """Size and orientation, by name, of each file that a mask is made from.
 
         Raises DataError when a file cannot be read.

@@ -19,13 +19,14 @@ from decaf.foundation.arrays import mapped_array
 from decaf.foundation.digests import short
 from decaf.foundation.files import refusals_as, replace_file
 
-INPUTS_AT_ONCE = 256
-ROWS_AT_ONCE = 8192
+INPUTS_PER_ROUND = 256
+"""Inputs that the threads read before they wait for each other."""
+INPUTS_PER_CALL = 8192
 """Most inputs that one call reads, if the data set can read several."""
 READERS = min(32, (os.cpu_count() or 1) + 4)
-"""Threads that read inputs, each a share: a task for each input would take longer than a row."""
+"""Threads that read inputs, each a share: one task per input would cost more than a small row."""
 REPORTED_FAULTS = 10
-Room = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
+Allocate = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 """Function that makes an array of a shape and type, with unset values."""
 ReadMany = Callable[[InputColumns], NDArray[Any] | None]
 FIRST = np.arange(1)
@@ -35,7 +36,7 @@ FOLDER = "inputs"
 
 
 def input_file(workspace: Path, inputs: InputSet) -> Path:
-    """File of the clean inputs of a set: a pure function of their content."""
+    """File of the clean inputs of a set; its name depends only on their content."""
     return workspace / FOLDER / f"{short(inputs.digest)}.npy"
 
 
@@ -52,8 +53,8 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 
-    (n, height, width, 3 or 1) uint8 images, or (n, …) float32 or float64 of any shape. If inputs
-    differ in shape, all their values one after the other, (values,).
+    The file has (n, height, width, 3 or 1) uint8 images, or (n, …) float32 or float64 arrays. If
+    inputs differ in shape, it has all their values one after the other, (values,).
     """
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
@@ -62,17 +63,18 @@ def inputs_at(
     path: Path,
     places: NDArray[np.int64],
     shape: tuple[int, ...] | None = None,
-    room: Room = np.empty,
+    allocate: Allocate = np.empty,
 ) -> NDArray[Any]:
-    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape.
+    """(n, …) stored inputs at :attr:`InputSet.places`.
 
-    Give ``shape`` if inputs differ in shape. The result is ``room(shape, dtype)``.
+    They must have one shape; give it as ``shape`` if the set has several. ``allocate`` makes the
+    array of the result.
     """
     stored = open_inputs(path)
-    if shape is None and room is np.empty:
+    if shape is None and allocate is np.empty:
         return stored[places]  # all at once, which is quicker for small rows
     row_shape, values = (stored.shape[1:], 1) if shape is None else (shape, math.prod(shape))
-    inputs = room((len(places), *row_shape), stored.dtype)
+    inputs = allocate((len(places), *row_shape), stored.dtype)
     for row, place in zip(inputs, places, strict=True):
         row[...] = stored[place : place + values].reshape(row_shape)
     return inputs
@@ -98,9 +100,10 @@ def store_inputs(
     """Read every input of the set into one file, unless it has been done before.
 
     ``read_many`` reads many inputs at once, (n, …), or returns None to have them read one by one.
-    Raises DataError when inputs cannot be read (the first few are named), differ in type or, unless
-    they state it, in shape, or fail the check (by default :func:`check_kind`), and WriteFailed
-    when the workspace takes no more data. After an error, no file is left.
+    Raises DataError, naming the first few inputs, when inputs cannot be read, fail the check (by
+    default :func:`check_kind`) or differ in type; inputs that state no shape must also have one
+    shape. Raises WriteFailed when the workspace is full or cannot be written. After an error, no
+    file is left.
     """
     target = input_file(workspace, inputs)
     if target.exists():
@@ -122,13 +125,16 @@ def _write_many(
     read: Callable[[Input], NDArray[Any]],
     check: Callable[[Input, NDArray[Any]], None],
 ) -> None:
-    """Write inputs many at a time; the file is not mapped, since all of it would be in memory."""
+    """Write inputs many at a time, through a file handle.
+
+    If they were written through the map, all of the file would stay in memory.
+    """
     check(inputs.inputs[0], first[0])
     count = len(inputs.inputs)
     offset = mapped_array(path, first.dtype, (count, *first.shape[1:])).offset
     with path.open("r+b") as file:
         file.seek(offset)
-        for numbers in parts_of(np.arange(count), ROWS_AT_ONCE):
+        for numbers in parts_of(np.arange(count), INPUTS_PER_CALL):
             some = inputs.inputs.take(numbers)
             values = read_many(some)
             expected = first.dtype, (numbers.size, *first.shape[1:])
@@ -141,12 +147,14 @@ def _write_many(
             file.write(np.ascontiguousarray(values).data)
 
 
-def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:
+def unusable_error(faults: Collection[str], what: str, where_and_remedy: str = "") -> DataError:
     """Error that counts faults and names the first few."""
     named = [*faults][:REPORTED_FAULTS]
     if len(faults) > len(named):
         named.append(f"and {len(faults) - len(named)} more")
-    return DataError("\n  ".join([f"{what} that cannot be used: {len(faults)}{of}", *named]))
+    return DataError(
+        "\n  ".join([f"{what} that cannot be used: {len(faults)}{where_and_remedy}", *named])
+    )
 
 
 def _read_all(
@@ -164,11 +172,11 @@ def _read_all(
             faults[position] = str(error)
             return None
 
-    every = "inputs", f" of {len(images)}"
+    error_text = "inputs", f" of {len(images)}"
     attempts = enumerate(map(attempt, range(len(images))))
     number, first = next(((n, array) for n, array in attempts if array is not None), (0, None))
     if first is None:
-        raise unusable(faults.values(), *every)
+        raise unusable_error(faults.values(), *error_text)
     check(images[number], first)
     shapes = [image.shape or first.shape for image in images]
     count = sum(map(math.prod, shapes))
@@ -182,45 +190,46 @@ def _read_all(
             if array is None:
                 continue
             if (array.shape, array.dtype) != (shapes[position], first.dtype):
+                like = "" if inputs.shapes else " like the first input"
                 faults[position] = (
                     f"{images[position].image_id} is {array.dtype} {array.shape}; expected "
-                    f"{first.dtype} {shapes[position]}{'' if inputs.shapes else ' as the others'}"
+                    f"{first.dtype} {shapes[position]}{like}"
                 )
                 continue
             place = inputs.places[position] * unit
             values[place : place + array.size] = array.ravel()
 
     with ThreadPoolExecutor(READERS) as pool:
-        for start in range(0, len(images), INPUTS_AT_ONCE):
-            places = range(start, min(start + INPUTS_AT_ONCE, len(images)))
-            list(pool.map(copy, (places[share::READERS] for share in range(READERS))))
+        for start in range(0, len(images), INPUTS_PER_ROUND):
+            positions = range(start, min(start + INPUTS_PER_ROUND, len(images)))
+            list(pool.map(copy, (positions[share::READERS] for share in range(READERS))))
     if faults:
-        raise unusable([faults[position] for position in sorted(faults)], *every)
+        raise unusable_error([faults[number] for number in sorted(faults)], *error_text)
     store.flush()
 
 
-def check_kind(image: Input, found: NDArray[Any]) -> None:
-    """Check that an input is an image in bytes, or floats of any shape.
+def check_kind(image: Input, array: NDArray[Any]) -> None:
+    """Check that an input is an image in bytes, or floats with at least one axis and one value.
 
     Raises DataError, with its type and shape, when it is neither.
     """
-    is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] in (1, 3)
-    is_float = found.dtype in (np.float32, np.float64) and found.size > 0 and found.ndim > 0
+    is_image = array.dtype == np.uint8 and array.ndim == 3 and array.shape[2] in (1, 3)
+    is_float = array.dtype in (np.float32, np.float64) and array.size > 0 and array.ndim > 0
     if not (is_image or is_float):
         raise DataError(
-            f"{image.image_id} is {found.dtype} {found.shape}; expected an image, uint8 (height, "
-            "width, 3) or (height, width, 1), or float32 or float64 of any shape: a row "
-            "(features,), a signal (channels, length)"
+            f"{image.image_id} is {array.dtype} {array.shape}; expected an image, uint8 (height, "
+            "width, 3) or (height, width, 1), or float32 or float64 with at least one axis and one "
+            "value, such as a row (features,) or a signal (channels, length)"
         )
 
 
-def check_mask(mask: Input, found: NDArray[Any]) -> None:
-    """Check that a mask has a word for every pixel or column.
+def check_mask(mask: Input, array: NDArray[Any]) -> None:
+    """Check that a mask is an unsigned integer array of one or two axes.
 
-    Raises DataError, with its type and shape, when it does not.
+    Raises DataError, with its type and shape, when it is not.
     """
-    if found.dtype.kind != "u" or found.ndim not in (1, 2):
+    if array.dtype.kind != "u" or array.ndim not in (1, 2):
         raise DataError(
-            f"the mask {mask.image_id} is {found.dtype} {found.shape}; expected unsigned whole "
+            f"the mask {mask.image_id} is {array.dtype} {array.shape}; expected unsigned whole "
             "numbers (height, width), or (features,), of which each bit is a feature"
         )

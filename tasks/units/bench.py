@@ -187,9 +187,9 @@ class Bench:
 
         For a task on a GPU they lie in page-locked memory, which the GPU copies by itself.
         """
-        room = page_locked if has_gpu(self.task.model) else np.empty
+        allocate = page_locked if has_gpu(self.task.model) else np.empty
         file, shape = self.task.files.clean, self.part.block.shape
-        return channels_first(inputs_at(file, positions, shape, room))
+        return channels_first(inputs_at(file, positions, shape, allocate))
 
     @cached_property
     def clean(self) -> NDArray[np.floating]:

@@ -20,7 +20,7 @@ from decaf.data.adapters.image_files import (
 from decaf.data.class_ids import class_ids
 from decaf.data.feature_masks import AnyFeatures
 from decaf.data.features import AnnotatedFeatures, Features, Image, check_count
-from decaf.data.input_store import unusable
+from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop_of_mask, upright_size
 from decaf.data.table_files import read_table, unused_columns
@@ -69,7 +69,9 @@ class FeaturedImages(ImageFiles, ABC):
         root, features = self._places()
         folder = Folder(root)
         files = {row.image: folder.file(row.image) for row in rows}
-        named = features.of([self._image(name, file) for name, (_, file) in files.items()])
+        named = features.name_features(
+            [self._image(name, file) for name, (_, file) in files.items()]
+        )
         check_count(named.names)
         classes = class_ids([row.label for row in rows], self.classes)
         every = zip(rows, classes.ids, named.of_image, strict=True)
@@ -154,16 +156,16 @@ class FeaturedImages(ImageFiles, ABC):
                 if annotation.upright(turn) != header.upright():
                     faults[unequal_sizes(name, annotation, image.location, header)] = None
         if faults:
-            raise unusable(faults, "images or masks")
+            raise unusable_error(faults, "images or masks")
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """Read the mask of an image, resized to nearest pixels and cropped like the image."""
         count, turn, entries = _parse_location(mask)
         features = self._places()[1]
-        words = features.words(entries, turn)
+        decoded = features.decode_mask(entries, turn)
         if isinstance(features, AnnotatedFeatures):
-            words = central_crop_of_mask(words, self.resize, self.crop)
-        return words.astype(np.min_scalar_type(2**count - 1))
+            decoded = central_crop_of_mask(decoded, self.resize, self.crop)
+        return decoded.astype(np.min_scalar_type(2**count - 1))
 
     def _turns(self, photos: Sequence[Input], masks: Sequence[Input]) -> Turns:
         """Orientations by which masks are turned; reads headers of photos, and of turned masks."""

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import CLASSES, ClassNames
-from decaf.data.input_store import unusable
+from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input
 from decaf.data.photo_files import (
     Header,
@@ -103,7 +103,7 @@ class ImageFiles(Adapter, ABC):
             return images
         headers = self.headers(images, faults)
         if faults:
-            raise unusable(faults, "images")
+            raise unusable_error(faults, "images")
         sizes = {file: self.final_size(file, header.upright()) for file, header in headers.items()}
         return tuple(
             replace(image, shape=(*sizes[image.location][::-1], self.channels)) for image in images

@@ -17,7 +17,7 @@ from decaf.data.adapters.image_files import (
 )
 from decaf.data.class_ids import class_ids
 from decaf.data.equal_pairs import remark_equal_pairs
-from decaf.data.input_store import unusable
+from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
 from decaf.data.photo_files import Header, remark_on_dark_photos, turn_in_words
@@ -215,7 +215,7 @@ class ImagePairs(ImageFiles):
                     "differ"
                 ] = None
         if faults:
-            raise unusable(faults, "images or pairs")
+            raise unusable_error(faults, "images or pairs")
 
     def _remarks_on_headers(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
         """Remarks on 12-bit photos, and on pairs of one size that EXIF turns differently."""
@@ -348,5 +348,5 @@ def _checked_files(
         except DataError as error:
             faults[str(error)] = None
     if faults:
-        raise unusable(faults, "images")
+        raise unusable_error(faults, "images")
     return files

@@ -23,16 +23,16 @@ class PartAnnotations(CocoMasks):
 
     kind: Literal["coco"] = "coco"
     is_disjoint: ClassVar[bool] = True
-    has_keys: ClassVar[bool] = False
+    is_configurable: ClassVar[bool] = False
     condition: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
 
     def feature_name(self, category: str, supercategory: str) -> str:
         """``foot`` of the category ``Bird Foot`` in ``Bird``, and of ``Reptile Foot``, too."""
         return (category.removeprefix(supercategory).strip() or category).lower()
 
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """Decode the visible parts of each image; none if an image has too few or too many."""
-        named = super().of(images)
+        named = super().name_features(images)
         check_count(named.names)
         return named._replace(
             of_image=[masked and self._visible_parts(masked) for masked in named.of_image]
@@ -57,7 +57,9 @@ class PartAnnotations(CocoMasks):
         }
 
     def _visible_parts(self, one: Masked) -> Masked | None:
-        shown = int(np.bitwise_or.reduce(self.words(json.loads(one.mask.location)), axis=None))
+        shown = int(
+            np.bitwise_or.reduce(self.decode_mask(json.loads(one.mask.location)), axis=None)
+        )
         numbers = [number for number in one.numbers if shown >> number - 1 & 1]
         if not FEWEST <= len(numbers) <= MOST:
             return None

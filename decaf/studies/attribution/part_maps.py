@@ -33,7 +33,7 @@ class PartMaps(AnnotatedFeatures):
     counts_hidden: bool
     """True if a part without visible pixels counts as a part of the image."""
 
-    def of(self, images: Sequence[Image]) -> Named:
+    def name_features(self, images: Sequence[Image]) -> Named:
         """The five parts; decodes the maps where hidden ones do not count.
 
         Raises DataError when a map is missing or, where it is decoded, is no picture.
@@ -47,19 +47,19 @@ class PartMaps(AnnotatedFeatures):
             masked_images.append(Masked(shown, mask) if shown else None)
         return Named(list(COLOURS), masked_images)
 
-    def words(self, given: Any, turn: int = 1) -> NDArray[np.unsignedinteger]:
+    def decode_mask(self, location: Any, turn: int = 1) -> NDArray[np.unsignedinteger]:
         """The parts of a map by their exact colours, left and right together, then dilated."""
-        file, dilate = given
-        words = [
-            dilate_region(part, dilate) * np.uint64(1 << place)
-            for place, part in enumerate(_parts(file))
+        file, dilate = location
+        masks = [
+            dilate_region(part, dilate) * np.uint64(1 << number)
+            for number, part in enumerate(_parts(file))
         ]
         has_own = turn != 1 and read_header(Path(file)).orientation is not None
-        return turned_upright(np.bitwise_or.reduce(words), 1 if has_own else turn)
+        return turned_upright(np.bitwise_or.reduce(masks), 1 if has_own else turn)
 
-    def headers(self, given: Any) -> dict[str, Header]:
+    def headers(self, location: Any) -> dict[str, Header]:
         """Size and orientation of the file."""
-        return {given[0]: read_header(Path(given[0]))}
+        return {location[0]: read_header(Path(location[0]))}
 
 
 @cache

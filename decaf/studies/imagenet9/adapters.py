@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.input_store import unusable
+from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, InputSet, Pair, PairSet
 from decaf.data.photo_files import (
     CROP,
@@ -211,7 +211,7 @@ def _check_sizes(couples: Iterable[tuple[str, Input, Input]]) -> None:
                 f"{turns[1]}; both must have one size, or they would be cropped differently"
             ] = None
     if faults:
-        raise unusable(faults, "photos or pairs")
+        raise unusable_error(faults, "photos or pairs")
 
 
 def split_of(source: str) -> str:

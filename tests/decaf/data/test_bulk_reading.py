@@ -21,7 +21,7 @@ def read(image):
 
 @pytest.mark.parametrize("at_once", [2, 100])
 def test_the_file_is_that_of_single_reads(tmp_path, monkeypatch, at_once):
-    monkeypatch.setattr(input_store, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(input_store, "INPUTS_PER_CALL", at_once)
     asked = []
 
     def read_many(inputs):
