@@ -14,17 +14,17 @@ from decaf.statistics.bootstrap import Interval, bootstrap_means
 COMPONENTS = ("evidence", "contradiction", "fragility")
 MASSES = (*COMPONENTS, "abs_response")
 FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
-"""Below the first an interval is not to be relied on; below the second it is rough."""
+"""Below the first number an interval is unreliable; below the second it is rough."""
 
 NOISE = 1e-6
-"""Differences that count as none, score units."""
-ENDS = 2
-"""Stages of a path without a stage in between."""
+"""Largest difference that counts as zero, score units."""
+END_COUNT = 2
+"""Number of stages of a path that has only its start and end."""
 
 
 @dataclass(frozen=True)
 class Trust(Tabular):
-    """Sensitivity of the means of an audit; prints as sentences."""
+    """Checks of the means of an audit; prints as sentences."""
 
     path: str
     epsilon: float
@@ -40,7 +40,8 @@ class Trust(Tabular):
     """Mean E, C, F and Abs on all stages minus those on every second stage, with intervals, score
     units; empty where the number of stages is even."""
     stage_sizes: tuple[float, ...]
-    """Mean absolute change per pair; it indicates the error of a single pair."""
+    """Mean over pairs of the absolute change of E, C, F and Abs when every second stage is left
+    out, score units; it indicates the error of a single pair."""
     cluster_count: int
     repeats_effect: bool
     """True if each stage shows d or no difference, so that E only repeats M."""
@@ -53,24 +54,25 @@ class Trust(Tabular):
     def is_converged(self, tolerance: float | None = None) -> bool | None:
         """True if leaving out every second stage changes no mean by more than a tolerance.
 
-        The whole 95 % interval of each change has to lie within it. The tolerance is in score
-        units, a quarter of epsilon when absent. None if the stages cannot be halved or there is one
-        source.
+        The whole 95 % interval of each change has to lie within ± the tolerance. The tolerance is
+        in score units, a quarter of epsilon when absent. None if the number of stages is even or
+        there is one source.
         """
-        largest = self._largest_change
+        largest = self._largest_bound
         if np.isnan(largest):
             return None
         return largest <= (self.epsilon / 4 if tolerance is None else tolerance)
 
     @property
-    def _largest_change(self) -> float:
-        """Largest limit of the changes, score units; NaN without intervals."""
-        limits = [max(abs(each.lower_95), abs(each.upper_95)) for each in self.stage_changes]
-        return max(limits) if limits and not np.isnan(limits).any() else np.nan
+    def _largest_bound(self) -> float:
+        """Largest absolute bound of the intervals of the changes; NaN without intervals."""
+        bounds = [max(abs(each.lower_95), abs(each.upper_95)) for each in self.stage_changes]
+        return max(bounds) if bounds and not np.isnan(bounds).any() else np.nan
 
     def to_columns(self) -> Columns:
-        """Rows of E, C, F and Abs: ``path``, ``metric``, the change with its limits, ``size``.
+        """Columns with one row for each of E, C, F and Abs.
 
+        They are ``path``, ``metric``, the change with the bounds of its interval, and ``size``.
         Empty if the number of stages is even.
         """
         changes = self.stage_changes
@@ -95,26 +97,31 @@ class Trust(Tabular):
                 f"below half of epsilon, {thresholds[0]:g}"
             )
         lines = [
-            f"{percent_text(self.near_frac)} of the pairs end near the threshold, |d| from "
-            f"{thresholds[0]:g} to {thresholds[2]:g}.",
+            f"{percent_text(self.near_frac)} of the pairs, by weight, have |d| near the threshold, "
+            f"from {thresholds[0]:g} to {thresholds[2]:g}.",
             f"Main role: {roles}.",
         ]
         if self.stage_changes:
-            largest, advice = self._largest_change, ""
+            largest, note = self._largest_bound, "95 % intervals"
+            advice = ""
             if np.isnan(largest):
                 largest = max(abs(each.estimate) for each in self.stage_changes)
+                note = "no intervals, since there is one source"
             elif not self.is_converged() and not self.repeats_effect:
                 advice = "; use more stages"
             lines.append(
-                f"Without every second of the {self.stage_count} stages, a mean changes by "
-                f"up to {largest:.2g}{advice}."
+                f"Leaving out every second of the {self.stage_count} stages changes means by at "
+                f"most {largest:.2g} ({note}){advice}."
             )
         else:
-            lines.append(f"{self.stage_count} stages cannot be halved: use an odd number.")
+            lines.append(
+                f"The number of stages, {self.stage_count}, is even, so it cannot be checked: use "
+                "an odd number."
+            )
         if self.repeats_effect:
             lines.append(
-                "Each stage shows the endpoint difference or none: such a path adds nothing, "
-                "so read M."
+                "Each stage shows the endpoint difference or none: E, C and F of such a path add "
+                "nothing to M, so use M alone."
             )
         lines += sample_remarks(self.cluster_count)
         return "\n".join(lines)
@@ -124,11 +131,11 @@ def sample_remarks(cluster_count: int) -> list[str]:
     """Sentence on bootstrap intervals from few sources; empty for a usual number.
 
     >>> sample_remarks(4), sample_remarks(19), sample_remarks(20)
-    (['4 sources: intervals are not to be relied on.'], ['19 sources: intervals are rough.'], [])
+    (['4 sources: intervals are unreliable.'], ['19 sources: intervals are rough.'], [])
     """
     if cluster_count >= USUAL_CLUSTERS:
         return []
-    quality = "rough" if cluster_count >= FEWEST_CLUSTERS else "not to be relied on"
+    quality = "rough" if cluster_count >= FEWEST_CLUSTERS else "unreliable"
     return [f"{cluster_count} sources: intervals are {quality}."]
 
 
@@ -169,7 +176,7 @@ def trust_of(
     grid
         (n_stages,) from 0 to 1.
     clusters, weights
-        (n_pairs,) as of an :class:`decaf.Audit`.
+        (n_pairs,) as in an :class:`decaf.Audit`.
     """
     magnitude = np.abs(response[:, 0, -1])
     is_near = (magnitude >= epsilon / 2) & (magnitude < 2 * epsilon)
@@ -210,7 +217,7 @@ def _repeats_effect(response: NDArray[np.float64]) -> bool:
     effect = response[..., -1:]
     repeats = (np.abs(response) <= NOISE) | (np.abs(response - effect) <= NOISE)
     has_effect = bool((np.abs(effect) > NOISE).any())
-    return has_effect and response.shape[-1] > ENDS and bool(repeats.all())
+    return has_effect and response.shape[-1] > END_COUNT and bool(repeats.all())
 
 
 def _masses(

@@ -26,7 +26,8 @@ doubts AS (
             '{} of its pairs end near the threshold: |d| from {} to {}.',
             format_percent(near_frac), format_limit(epsilon / 2), format_limit(2 * epsilon))},
         {doubt: 'stages', applies: NOT is_converged AND repeats_effect IS NOT TRUE, sentence: format(
-            'Without every second of its {} stages, a mean changes by up to {}; use more stages.',
+            'Leaving out every second of its {} stages changes means by at most {} (95 % intervals); '
+            'use more stages.',
             stage_count, format_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
             'The paths disagree: {} ({}) on {}, {} ({}) on {}.',

@@ -70,7 +70,7 @@ class TestSummary:
             "Net E - C                    1.500  [1.500, 1.500]",
             "    active pairs, share      1.000  [1.000, 1.000]",
         ]
-        assert remark == "4 sources: intervals are not to be relied on."
+        assert remark == "4 sources: intervals are unreliable."
         html = summary._repr_html_()
         assert f"{remark}</caption>" in html
         assert "<td>evidence</td><td>1.500</td><td>[1.500, 1.500]</td>" in html

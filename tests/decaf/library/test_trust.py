@@ -44,6 +44,7 @@ def test_every_second_stage_gives_another_integral():
     assert [each.estimate for each in trust.stage_changes] == [-0.25, 0.125, 0, -0.125]
     assert trust.stage_sizes == (0.25, 0.125, 0, 0.125)
     assert trust.is_converged() is None  # one cluster has no interval
+    assert "at most 0.25 (no intervals" in str(trust)
     assert trust.to_columns()["metric"].tolist() == [
         *("evidence", "contradiction", "fragility", "abs_response")
     ]
@@ -56,6 +57,14 @@ def test_a_straight_response_has_converged():
     assert "use more stages" not in str(trust)
 
 
+def test_the_largest_bound_of_an_interval_is_printed_as_one():
+    plus = np.linspace(0.1, 0.9, 24)[:, None]
+    trust = audit(lambda x: x**3, plus, np.zeros_like(plus), stages=5).trust()
+    bound = max(max(abs(each.lower_95), abs(each.upper_95)) for each in trust.stage_changes)
+    assert bound > max(abs(each.estimate) for each in trust.stage_changes)
+    assert f"at most {bound:.2g} (95 % intervals)" in str(trust)
+
+
 def test_a_change_that_flips_needs_no_more_stages():
     # The response is 0 up to the middle and d after it, so fewer stages give another E.
     plus = np.linspace(0.6, 1, 24)[:, None]
@@ -63,7 +72,7 @@ def test_a_change_that_flips_needs_no_more_stages():
     assert trust.repeats_effect
     assert not trust.is_converged()
     assert "use more stages" not in str(trust)
-    assert "read M" in str(trust)
+    assert "use M alone" in str(trust)
     assert not linear([0.1, 0.5]).trust().repeats_effect
     assert not linear([0.1, 0.5], stages=2).trust().repeats_effect
 
@@ -71,6 +80,7 @@ def test_a_change_that_flips_needs_no_more_stages():
 def test_an_even_number_of_stages_cannot_be_halved():
     trust = linear([0.1, 0.2], stages=4).trust()
     assert (trust.stage_changes, trust.is_converged()) == ((), None)
+    assert "stages, 4, is even" in str(trust)
     assert not len(trust.to_columns()["metric"])
 
 

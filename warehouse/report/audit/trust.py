@@ -142,13 +142,19 @@ def _on_stages(rows: Sequence[Row]) -> Iterator[Mark]:
     elif not checked:
         yield "note", "No path has stages that can be halved, so their number is not checked."
     elif not doubtful:
-        yield "well", f"Without every second stage, no mean changes by more than {largest}."
+        yield (
+            "well",
+            (
+                f"Leaving out every second stage changes no mean by more than {largest} (95 % "
+                "intervals)."
+            ),
+        )
     else:
         yield (
             "mind",
             (
-                f"Without every second stage, a mean changes by up to {largest}: more stages could "
-                f"change {_count(doubtful, checked)}."
+                f"Leaving out every second stage changes means by at most {largest} (95 % "
+                f"intervals): more stages could change {_count(doubtful, checked)}."
             ),
         )
 
