@@ -80,7 +80,7 @@ def _parts(plan: AuditPlan, unit: Unit, kind: Kind) -> Iterator[BlockPart]:
         yield BlockPart(None, np.empty(0, np.int64))
         return
     rows = plan.blocks[unit.block]
-    for part in plan.pairs.parts(rows) if kind.uses_model else [rows]:
+    for part in plan.pairs.split_by_shape(rows) if kind.uses_model else [rows]:
         block = plan.pairs.block(part)
         yield BlockPart(block, np.searchsorted(plan.source_ids, block.source_ids))
 

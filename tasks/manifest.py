@@ -52,7 +52,7 @@ def commit_run(plan: AuditPlan) -> None:
         "started_at": started_at,
         "epsilon": study.epsilon,
         "pairs_digest": plan.pairs.analysed_digest,
-        "scored_digest": plan.pairs.scored_digest,
+        "scored_digest": plan.pairs.means_digest,
         "unit_count": len(plan.work.units),
         "score": json.dumps(study.score.identity(), sort_keys=True),
         "config": study.model_dump_json(),

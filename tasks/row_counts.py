@@ -41,7 +41,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     planned = naive = 0
     with ThreadPoolExecutor(READERS) as pool:
         blocks = _blocks_to_count(study.blocks(pairs))
-        for rows in (part for block in blocks for part in pairs.parts(block)):
+        for rows in (part for block in blocks for part in pairs.split_by_shape(block)):
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
             inputs = read(

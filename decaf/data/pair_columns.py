@@ -13,15 +13,19 @@ from decaf.data.records import Pair
 from decaf.data.texts import Texts
 
 Rows = NDArray[np.int64]
-"""Rows of pairs, in an order."""
+"""Row numbers of pairs, in a stated order."""
 Groups = tuple[tuple[str, str], ...]
+"""(name, value) of each group of a pair."""
 NOWHERE = -1
-"""Position of the context of a pair without one."""
+"""Position that stands for a missing context."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairColumns(Sequence[Pair]):
-    """(n,) pairs, column by column; indexing returns a :class:`Pair`."""
+    """(n,) pairs, column by column; indexing returns a :class:`Pair`.
+
+    Fields are those of :class:`Pair`; ``plus``, ``minus`` and ``contexts`` are positions of inputs.
+    """
 
     pair_ids: Texts
     sources: Coded[Texts]
@@ -44,20 +48,20 @@ class PairColumns(Sequence[Pair]):
         """
         if isinstance(pairs, cls):
             return pairs
-        every = [*pairs]
-        contexts = [pair.context or (NOWHERE, NOWHERE) for pair in every]
+        all_pairs = [*pairs]
+        contexts = [pair.context or (NOWHERE, NOWHERE) for pair in all_pairs]
         return cls(
-            Texts(pair.pair_id for pair in every),
-            code_texts(pair.source_id for pair in every),
-            code_texts(pair.pair_type for pair in every),
-            np.array([pair.class_id for pair in every], np.int64),
-            code_texts(pair.split for pair in every),
-            np.array([pair.plus for pair in every], np.int64),
-            np.array([pair.minus for pair in every], np.int64),
-            np.array([pair.feature for pair in every], np.int64),
-            np.array(contexts, np.int64) if any(pair.context for pair in every) else None,
-            np.array([pair.weight for pair in every], np.float64),
-            code_values(pair.groups for pair in every),
+            Texts(pair.pair_id for pair in all_pairs),
+            code_texts(pair.source_id for pair in all_pairs),
+            code_texts(pair.pair_type for pair in all_pairs),
+            np.array([pair.class_id for pair in all_pairs], np.int64),
+            code_texts(pair.split for pair in all_pairs),
+            np.array([pair.plus for pair in all_pairs], np.int64),
+            np.array([pair.minus for pair in all_pairs], np.int64),
+            np.array([pair.feature for pair in all_pairs], np.int64),
+            np.array(contexts, np.int64) if any(pair.context for pair in all_pairs) else None,
+            np.array([pair.weight for pair in all_pairs], np.float64),
+            code_values(pair.groups for pair in all_pairs),
         )
 
     def __len__(self) -> int:
@@ -85,8 +89,10 @@ class PairColumns(Sequence[Pair]):
         )
 
     def __iter__(self) -> Iterator[Pair]:
-        nobody = np.full((len(self), 2), NOWHERE) if self.contexts is None else self.contexts
-        contexts = (None if first == NOWHERE else (first, last) for first, last in nobody.tolist())
+        positions = np.full((len(self), 2), NOWHERE) if self.contexts is None else self.contexts
+        contexts = (
+            None if first == NOWHERE else (first, last) for first, last in positions.tolist()
+        )
         columns = (
             *(self.pair_ids, self.sources.to_list(), self.pair_types.to_list()),
             *(self.class_ids.tolist(), self.splits.to_list(), self.plus.tolist()),
@@ -117,12 +123,15 @@ class PairColumns(Sequence[Pair]):
         return first, second
 
     def positions(self, rows: Rows | slice = slice(None)) -> NDArray[np.int64]:
-        """(n, 2 or 4) inputs of some pairs, factual and counterfactual first; -1 for none."""
+        """(n, 2 or 4) positions of the inputs of pairs; -1 for a missing context.
+
+        The columns are the factual input, the counterfactual, then both contexts.
+        """
         both = np.stack([self.plus[rows], self.minus[rows]], axis=1)
         return both if self.contexts is None else np.hstack([both, self.contexts[rows]])
 
     def are_of_types(self, pair_types: Iterable[str]) -> NDArray[np.bool_]:
-        """(n,) True for pairs of some types."""
+        """(n,) True for pairs of the given types."""
         return np.isin(self.pair_types.values.to_list(), [*pair_types])[self.pair_types.codes]
 
     @cached_property
@@ -131,14 +140,14 @@ class PairColumns(Sequence[Pair]):
         return self.sources.values.order()
 
     def rows_of_sources(self, parts: Sequence[NDArray[np.int64]]) -> list[Rows]:
-        """Rows of the pairs of each part of the sources, source by source.
+        """Row numbers of the pairs of each part, source by source.
 
-        Parts are codes of sources; each source is in one part.
+        A part is an array of source codes; every source must be in exactly one part.
         """
         codes = np.concatenate(parts)
-        place = np.empty(codes.size, np.int32)
-        place[codes] = np.arange(codes.size)
-        rows = np.argsort(place[self.sources.codes], kind="stable")
+        rank = np.empty(codes.size, np.int32)
+        rank[codes] = np.arange(codes.size)
+        rows = np.argsort(rank[self.sources.codes], kind="stable")
         counts = np.bincount(self.sources.codes, minlength=codes.size)[codes]
         ends = np.cumsum(counts)[np.cumsum([part.size for part in parts]) - 1]
         return np.split(rows, ends[:-1])

@@ -34,9 +34,9 @@ __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
 ALL = "all"
 """Default split of pairs."""
-GROUPINGS = ("class", "split", "factual", "counterfactual")
-"""Columns that always divide pairs; groups of pairs must have other names."""
-MOST_MEMBERS = 200
+RESERVED_GROUPS = ("class", "split", "factual", "counterfactual")
+"""Columns that always divide pairs, so groups of pairs must have other names."""
+MOST_GROUP_VALUES = 200
 """Largest number of values of a group; each costs a bootstrap."""
 
 
@@ -44,8 +44,9 @@ MOST_MEMBERS = 200
 class PairSet:
     """All pairs of a study over one list of inputs, both held as columns.
 
-    Geometry and remarks are those of :class:`InputSet`. ``masks`` hold the features of the data:
-    none, or one for each input, which inputs may share. All inputs of a pair have one shape.
+    ``geometry`` and ``remarks`` have the same meaning as in :class:`InputSet`. ``masks`` mark the
+    features: either none, or one mask per input; inputs may share a mask. All inputs of a pair have
+    one shape.
     """
 
     inputs: InputColumns
@@ -98,7 +99,7 @@ class PairSet:
             raise DataError("the data set has no pairs; nothing can be audited")
         if len(self.masks) not in (0, len(inputs)):
             raise DataError(
-                f"there are {len(self.masks)} masks and {len(inputs)} inputs; expected none, "
+                f"there are {len(self.masks)} masks and {len(inputs)} inputs; expected no masks, "
                 "or one for each input"
             )
         check_names(
@@ -119,22 +120,24 @@ class PairSet:
             self._check_shapes(inputs.shapes.codes)
 
     def _check_groups(self) -> None:
-        members: dict[str, dict[str, None]] = {}
+        values_by_group: dict[str, dict[str, None]] = {}
         for groups in self.pairs.groups.values:
-            for name, member in groups:
-                members.setdefault(name, {})[member] = None
-        for name, group_members in members.items():
-            for name_or_member in (name, *group_members):
-                if problem := fault_of(name_or_member):
+            for name, value in groups:
+                values_by_group.setdefault(name, {})[value] = None
+        for name, values in values_by_group.items():
+            if problem := fault_of(name):
+                raise DataError(f"the name {quote(name)} of a group of pairs {problem}")
+            for value in values:
+                if problem := fault_of(value):
                     raise DataError(
-                        f"the name {quote(name_or_member)} of a group of pairs {problem}"
+                        f"the value {quote(value)} of the group {quote(name)} of pairs {problem}"
                     )
-            if name in GROUPINGS:
+            if name in RESERVED_GROUPS:
                 raise DataError(f"a group of pairs has the reserved name {name!r}; rename it")
-            if len(group_members) > MOST_MEMBERS:
+            if len(values) > MOST_GROUP_VALUES:
                 raise DataError(
-                    f"the group {name!r} of the pairs has {len(group_members)} values; expected "
-                    f"{MOST_MEMBERS} at most: merge values, for example ages into decades"
+                    f"the group {name!r} of the pairs has {len(values)} values; expected "
+                    f"{MOST_GROUP_VALUES} at most: merge values, for example ages into decades"
                 )
 
     def _check_shapes(self, codes: NDArray[np.int32]) -> None:
@@ -150,7 +153,7 @@ class PairSet:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of every pair and its content, as far as scores depend on them."""
+        """Digest of everything in the pairs that scores depend on."""
         return self.block_digest(np.arange(len(self.pairs)))
 
     @cached_property
@@ -166,14 +169,17 @@ class PairSet:
         return columns if self.has_labels else [*columns, "no labels"]
 
     @cached_property
-    def scored_digest(self) -> str:
-        """Digest of pairs and weights: runs with equal digests have comparable means."""
+    def means_digest(self) -> str:
+        """Digest of all that means depend on: :attr:`digest` and the weights.
+
+        Runs with equal digests have comparable means.
+        """
         weights = self.pairs.weights
         return json_sha256([self.digest, weights.tolist()]) if (weights != 1).any() else self.digest
 
     @cached_property
     def analysed_digest(self) -> str:
-        """Digest of pairs and :attr:`unscored_properties`; equals :attr:`digest` without them."""
+        """Digest of pairs and :attr:`unscored_properties`; :attr:`digest` if there are none."""
         return (
             json_sha256([self.digest, *self.unscored_properties])
             if self.unscored_properties
@@ -202,15 +208,16 @@ class PairSet:
         return np.array([number_of[mask] for mask in self.masks], np.int64)
 
     def block_digest(self, rows: "Rows | Sequence[int]") -> str:
-        """Digest of some pairs: ids, classes, content of both inputs, and masks of features."""
-        every = np.asarray(rows, np.int64)
-        parts = map(self._json_pieces, parts_of(every))
+        """Digest of some pairs: ids, sources, types, classes, features, their inputs and masks."""
+        row_numbers = np.asarray(rows, np.int64)
+        parts = map(self._json_pieces, parts_of(row_numbers))
         return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
 
     def _json_pieces(self, rows: Rows) -> Iterator[Piece]:
-        """JSON, in pieces, of all that the scores of some rows depend on."""
+        """Pieces of the JSON that is digested for some rows."""
         pairs, digests = self.pairs, self.inputs.digests
-        _ = digests.is_plain, pairs.pair_ids.is_plain  # once, not once for each part
+        # Compute the cached properties here; ``take`` passes them on to the parts.
+        _ = digests.is_plain, pairs.pair_ids.is_plain
         yield "["
         yield pairs.pair_ids.take(rows)
         yield ","
@@ -232,41 +239,41 @@ class PairSet:
 
     def _json_of_contexts(self, contexts: NDArray[np.int64]) -> Piece:
         """JSON of two more digests for each pair with a context; empty for other pairs."""
-        is_there = contexts[:, 0] != NOWHERE
-        positions = np.where(is_there[:, None], contexts, 0)
+        has_context = contexts[:, 0] != NOWHERE
+        positions = np.where(has_context[:, None], contexts, 0)
         first, second = (
             Texts(self.inputs.digests.take(context_positions).json)
             for context_positions in positions.T
         )
-        return keep_where(is_there, join_texts(",", first, ",", second)).arrow
+        return keep_where(has_context, join_texts(",", first, ",", second)).arrow
 
     def blocks(self, source_count: int) -> list[Rows]:
-        """Rows of the pairs, ``source_count`` sources at a time, in the order of their names."""
+        """Rows of the pairs of ``source_count`` sources at a time, in the order of source names."""
         order = self.pairs.source_order
         starts = range(source_count, order.size, source_count)
         return self.pairs.rows_of_sources(np.split(order, starts))
 
-    def parts(self, rows: "Rows | Sequence[int]") -> list[Rows]:
+    def split_by_shape(self, rows: "Rows | Sequence[int]") -> list[Rows]:
         """Rows of a block by the shape of their inputs, in the order of each shape's first row."""
-        every = np.asarray(rows, np.int64)
-        if self.inputs.shapes is None or not every.size:
-            return [every] if every.size else []
-        codes = self.inputs.shapes.codes[self.pairs.plus[every]]
+        row_numbers = np.asarray(rows, np.int64)
+        if self.inputs.shapes is None or not row_numbers.size:
+            return [row_numbers] if row_numbers.size else []
+        codes = self.inputs.shapes.codes[self.pairs.plus[row_numbers]]
         first = first_rows(codes, len(self.inputs.shapes.values))
         shapes = np.argsort(first, kind="stable")[: np.count_nonzero(first < codes.size)]
-        return [every[codes == shape] for shape in shapes]
+        return [row_numbers[codes == shape] for shape in shapes]
 
     def block(self, rows: "Rows | Sequence[int]") -> PairBlock:
         """Some pairs, whose inputs have one shape, with only the inputs that they use."""
-        pairs, every = self.pairs, np.asarray(rows, np.int64)
-        positions = pairs.positions(every)
+        pairs, row_numbers = self.pairs, np.asarray(rows, np.int64)
+        positions = pairs.positions(row_numbers)
         used = np.unique(positions[positions != NOWHERE])
         local = np.where(positions == NOWHERE, NOWHERE, np.searchsorted(used, positions))
-        sources, features = pairs.sources.take(every), pairs.features[every]
+        sources, features = pairs.sources.take(row_numbers), pairs.features[row_numbers]
         masks = self.mask_numbers[used] if self.masks else None
         has_contexts = local.shape[1] > 2 and bool((local[:, 2:] != NOWHERE).any())
         return PairBlock(
-            pair_ids=tuple(pairs.pair_ids.take(every)),
+            pair_ids=tuple(pairs.pair_ids.take(row_numbers)),
             source_ids=tuple(sources.values),
             image_ids=tuple(self.inputs.image_ids.take(used)),
             input_positions=self.input_set.places[used],
@@ -274,13 +281,13 @@ class PairSet:
             plus=local[:, 0],
             minus=local[:, 1],
             source=sources.codes.astype(np.int64),
-            class_id=pairs.class_ids[every],
+            class_id=pairs.class_ids[row_numbers],
             feature=features,
             context=local[:, 2:] if has_contexts else None,
             regions=self._regions(used.size) if features.any() else None,
             mask_positions=None if masks is None else self.mask_set.places[masks],
             mask_shape=None if masks is None else self.mask_set.shape_of(int(masks[0])),
-            pair_types=tuple(pairs.pair_types.take(every).to_list()),
+            pair_types=tuple(pairs.pair_types.take(row_numbers).to_list()),
         )
 
     def _regions(self, count: int) -> NDArray[np.uint64] | None:

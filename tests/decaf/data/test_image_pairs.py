@@ -84,7 +84,7 @@ def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, 
     assert others.digest == plain.digest
     assert others.block_digest((0, 1)) == plain.block_digest((0, 1))
     assert others.analysed_digest not in (plain.digest, ones.analysed_digest)
-    assert plain.scored_digest == unsplit.scored_digest == plain.digest != others.scored_digest
+    assert plain.means_digest == unsplit.means_digest == plain.digest != others.means_digest
 
 
 def test_further_columns_divide_pairs_and_change_nothing_that_is_scored(table):
@@ -96,7 +96,7 @@ def test_further_columns_divide_pairs_and_change_nothing_that_is_scored(table):
     assert [dict(pair.groups)["site"] for pair in pairs.pairs] == [*sites]
     assert pairs.digest == plain.digest
     assert pairs.analysed_digest != plain.analysed_digest
-    assert pairs.scored_digest == plain.scored_digest
+    assert pairs.means_digest == plain.means_digest
     assert "site" not in str(pairs.remarks)
     for groups, words in ((["sit"], "did you mean 'site'"), (["class"], "class")):
         with pytest.raises(DataError, match=words):

@@ -157,7 +157,7 @@ def test_parts_of_blocks_are_the_pairs_by_shape(shapes, per_block, has_shapes):
     with TemporaryDirectory() as folder:
         file = store_inputs(Path(folder), pairs.input_set, read)
         for rows in pairs.blocks(per_block):
-            parts = pairs.parts(rows)
+            parts = pairs.split_by_shape(rows)
             assert sorted(row for part in parts for row in part) == sorted(rows)
             assert len(parts) == len({shapes[row] for row in rows})
             for part in parts:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from decaf.data.coded import code_distinct, code_texts, concat_coded
 from decaf.data.inputs import InputColumns
 from decaf.data.pair_columns import PairColumns
-from decaf.data.pairs import MOST_MEMBERS, Input, InputSet, Pair, PairSet
+from decaf.data.pairs import MOST_GROUP_VALUES, Input, InputSet, Pair, PairSet
 from decaf.data.texts import Texts, WrittenTexts, sha256_rows, write_hex, write_numbers
 from decaf.errors import DataError
 
@@ -255,7 +255,7 @@ def test_coded_columns_join_by_their_texts():
         ({"groups": (("split", "x"),)}, "split"),
         ({"groups": (("", "x"),)}, "letters"),
         ({"groups": (("site\n", "x"),)}, r"'site\\n'"),
-        ({"groups": tuple(("age", str(n)) for n in range(MOST_MEMBERS + 1))}, "201 .* 200"),
+        ({"groups": tuple(("age", str(n)) for n in range(MOST_GROUP_VALUES + 1))}, "201 .* 200"),
     ],
 )
 def test_unusable_pairs_are_refused(change, word):
