@@ -27,7 +27,7 @@ class Model(Protocol):
     """Device that inputs have to be on."""
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """Answer a batch.
+        """Compute the outputs of a batch.
 
         (n, channels, height, width) float32 in [0, 1], or other (n, …) float32 or float64 →
         (n, outputs) float; no gradient.
@@ -72,14 +72,18 @@ class ModelCard(Settings, ABC):
     )
 
     @model_validator(mode="after")
-    def _seeds_are_taken(self) -> "ModelCard":
+    def _check_seed(self) -> "ModelCard":
         if self.stochastic and self.stochastic.seed and not self.takes_seeds:
-            raise fault("'seed' needs 'source: function'; leave it out", "stochastic")
+            raise fault(
+                "'seed' needs a source that passes seeds on, such as 'source: function'; leave it "
+                "out",
+                "stochastic",
+            )
         return self
 
     @property
     def query_count(self) -> int:
-        """Queries of every input."""
+        """Number of queries per input."""
         return self.stochastic.repeats if self.stochastic else 1
 
     @property
@@ -89,7 +93,7 @@ class ModelCard(Settings, ABC):
 
     @property
     def asks_for_frames(self) -> bool:
-        """True if the model can be called with data frames only."""
+        """True if the model accepts only data frames."""
         return False
 
     @property
@@ -99,7 +103,7 @@ class ModelCard(Settings, ABC):
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Modules that loading the model imports, in the order that takes the least time."""
+        """Modules that loading the model imports, in the fastest import order."""
         return ()
 
     @property
@@ -119,17 +123,17 @@ class ModelCard(Settings, ABC):
 
     @abstractmethod
     def load(self, device: str) -> Model:
-        """Make the model ready for inputs.
+        """Load the model.
 
-        Raises BadInput when the files do not make the model that the card describes.
+        Raises BadInput when the files do not contain the model that the card describes.
         """
 
     def load_for(self, device: str, columns: FrameSchema | None) -> Model:
-        """Make the model ready for the inputs of a data set; ``columns`` are those of a table.
+        """Load the model for a data set; ``columns`` describe a table, None for other data.
 
         A model that was fitted on a frame is called with frames, by the names of its columns; other
         models are called with arrays, if each column of the table is one number. Raises BadInput as
-        ``load`` does, and ModelError when the model takes neither.
+        ``load`` does, and ModelError when the model takes neither frames nor the table as an array.
         """
         if columns is None and self.asks_for_frames:
             raise ModelError(
@@ -141,8 +145,8 @@ class ModelCard(Settings, ABC):
         model = self.load(device)
         if columns is None:
             return model
-        of_frames = model.of_frames(columns) if hasattr(model, "of_frames") else None
-        if of_frames is None and columns.non_number_names:
+        frame_model = model.of_frames(columns) if hasattr(model, "of_frames") else None
+        if frame_model is None and columns.non_number_names:
             raise ModelError(
                 f"model {self.id} takes arrays of numbers, but the columns "
                 f"{abridge(columns.non_number_names)} are categories or have missing values; give "
@@ -150,7 +154,7 @@ class ModelCard(Settings, ABC):
                 "frame' or an endpoint with 'encoding: records', or name these columns under "
                 "'drop:'"
             )
-        return of_frames or model
+        return frame_model or model
 
     def check_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
         """Compare the columns of a table with those of the model, without loading it.
@@ -160,23 +164,23 @@ class ModelCard(Settings, ABC):
         return self.remark_columns(columns)
 
     def remark_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
-        """Remark on columns that the model takes, but not as the table has them."""
+        """Remark on columns whose values the model gets in another form than the table has."""
         return ()
 
     def checks(self) -> tuple[Check, ...]:
         """Checks to run before any work begins."""
 
-        def weights_are_there() -> tuple[str, ...]:
+        def check_weights() -> tuple[str, ...]:
             self.weights_digest()
             return ()
 
-        return (weights_are_there,)
+        return (check_weights,)
 
     def training_record(self) -> str | None:
-        """Recipe and outcome of the study's own training of the model, as JSON."""
+        """Recipe and outcome of the study's own training of the model, as JSON; else None."""
         return None
 
-    def _file_digest(self, path: Path, expected: str | None) -> str:
+    def _check_file_digest(self, path: Path, expected: str | None) -> str:
         digest = file_sha256(path)
         if expected is not None and digest != expected:
             raise ModelError(

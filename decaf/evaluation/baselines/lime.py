@@ -26,7 +26,7 @@ class Lime(Baseline):
     """
 
     libraries: ClassVar = ("lime.lime_tabular",)
-    kind: Literal["lime"] = Field(description="this method")
+    kind: Literal["lime"] = Field(description="name of the method")
     rows: int = Field(256, gt=0, le=1_000_000, description="largest number of explained rows")
     samples: int = Field(
         1024, gt=1, le=1_000_000, description="neighbours of each explained row, including the row"

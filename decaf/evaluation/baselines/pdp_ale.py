@@ -17,7 +17,7 @@ class PdpAle(Baseline):
     mean of their absolute values, which the paper's tables use.
     """
 
-    kind: Literal["pdp_ale"] = Field(description="this method")
+    kind: Literal["pdp_ale"] = Field(description="name of the method")
 
     components: ClassVar[tuple[str, ...]] = ("pdp", "ale", "mean")
 

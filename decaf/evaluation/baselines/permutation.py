@@ -15,7 +15,7 @@ class GlobalPermutation(Baseline):
     Predicts (1 + repeats) n rows.
     """
 
-    kind: Literal["global_permutation"] = Field(description="this method")
+    kind: Literal["global_permutation"] = Field(description="name of the method")
     repeats: int = Field(15, gt=0, le=10_000, description="shuffles, whose accuracies are averaged")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
@@ -31,7 +31,7 @@ class ContextPermutation(Baseline):
     (1 + repeats) n rows in all.
     """
 
-    kind: Literal["context_permutation"] = Field(description="this method")
+    kind: Literal["context_permutation"] = Field(description="name of the method")
     repeats: int = Field(15, gt=0, le=10_000, description="shuffles, whose accuracies are averaged")
 
     components: ClassVar[tuple[str, ...]] = ("context_minus", "context_plus")

@@ -20,7 +20,7 @@ class Retraining(Baseline):
     Fits one model, and predicts n rows with each of the two.
     """
 
-    kind: Literal["retraining"] = Field(description="this method")
+    kind: Literal["retraining"] = Field(description="name of the method")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         if subject.refit_without_factor is None:

@@ -1,4 +1,8 @@
-"""Shapley values of the factor, by a method for each kind of model, and interactions in trees."""
+"""Shapley values of the factor, by a method for each kind of model, and interactions in trees.
+
+The factor is the audited column; the context is the column that it is crossed with (paper, section
+5).
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,20 +22,20 @@ from decaf.evaluation.baselines.base import (
 )
 from decaf.models.estimators.boosters import best_rounds, make_matrix
 
-FOREST_VALUES = "decaf.evaluation.tree_shapley"
-"""Module that compiles when it is imported."""
+TREE_SHAPLEY_MODULE = "decaf.evaluation.tree_shapley"
+"""Module that compiles its functions when it is imported."""
 
 
 class NativeShap(Baseline):
-    """Mean absolute Shapley value of the factor on rows of all contexts and labels.
+    """Mean absolute Shapley value of the factor on rows balanced over contexts and labels.
 
     Trees: path-dependent TreeSHAP, exact; forests in P(y = 1), boosted trees in log-odds.
-    Linear models: weight times distance from the mean, in log-odds. Anything else: permutations
-    sampled against a background, in P(y = 1); only these predict rows.
+    Linear models: weight times distance from the mean, in log-odds. Other models: sampled
+    permutations against a background, in P(y = 1). Only this last method calls the model.
     """
 
-    libraries: ClassVar = ("numba", "shap", "xgboost", FOREST_VALUES)
-    kind: Literal["native_shap"] = Field(description="this method")
+    libraries: ClassVar = ("numba", "shap", "xgboost", TREE_SHAPLEY_MODULE)
+    kind: Literal["native_shap"] = Field(description="name of the method")
     rows: int = Field(128, gt=0, le=1_000_000, description="largest number of explained rows")
     background: int = Field(32, gt=0, le=1_000_000, description="largest number of background rows")
     permutations: int = Field(
@@ -63,15 +67,16 @@ class NativeShap(Baseline):
 
 
 class KernelShap(Baseline):
-    """Mean absolute KernelSHAP value of the factor in P(y = 1), without a penalty.
+    """Mean absolute KernelSHAP value of the factor in P(y = 1), without L1 regularisation.
 
     From Lundberg and Lee (NeurIPS 2017).
     Predicts the background once, each explained row once, and every coalition of every explained
-    row with every row of the background: background + rows (1 + samples background).
+    row with every row of the background, which makes background + rows × (1 + samples × background)
+    predictions.
     """
 
     libraries: ClassVar = ("shap",)
-    kind: Literal["kernel_shap"] = Field(description="this method")
+    kind: Literal["kernel_shap"] = Field(description="name of the method")
     rows: int = Field(64, gt=0, le=1_000_000, description="largest number of explained rows")
     background: int = Field(
         256,
@@ -95,11 +100,12 @@ class KernelShap(Baseline):
 class ShapInteraction(Baseline):
     """Mean absolute interaction value of context and factor, off the diagonal of the matrix.
 
-    Path-dependent and exact: XGBoost's own in log-odds, forests' in P(y = 1). Predicts no row.
+    Path-dependent and exact: XGBoost's own values, in log-odds; values of forests, in P(y = 1). The
+    model is not called.
     """
 
-    libraries: ClassVar = ("numba", "xgboost", FOREST_VALUES)
-    kind: Literal["shap_interaction"] = Field(description="this method")
+    libraries: ClassVar = ("numba", "xgboost", TREE_SHAPLEY_MODULE)
+    kind: Literal["shap_interaction"] = Field(description="name of the method")
     rows: int = Field(128, gt=0, le=1_000_000, description="largest number of explained rows")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
@@ -148,12 +154,12 @@ def _linear_values(
 
 
 def _is_xgboost(estimator: Any) -> bool:
-    """True for the type as which an estimator's card opens an XGBoost file."""
+    """True for an ``xgboost.Booster``, the type in which decaf opens XGBoost files."""
     return isinstance(estimator, quiet_import("xgboost").Booster)
 
 
 def _is_forest(estimator: Any) -> bool:
-    """True if its answer is the mean of the shares of labels in the leaves of trees."""
+    """True for random forests and extra trees: they return mean shares of labels in leaves."""
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
     return isinstance(estimator, ExtraTreesClassifier | RandomForestClassifier)
@@ -162,11 +168,11 @@ def _is_forest(estimator: Any) -> bool:
 def _xgboost_values(
     booster: Any,
     rows: NDArray[np.float32],
-    wanted: Literal["pred_contribs", "pred_interactions"],
+    option: Literal["pred_contribs", "pred_interactions"],
 ) -> NDArray[np.float32]:
     """XGBoost's own TreeSHAP: (n, p + 1) values or (n, p + 1, p + 1) interactions, log-odds."""
     matrix = make_matrix(booster, rows, nthread=1)
-    return booster.predict(matrix, iteration_range=best_rounds(booster), **{wanted: True})
+    return booster.predict(matrix, iteration_range=best_rounds(booster), **{option: True})
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from decaf.errors import abridge, number_of, suggestion
 
 GENERIC_NAME = re.compile(r"(column_|feature_?|col_?|[cfvx])?(\d+)", re.IGNORECASE)
-"""Name of a column that has only its number."""
+"""Name that only numbers a column: ``12``, ``f0``, ``Column_0``."""
 SPECIAL = re.compile(r"\W")
 BY_POSITION = "columns: by_position"
 
@@ -32,17 +32,16 @@ class Match(NamedTuple):
 def match_columns(fitted: Sequence[str], table: Sequence[str], *, by_position: bool) -> Match:
     """Find the columns of a table that a model was fitted on.
 
-    Raises ValueError, with the names that the table lacks, when names do not identify the
-    columns.
+    Raises ValueError if the columns cannot be matched; its message completes "the model …".
     """
     if by_position:
         return _by_position(fitted, table)
-    named = _by_name(fitted, table)
-    if None not in named:
-        return Match([str(name) for name in named], list(fitted), "")
+    matches = _by_name(fitted, table)
+    if None not in matches:
+        return Match([str(column) for column in matches], list(fitted), "")
     if len(fitted) == len(table) and are_generic(fitted) and not set(fitted) & set(table):
         return Match(list(table), list(fitted), _remark(fitted, table))
-    lacking = [name for name, column in zip(fitted, named, strict=True) if column is None]
+    lacking = [name for name, column in zip(fitted, matches, strict=True) if column is None]
     raise ValueError(_complaint(fitted, table, lacking))
 
 
@@ -61,12 +60,12 @@ def fitted_columns(estimator: Any) -> list[str] | None:
 def fitted_order(estimator: Any, table: Sequence[str]) -> list[str]:
     """Columns of a table that an estimator was fitted on, in the order of the fit.
 
-    All columns of the table, unchanged, if it lacks a name of the fit. LightGBM takes columns by
-    position under any names.
+    All columns, unchanged, if one is missing. Used for LightGBM, which ignores column names and so
+    needs this order.
     """
     fitted = fitted_columns(estimator)
-    named = _by_name(fitted, table) if fitted else []
-    return [name for name in named if name] if named and None not in named else list(table)
+    matches = _by_name(fitted, table) if fitted else []
+    return [name for name in matches if name] if matches and None not in matches else list(table)
 
 
 def are_generic(names: Sequence[str]) -> bool:
@@ -83,18 +82,18 @@ def are_generic(names: Sequence[str]) -> bool:
 
 
 def _by_name(fitted: Sequence[str], table: Sequence[str]) -> list[str | None]:
-    """Column of the table for each name; None if no column, or more than one, matches."""
-    free = [column for column in table if column not in fitted]
-    plain: dict[str, list[str]] = {}
-    for column in free:
-        plain.setdefault(SPECIAL.sub("_", column), []).append(column)
+    """Column of the table for each name of the fit; None if no single column matches."""
+    unmatched = [column for column in table if column not in fitted]
+    columns_by_plain_name: dict[str, list[str]] = {}
+    for column in unmatched:
+        columns_by_plain_name.setdefault(SPECIAL.sub("_", column), []).append(column)
     renamed = [SPECIAL.sub("_", name) for name in fitted if name not in table]
 
     def column_of(name: str) -> str | None:
         if name in table:
             return name
         key = SPECIAL.sub("_", name)
-        columns = plain.get(key, [])
+        columns = columns_by_plain_name.get(key, [])
         return columns[0] if len(columns) == 1 and renamed.count(key) == 1 else None
 
     return [column_of(name) for name in fitted]
@@ -104,22 +103,25 @@ def _by_position(fitted: Sequence[str], table: Sequence[str]) -> Match:
     if len(fitted) != len(table):
         raise ValueError(
             f"was fitted on {number_of(len(fitted), 'column')}, and the table has "
-            f"{len(table)} ({abridge(table)}), so '{BY_POSITION}' is impossible: name the columns "
-            "that it was not fitted on under 'drop:', or its columns under 'inputs:', in its order"
+            f"{len(table)} ({abridge(table)}), so '{BY_POSITION}' is impossible: drop the columns "
+            "that the model does not use with 'drop:', or list the model's columns under 'inputs:' "
+            "in the model's order"
         )
     moved = [name for name, column in zip(fitted, table, strict=True) if name != column]
     if strays := [name for name in moved if name in table]:
         raise ValueError(
-            f"was fitted on the columns {abridge(fitted)}; the table has {abridge(strays)} at "
-            f"another position, which '{BY_POSITION}' contradicts: leave that key out, or put "
-            "'inputs:' of the data in the model's order"
+            f"was fitted on the columns {abridge(fitted)}; the table has {abridge(strays)}, too, "
+            f"but at another position, so '{BY_POSITION}' would mix them up: remove that key, or "
+            "put 'inputs:' of the data in the model's order"
         )
     return Match(list(table), list(fitted), _remark(fitted, table) if moved else "")
 
 
 def _remark(fitted: Sequence[str], table: Sequence[str]) -> str:
     pairs = [f"{name} is {column}" for name, column in zip(fitted, table, strict=True)]
-    return f"columns of the table are taken by position: {abridge(pairs, 8)}"
+    return (
+        f"columns of the model are matched with those of the table by position: {abridge(pairs, 8)}"
+    )
 
 
 def _complaint(fitted: Sequence[str], table: Sequence[str], lacking: list[str]) -> str:
@@ -129,4 +131,7 @@ def _complaint(fitted: Sequence[str], table: Sequence[str], lacking: list[str]) 
     )
     if len(fitted) != len(table):
         return text
-    return f"{text}. If the table has them in this order under other names, add '{BY_POSITION}'"
+    return (
+        f"{text}. If the table has the same columns in this order under other names, add "
+        f"'{BY_POSITION}' to the model's card"
+    )

@@ -159,7 +159,7 @@ class EstimatorCard(TrainableCard):
     def weights_digest(self) -> str:
         """Digest of the file, whose kind is checked, and of own modules that it names."""
         path = self._checked_file()
-        digest = self._file_digest(path, self.sha256)
+        digest = self._check_file_digest(path, self.sha256)
         modules = [] if path.suffix in XGBOOST else own_code(path)
         return json_sha256([digest, *map(file_sha256, modules)]) if modules else digest
 

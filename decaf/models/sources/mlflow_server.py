@@ -1,4 +1,4 @@
-"""A model of any MLflow flavour, answered by MLflow's own scoring server in its own environment."""
+"""MLflow models of any flavour, called through MLflow's scoring server in its own environment."""
 
 import json
 import os
@@ -27,17 +27,26 @@ from decaf.models.sources.endpoint import EndpointCard, EndpointModel
 XGBOOST = "xgboost"
 """Flavour of models that XGBoost saved."""
 MOST_REPORT_BYTES = 1 << 16
-"""Most bytes of the report of a starting server."""
+"""Size limit of a server's start report."""
 END_SECONDS = 10.0
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+"""Time that a server has to end before it is killed, s."""
+PASSED_NAMES = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "OMP_NUM_THREADS",
+)
 """Environment variables of a server, without credentials, since it runs the model's code."""
 
 
 class MlflowServerCard(ModelCard):
     """An MLflow model of any flavour with `python_function`; its code runs in a separate process.
 
-    The process ends with the work. The model's code runs with your rights: name only models that
-    you trust.
+    With `python`, decaf starts this process, and ends it when the model is no longer used. The
+    model's code runs with your rights: name only models that you trust.
     """
 
     is_remote: ClassVar = True
@@ -71,19 +80,22 @@ class MlflowServerCard(ModelCard):
 
     @field_validator("python")
     @classmethod
-    def _file_of_every_process(cls, given: Path | None) -> Path | None:
-        """Make a path absolute, since workers may run elsewhere; PATH finds a bare name."""
-        return given.absolute() if given and len(given.parts) > 1 else given
+    def _make_absolute(cls, path: Path | None) -> Path | None:
+        """Make the path absolute, since workers may have another current directory.
+
+        A bare name is left for PATH.
+        """
+        return path.absolute() if path and len(path.parts) > 1 else path
 
     @model_validator(mode="after")
-    def _one_server(self) -> "MlflowServerCard":
+    def _check_server(self) -> "MlflowServerCard":
         if (self.python is None) == (self.url is None):
             raise fault("give exactly one of 'python' (an interpreter) and 'url' (a server)")
         return self
 
     @property
     def origin(self) -> str:
-        """Name of the folder."""
+        """The source and the name of the folder."""
         return f"mlflow_server:{self.model.name}"
 
     @property
@@ -93,7 +105,10 @@ class MlflowServerCard(ModelCard):
         return json_sha256(["mlflow_server", self.output, *missing])
 
     def weights_digest(self) -> str:
-        """Digest of all files of the model."""
+        """Digest of the model's files and of 'url'.
+
+        Raises ModelError if MLflow cannot serve the model, or if 'missing' does not apply to it.
+        """
         flavours = read_mlmodel(self.model).flavours
         if self.missing is not None and XGBOOST not in flavours:
             raise ModelError(
@@ -108,7 +123,7 @@ class MlflowServerCard(ModelCard):
         return json_sha256([folder_sha256(self.model, ModelError), self.url])
 
     def load(self, device: str) -> Model:
-        """Start the server, unless there is one."""
+        """Return a model that calls 'url', or else a server that is started for it."""
         number = missing_number(self.missing)
         if self.url is not None:
             return EndpointModel(self._endpoint(self.url), missing=number)
@@ -116,7 +131,7 @@ class MlflowServerCard(ModelCard):
         model = EndpointModel(
             self._endpoint(f"http://127.0.0.1:{port}/invocations"), number, trust_env=False
         )
-        weakref.finalize(model, _end, process)
+        weakref.finalize(model, _end_server, process)
         return model
 
     def check_columns(self, columns: FrameSchema | None) -> tuple[str, ...]:
@@ -132,7 +147,7 @@ class MlflowServerCard(ModelCard):
         return remark_fractions(read_mlmodel(self.model), columns, self.id)
 
     def load_for(self, device: str, columns: FrameSchema | None) -> Model:
-        """Start the server for rows of a table; rows that lack a needed value are not sent."""
+        """Load the model for a data set; rows that lack a needed value are not sent."""
         model = super().load_for(device, columns)
         cast("EndpointModel", model).complete_columns = complete_columns(read_mlmodel(self.model))
         return model
@@ -157,39 +172,41 @@ class MlflowServerCard(ModelCard):
 def _start_server(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
     """Start a server and wait until it answers; return its process and port.
 
-    Raises ModelError when the interpreter cannot be started, or the model cannot be loaded by it.
+    Raises ModelError when the interpreter cannot be started, the model cannot be loaded by it, or
+    the server does not answer within 'start_seconds'.
     """
-    read_end, telling = os.pipe()
+    read_end, write_end = os.pipe()
     timeout = {"MLFLOW_SCORING_SERVER_REQUEST_TIMEOUT": str(int(card.timeout_seconds) + 1)}
     quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "1"}
-    passed_variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    passed_variables = {name: os.environ[name] for name in PASSED_NAMES if name in os.environ}
     script = str(scoring_process.__file__)
-    command = [str(card.python), "-I", script, str(card.model), str(telling)]
+    command = [str(card.python), "-I", script, str(card.model), str(write_end)]
     remedy = "correct 'python:'"
-    with os.fdopen(read_end, "rb") as end:
+    with os.fdopen(read_end, "rb") as pipe:
         try:
             with refusals_as(ModelError, f"model {card.id}: {card.python} cannot be run", remedy):
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,
-                    pass_fds=[telling],
+                    pass_fds=[write_end],
                     env=passed_variables | timeout | quiet,
                 )
         finally:
-            os.close(telling)
-        report = _read_report(end.fileno(), card.start_seconds)
+            os.close(write_end)
+        report = _read_report(pipe.fileno(), card.start_seconds)
     if "port" in report:
         return process, int(report["port"])
-    _end(process)
+    _end_server(process)
     raise ModelError(
         f"model {card.id}: MLflow's scoring server did not start with {card.python}: "
-        f"{report.get('problem', f'it ended, or was silent for {card.start_seconds:g} s')}; the "
-        "environment needs mlflow 3 and what the model needs (requirements.txt of the model)"
+        f"{report.get('problem', f'it ended, or sent no port within {card.start_seconds:g} s')}: "
+        "install mlflow 3 and the model's requirements.txt in its environment, or raise "
+        "'start_seconds'"
     )
 
 
 def _read_report(descriptor: int, seconds: float) -> dict[str, Any]:
-    """Read one JSON object that a process writes before it closes its end; empty without one."""
+    """Read one JSON object that a process writes before it closes the pipe; empty without one."""
     deadline, content = time.monotonic() + seconds, b""
     while len(content) < MOST_REPORT_BYTES:
         seconds_left = deadline - time.monotonic()
@@ -206,8 +223,8 @@ def _read_report(descriptor: int, seconds: float) -> dict[str, Any]:
     return report if isinstance(report, dict) else {}
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a server and wait for it; a server also ends when its standard input is closed."""
+def _end_server(process: subprocess.Popen[bytes]) -> None:
+    """Close a server's standard input, which ends it; kill it if it runs after END_SECONDS."""
     cast("IO[bytes]", process.stdin).close()
     try:
         process.wait(END_SECONDS)

@@ -270,7 +270,7 @@ class NetworkCard(StoredTensors, TrainableCard):
         path = self.weights_file
         check_header(path)
         if self.sha256 is not None:
-            self._file_digest(path, self.sha256)
+            self._check_file_digest(path, self.sha256)
         return content_sha256(path)
 
     def checks(self) -> tuple[Check, ...]:
