@@ -8,7 +8,7 @@ import numpy as np
 from decaf.errors import ModelError, number_of
 from decaf.foundation.arrays import Array, is_network, is_tensor, type_name
 from decaf.library.findings import Audit
-from decaf.routing.route import DEFAULT_EPSILON, PROBABILITY_UNITS
+from decaf.routing.route import DEFAULT_EPSILON, SHARE_ADVICE
 
 SHOWN_NAMES = 5
 EMBEDDINGS = ("Embedding", "EmbeddingBag")
@@ -30,8 +30,8 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
             "x_plus.copy()"
         )
     return (
-        f"{equal_count} of {count} pairs are equal: their responses are 0 and reduce every mean; "
-        "leave out the rows in which x_minus equals x_plus"
+        f"in {equal_count} of {count} pairs x_minus equals x_plus: their responses are 0 and "
+        "reduce every mean; leave these rows out"
     )
 
 
@@ -70,7 +70,7 @@ def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
         return ""
     return (
         f"no pair reaches epsilon {epsilon:g}, so all response is fragility: the largest |d| is "
-        f"{max(endpoint.max() for endpoint in endpoints):.3g}; {PROBABILITY_UNITS}"
+        f"{max(endpoint.max() for endpoint in endpoints):.3g}; {SHARE_ADVICE}"
     )
 
 

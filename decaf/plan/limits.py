@@ -6,7 +6,7 @@ from itertools import product
 from decaf.foundation.settings import fault
 from decaf.plan.expectations import Expectation, LimitedExpectation
 from decaf.registry.gates import IN_SCORE_UNITS, RULES, Gate
-from decaf.routing.route import PROBABILITY_UNITS
+from decaf.routing.route import SHARE_ADVICE
 from decaf.scoring.scores.base import ScoreDefinition
 
 
@@ -25,7 +25,7 @@ def check_limits(
     span = None if score.bounds is None else score.bounds[1] - score.bounds[0]
     if span is not None and epsilon > span:
         raise fault(
-            f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {PROBABILITY_UNITS}",
+            f"'epsilon: {epsilon:g}': no difference exceeds {span:g}; {SHARE_ADVICE}",
             "epsilon",
         )
     for pair_type, stated in expect.items():
@@ -48,8 +48,8 @@ def _check_limit(value: float, rule: str, largest: float | None, *keys: str) -> 
     elif largest is None:
         return
     elif rule == "at_least" and value > largest:
-        problem = f"is more than the largest possible value, {largest:g}; {PROBABILITY_UNITS}"
+        problem = f"is more than the largest possible value, {largest:g}; {SHARE_ADVICE}"
     elif rule != "at_least" and value >= largest:
-        problem = f"limits nothing, since no value exceeds {largest:g}; {PROBABILITY_UNITS}"
+        problem = f"limits nothing, since no value exceeds {largest:g}; {SHARE_ADVICE}"
     if problem:
         raise fault(f"'{'.'.join(keys)}': '{rule}: {value:g}' {problem}", keys[0])

@@ -35,7 +35,7 @@ def check_rules(paths: Mapping[str, RevealPath], stages: Stages, *, can_stop: bo
         key = "stages" if paths[name].stages is None else "paths"
         if can_stop:
             raise fault(
-                f"path {name} is refined until its means stop moving, which takes all pairs, and "
+                f"path {name} is refined until its means converge, which needs all pairs, but "
                 "'stop' may leave some out; give the path a number of stages, or leave out 'stop'",
                 key,
             )

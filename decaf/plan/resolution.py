@@ -132,7 +132,10 @@ def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
     trusted = study.registry.trusted if isinstance(study.registry, CardRegistry) else ()
     _refuse_untrusted(card, trusted, "its card, of an earlier run,")
     if getattr(card, "unpickle", False):
-        raise ModelError("it is a pickle, and only the current version of a pickle is opened")
+        raise ModelError(
+            "it is an earlier version stored as a pickle, and decaf opens only the current version "
+            "of a pickle"
+        )
     if card.weights_digest() != weights:
         raise ModelError("its files have changed since that run")
     return card

@@ -110,8 +110,9 @@ class Stop(Settings):
             )
         if first > last:
             raise SettingError(
-                f"it is {self.at_most!r}, {number_of(last, 'block')} of {block_count}, and "
-                f"'at_least' is {self.at_least!r}; expected at least as many blocks",
+                f"it is {self.at_most!r} ({last} of {number_of(block_count, 'block')}), but "
+                f"'at_least' is {self.at_least!r} ({number_of(first, 'block')}); expected no fewer "
+                "blocks than 'at_least'",
                 *("stop", "at_most"),
             )
         return first, min(last, block_count)

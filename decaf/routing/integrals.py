@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
 from decaf.routing.quadrature import check_measure, trapezoid_weights
-from decaf.routing.route import as_reals, as_scores, one_per_trajectory, stages_last
+from decaf.routing.route import as_reals, as_scores, endpoint_per_trajectory, stages_last
 
 VALUES_PER_BLOCK = 1 << 17
 """Responses of a block: 1 MiB of float64, so that its passes stay in the cache."""
@@ -78,7 +78,9 @@ class Trajectories:
         if endpoint is None:
             self._endpoint = self._rows[:, -1]
         else:
-            self._endpoint = one_per_trajectory(endpoint, self._response.shape, stage_axis).ravel()
+            self._endpoint = endpoint_per_trajectory(
+                endpoint, self._response.shape, stage_axis
+            ).ravel()
 
     def __len__(self) -> int:
         return len(self._rows)

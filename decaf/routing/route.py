@@ -2,7 +2,7 @@
 
 The endpoint difference ``d`` decides whether a pair is active, ``a = 1{|d| >= epsilon}``, and its
 orientation ``s = sign(d)``. A stage response ``r`` is routed as ``e = a (s r)+``, ``c = a (s r)-``
-and ``f = (1 - a) |r|`` (paper, section 3). The triple is unique and conserves ``|r|`` exactly.
+and ``f = (1 - a) |r|`` (paper, section 3). At most one of them is above 0; their sum is ``|r|``.
 """
 
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import ResponseError
+from decaf.errors import ResponseError, number_of
 from decaf.foundation.arrays import REALS, refuse_masked
 
 DEFAULT_EPSILON = 0.02
 """Threshold epsilon in score units, unless a study sets its own (paper, sections 5 and 6)."""
 
-PROBABILITY_UNITS = "probabilities and shares run from 0 to 1, so that 5 % is 0.05"
-"""Advice for a threshold or limit above every value."""
+SHARE_ADVICE = "probabilities and shares run from 0 to 1, so that 5 % is 0.05"
+"""Advice in messages about a threshold or limit that no value reaches."""
 
 
 class Components(NamedTuple):
@@ -29,7 +29,7 @@ class Components(NamedTuple):
 
 
 def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
-    """Convert to a non-empty array of real numbers; keep its precision, allow values not finite.
+    """Convert to a non-empty array of real numbers, in its precision; they may be infinite or NaN.
 
     A torch tensor is detached and brought to the host first. Raises ResponseError for boolean,
     complex, textual, ragged, masked or empty input.
@@ -59,7 +59,7 @@ def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         count = int(array.size - finite.sum())
         raise ResponseError(
-            f"{name} holds {count} non-finite values, the first at {where}; "
+            f"{name} holds {number_of(count, 'non-finite value')}, the first at {where}; "
             "quarantine such pairs before routing"
         )
     return array
@@ -67,8 +67,8 @@ def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
 
 def check_epsilon(epsilon: float) -> float:
     """Return the threshold as a float; it must be a finite real number above zero."""
-    real = isinstance(epsilon, REALS)
-    if not real or isinstance(epsilon, bool) or not (np.isfinite(epsilon) and epsilon > 0):
+    is_real = isinstance(epsilon, REALS)
+    if not is_real or isinstance(epsilon, bool) or not (np.isfinite(epsilon) and epsilon > 0):
         raise ResponseError(f"epsilon is {epsilon!r}; expected a finite number above 0")
     return float(epsilon)
 
@@ -78,7 +78,7 @@ def check_probability_epsilon(epsilon: float) -> None:
     if epsilon > 1:
         raise ResponseError(
             f"epsilon is {epsilon:g}, but the score is a probability, and no difference exceeds 1; "
-            f"{PROBABILITY_UNITS}"
+            f"{SHARE_ADVICE}"
         )
 
 
@@ -90,19 +90,22 @@ def is_active(endpoint: ArrayLike, epsilon: float = DEFAULT_EPSILON) -> NDArray[
 def stages_last(response: NDArray[Any], stage_axis: int) -> NDArray[Any]:
     """View of ``response`` whose last axis holds the stages."""
     if not -response.ndim <= stage_axis < response.ndim:
-        raise ResponseError(f"response has shape {response.shape}, and no axis {stage_axis}")
+        raise ResponseError(
+            f"stage_axis is {stage_axis}, but response has shape {response.shape}; expected one of "
+            "its axes"
+        )
     return np.moveaxis(response, stage_axis, -1)
 
 
-def one_per_trajectory(
+def endpoint_per_trajectory(
     endpoint: ArrayLike, shape: tuple[int, ...], stage_axis: int = -1
 ) -> NDArray[np.float64]:
     """Endpoint differences, one per trajectory: float64, ``shape`` without the stage axis.
 
-    The endpoint ``d`` is a scalar, or an array of the response's shape without its stages, with a
-    stage axis of length one, or an array of the response's shape that is constant over the stages.
-    Raises ResponseError for any other shape, a value that changes between stages, or one that is
-    not finite and real.
+    The endpoint ``d`` may be a scalar or an array in the shape of the response: without the stage
+    axis, with a stage axis of length one, or in full and constant over the stages. Raises
+    ResponseError for any other shape, a value that changes between stages, or one that is not
+    finite and real.
     """
     d = as_scores(endpoint, "endpoint")
     axis = stage_axis % len(shape)
@@ -112,10 +115,11 @@ def one_per_trajectory(
     if d.shape == samples:
         return d
     first = d.take([0], axis) if d.ndim == len(shape) else d
-    if d.shape not in (shape, (*shape[:axis], 1, *shape[axis + 1 :])):
+    one_stage = (*shape[:axis], 1, *shape[axis + 1 :])
+    if d.shape not in (shape, one_stage):
         raise ResponseError(
-            f"endpoint has shape {d.shape}; expected a scalar, {samples} or a stage axis of "
-            f"length one for a response of shape {shape}"
+            f"endpoint has shape {d.shape}; expected a scalar, or shape {samples}, {one_stage} or "
+            f"{shape}, for a response of shape {shape}"
         )
     if (d != first).any():
         raise ResponseError(
@@ -138,8 +142,8 @@ def route(
     response
         ``r(t)``, any shape, score units; promoted to float64 before it is compared with epsilon.
     endpoint
-        ``d``: a scalar or one value per trajectory, with or without a stage axis of length one;
-        the last stage of the response if it is not given. ``r(1)`` need not equal it.
+        ``d``: a scalar or one value per trajectory, with or without a stage axis of length one. By
+        default the last stage of the response; a given ``d`` may differ from ``r(1)``.
     epsilon
         Threshold in score units; ``|d| = epsilon`` is active, ``d = 0`` never is.
     stage_axis
@@ -158,7 +162,7 @@ def route(
     """
     r = np.atleast_1d(as_scores(response))
     last = stages_last(r, stage_axis)[..., -1] if endpoint is None else endpoint
-    d = np.expand_dims(one_per_trajectory(last, r.shape, stage_axis), stage_axis)
+    d = np.expand_dims(endpoint_per_trajectory(last, r.shape, stage_axis), stage_axis)
     active = is_active(d, epsilon)
     oriented = np.where(active, np.sign(d), 0.0) * r
     return Components(

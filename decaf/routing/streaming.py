@@ -78,7 +78,7 @@ class PathStream:
             before, latest = self._latest
             if not before < stage <= 1 + GRID_TOLERANCE:
                 raise ResponseError(
-                    f"stage {stage} follows {before}; expected a larger one, at most 1"
+                    f"stage {stage} follows {before}; expected a stage above {before}, at most 1"
                 )
             half = (float(stage) - before) / 2
             self._add(half, latest)

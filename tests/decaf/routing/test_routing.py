@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from decaf.errors import ResponseError
-from decaf.routing.route import as_scores, is_active, one_per_trajectory, route
+from decaf.routing.route import as_scores, endpoint_per_trajectory, is_active, route
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_the_last_stage_is_not_forced_to_the_endpoint():
     ids=["scalar", "samples", "one stage", "all stages"],
 )
 def test_an_endpoint_has_one_value_per_trajectory_in_any_of_four_shapes(endpoint):
-    assert one_per_trajectory(endpoint, (2, 3)).tolist() == [0.4, 0.4]
+    assert endpoint_per_trajectory(endpoint, (2, 3)).tolist() == [0.4, 0.4]
 
 
 def test_the_shapes_of_an_endpoint_follow_the_stage_axis():
     d = np.array([[0.1, 0.2], [0.3, 0.4]])
     for given_d in (d, d[:, None, :], np.repeat(d[:, None, :], 3, axis=1)):
-        np.testing.assert_array_equal(one_per_trajectory(given_d, (2, 3, 2), stage_axis=1), d)
+        np.testing.assert_array_equal(endpoint_per_trajectory(given_d, (2, 3, 2), stage_axis=1), d)
 
 
 @pytest.mark.parametrize("endpoint", [[0.1] * 3, [[0.1, 0.2]], [0.1], [[[0.1]]]])
@@ -103,7 +103,7 @@ def test_the_position_of_the_stage_axis_does_not_matter(response, axis):
 
 @pytest.mark.parametrize("axis", [2, -3])
 def test_a_stage_axis_that_the_response_lacks_is_refused(axis):
-    with pytest.raises(ResponseError, match=f"no axis {axis}"):
+    with pytest.raises(ResponseError, match=f"stage_axis is {axis}, but"):
         route([[0.1, 0.2]], stage_axis=axis)
 
 
