@@ -18,7 +18,7 @@ from decaf.registry.gates import (
     Verdict,
     verdict_of,
 )
-from tasks.looks.items import DrawnSources, Group, Items
+from tasks.looks.items import DrawnSources, Items, Subject
 from tasks.looks.limits import BoundedEstimate, columns_of, of_change, of_value
 
 HALF_WIDTH, NARROW, UNDECIDED = "half_width", "narrow", "undecided"
@@ -33,7 +33,7 @@ class Rule:
     metric: str
     name: str
     """Name of a gate's rule, or ``half_width`` for an interval."""
-    group: Group
+    subject: Subject
     limit: float
     verdict: Verdict | str = UNDECIDED
     reason: str | None = None
@@ -61,7 +61,7 @@ class RuleLook:
 
 
 def gate_rules(
-    gates: Mapping[str, Gates], entries: Iterable[Mapping[str, Any]], groups: Iterable[Group]
+    gates: Mapping[str, Gates], entries: Iterable[Mapping[str, Any]], subjects: Iterable[Subject]
 ) -> list[Rule]:
     """Rules of gates on entries (rows of ``core_entry_versions``), including inapplicable ones."""
     rules = [
@@ -70,7 +70,7 @@ def gate_rules(
             model_id=entry["model_id"],
             metric=metric,
             name=name,
-            group=group,
+            subject=subject,
             limit=getattr(gate, name),
             is_comparable=entry["reason"] is None,
             reason=entry["reason"],
@@ -78,33 +78,33 @@ def gate_rules(
         for entry in entries
         for metric, gates_of_metric in gates.items()
         for gate in gates_of_metric
-        for group in groups
-        if (metric == ACCURACY) == (group.variant is not None)
-        and gate.pair_type in (None, group.pair_type)
-        and gate.path in (None, group.path)
-        and gate.variant in (None, group.variant)
+        for subject in subjects
+        if (metric == ACCURACY) == (subject.variant is not None)
+        and gate.pair_type in (None, subject.pair_type)
+        and gate.path in (None, subject.path)
+        and gate.variant in (None, subject.variant)
         for name in RULES
         if getattr(gate, name) is not None
     ]
     return list(dict.fromkeys(rules))
 
 
-def width_rules(study: Study, groups: Iterable[Group]) -> list[Rule]:
+def width_rules(study: Study, subjects: Iterable[Subject]) -> list[Rule]:
     """Rules for the interval of every model, pair type and path."""
     stop = study.stop
     return [
-        Rule(card.id, card.id, stop.metric, HALF_WIDTH, group, stop.half_width)
+        Rule(card.id, card.id, stop.metric, HALF_WIDTH, subject, stop.half_width)
         for card in study.models
-        for group in groups
-        if (stop.metric == ACCURACY) == (group.variant is not None)
+        for subject in subjects
+        if (stop.metric == ACCURACY) == (subject.variant is not None)
     ]
 
 
-def groups_of(drawn_sources: DrawnSources, metrics: Iterable[str]) -> dict[Group, Items]:
-    """Groups of pairs and images for rules on some metrics, with their items."""
+def items_by_subject(drawn_sources: DrawnSources, metrics: Iterable[str]) -> dict[Subject, Items]:
+    """Items of each subject that rules on some metrics need."""
     metrics = set(metrics)
-    groups = drawn_sources.of_trajectories() if metrics - {ACCURACY} else {}
-    return groups | (drawn_sources.of_images() if ACCURACY in metrics else {})
+    items = drawn_sources.trajectory_items() if metrics - {ACCURACY} else {}
+    return items | (drawn_sources.image_items() if ACCURACY in metrics else {})
 
 
 def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
@@ -125,7 +125,7 @@ class Looker:
         self, study: Study, pairs: PairSet, drawn_sources: DrawnSources, rules: list[Rule]
     ) -> None:
         self.drawn_sources = drawn_sources
-        self.items = groups_of(drawn_sources, {rule.metric for rule in rules})
+        self.items = items_by_subject(drawn_sources, {rule.metric for rule in rules})
         self.rules, self.error = rules, error_of_a_bound(study, rules)
         bounds = study.stop.bounds or study.score.bounds
         self.width = float(bounds[1] - bounds[0])
@@ -139,10 +139,10 @@ class Looker:
     def look(self, rule: Rule, sums: pa.Table, block_count: int) -> RuleLook:
         """Evaluate a rule after the first blocks of its model.
 
-        ``sums`` has the rows of ``version_sources`` for its entry and group. Raises ResponseError
+        ``sums`` has the rows of ``version_sources`` for its entry and subject. Raises ResponseError
         if values exceed the bounds of the score.
         """
-        items = self.items[rule.group]
+        items = self.items[rule.subject]
         count = int(np.searchsorted(items.block, block_count))
         sources = int(items.source_count[:count].sum())
         if rule.is_change and not rule.is_comparable:
@@ -182,7 +182,7 @@ def _finite(
     """Restrict items to those with a finite score, after all blocks are scored."""
     has_rows = item_sums["row_count"] > 0
     finite_items = Items(
-        items.place,
+        items.item_of_source,
         items.block[has_rows],
         item_sums["weight"][has_rows],
         items.row_count[has_rows],

@@ -12,8 +12,16 @@ from duckdb import DuckDBPyConnection
 from decaf.errors import number_of
 from decaf.plan.expectations import kinds_of
 from decaf.registry.gates import on_pair_types
-from tasks.looks.items import DrawnSources, Group
-from tasks.looks.rules import UNDECIDED, Looker, Rule, RuleLook, gate_rules, groups_of, width_rules
+from tasks.looks.items import DrawnSources, Subject
+from tasks.looks.rules import (
+    UNDECIDED,
+    Looker,
+    Rule,
+    RuleLook,
+    gate_rules,
+    items_by_subject,
+    width_rules,
+)
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan
 from tasks.progress import announce
@@ -30,7 +38,7 @@ class Watch:
     def __init__(
         self,
         plan: AuditPlan,
-        rules: Callable[[Iterable[Group]], list[Rule]],
+        rules: Callable[[Iterable[Subject]], list[Rule]],
         read: Callable[[DuckDBPyConnection], pa.Table],
         scored: Mapping[str, int],
     ) -> None:
@@ -43,7 +51,7 @@ class Watch:
         metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
         self.plan, self.read, self.drawn_sources = plan, read, drawn_sources
         self.looker = Looker(
-            study, plan.pairs, drawn_sources, rules(groups_of(drawn_sources, metrics))
+            study, plan.pairs, drawn_sources, rules(items_by_subject(drawn_sources, metrics))
         )
         self.undecided_rules = {rule.model_id: [] for rule in self.looker.rules}
         for rule in self.looker.rules:
@@ -99,7 +107,7 @@ class Watch:
 
     def _look_at(self, rule: Rule, sums: pa.Table) -> RuleLook:
         is_of_rule = pc.equal(sums["entry"], rule.entry)
-        for name, value in rule.group._asdict().items():
+        for name, value in rule.subject._asdict().items():
             is_it = pc.is_null(sums[name]) if value is None else pc.equal(sums[name], value)
             is_of_rule = pc.and_(is_of_rule, is_it)
         return self.looker.look(rule, sums.filter(is_of_rule), self.scored[rule.model_id])
@@ -112,10 +120,10 @@ class Watch:
             "model_id": rule.model_id,
             "block_count": rule_look.block_count,
             "source_count": rule_look.source_count,
-            "planned_source_count": int(self.looker.items[rule.group].source_count.sum()),
+            "planned_source_count": int(self.looker.items[rule.subject].source_count.sum()),
             "metric": rule.metric,
             "rule": rule.name,
-            **rule.group._asdict(),
+            **rule.subject._asdict(),
             "gate_limit": rule.limit,
             "level": self.looker.level,
             "found": estimate.value if has_value else None,

@@ -10,11 +10,11 @@ from small_studies import of_scenes
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ResponseError
 from decaf.plan.study import Study
-from tasks.looks.items import DrawnSources, Group
+from tasks.looks.items import DrawnSources, Subject
 from tasks.looks.limits import of_change, of_value
 from tasks.looks.rules import Looker, error_of_a_bound, gate_rules, width_rules
 
-WALL = Group("wall", "blend", None)
+WALL = Subject("wall", "blend", None)
 COLUMNS = ("evidence", "contradiction", "abs_response", "evidence_before", "abs_response_before")
 
 
@@ -45,7 +45,7 @@ def paired(count, **keys):
 def summed(drawn_sources, blocks, counts=1, **columns):
     """Sums of the sources of the first blocks; each column a number, or a function of the place."""
     count = drawn_sources.sources_before(blocks)
-    sources = list(drawn_sources.place_of)[:count]
+    sources = list(drawn_sources.rank_of)[:count]
     weights = {"row_count": counts, "compared_count": counts, "weight": 1.0}
     own = dict.fromkeys(COLUMNS, 0.0) | weights | columns
     given = {
@@ -62,20 +62,20 @@ def test_items_are_sources_with_their_weights_and_repetitions(tmp_path):
     other = replace(pairs.pairs[0], pair_id="more", pair_type="floor", weight=0.5)
     pairs = replace(pairs, pairs=(*pairs.pairs[:3], heavy, pairs.pairs[4], other))
     drawn_sources = DrawnSources(study, pairs)
-    groups = drawn_sources.of_trajectories()
+    groups = drawn_sources.trajectory_items()
     assert list(groups) == [
-        Group(kind, path, None) for kind in ("wall", "floor") for path in ("blend", "noise")
+        Subject(kind, path, None) for kind in ("wall", "floor") for path in ("blend", "noise")
     ]
-    at = drawn_sources.place_of["s003"]
+    at = drawn_sources.rank_of["s003"]
     np.testing.assert_allclose(groups[WALL].weight, np.where(np.arange(5) == at, 2.5, 1.0))
-    noise = groups[Group("wall", "noise", None)]
+    noise = groups[Subject("wall", "noise", None)]
     np.testing.assert_allclose(noise.weight, 2 * groups[WALL].weight)
     assert noise.row_count.tolist() == [2] * 5
     assert groups[WALL].block.tolist() == [0, 0, 1, 1, 2]
-    floor = groups[Group("floor", "blend", None)]
+    floor = groups[Subject("floor", "blend", None)]
     assert floor.weight.tolist() == [0.5]
-    assert floor.block.tolist() == [drawn_sources.place_of["s000"] // 2]
-    images = drawn_sources.of_images()
+    assert floor.block.tolist() == [drawn_sources.rank_of["s000"] // 2]
+    images = drawn_sources.image_items()
     assert {group.variant: items.row_count.sum() for group, items in images.items()} == {
         "factual": 5,
         "changed": 5,
@@ -86,16 +86,16 @@ def test_an_image_that_sources_share_is_counted_with_the_first_of_them(tmp_path)
     pairs = paired(4)
     shared = tuple(replace(pair, minus=1) for pair in pairs.pairs)
     drawn_sources = DrawnSources(studied(tmp_path), replace(pairs, pairs=shared))
-    changed = drawn_sources.of_images()[Group(None, None, "changed")]
+    changed = drawn_sources.image_items()[Subject(None, None, "changed")]
     assert changed.row_count.tolist() == [1]
-    assert changed.place.tolist() == [
-        0 if name == "s000" else -1 for name in drawn_sources.place_of
+    assert changed.item_of_source.tolist() == [
+        0 if name == "s000" else -1 for name in drawn_sources.rank_of
     ]
 
 
 def test_a_block_is_what_was_drawn_where_classes_are_dealt(tmp_path):
     study = studied(tmp_path, stop={"when": "gates_decided", "by_class": True})
-    items = DrawnSources(study, paired(6)).of_trajectories()[WALL]
+    items = DrawnSources(study, paired(6)).trajectory_items()[WALL]
     assert items.block.tolist() == [0, 1, 2]
     assert items.weight.tolist() == items.source_count.tolist() == [2, 2, 2]
 
@@ -103,7 +103,7 @@ def test_a_block_is_what_was_drawn_where_classes_are_dealt(tmp_path):
 def test_the_last_look_is_exact_and_others_hold_it(tmp_path):
     study, pairs = studied(tmp_path), paired(60)
     drawn_sources = DrawnSources(study, pairs)
-    items = drawn_sources.of_trajectories()[WALL]
+    items = drawn_sources.trajectory_items()[WALL]
     drawn = np.random.default_rng(0).beta(2, 5, 60)
     columns = {
         "evidence": drawn,
@@ -134,7 +134,7 @@ def test_the_last_look_is_exact_and_others_hold_it(tmp_path):
 
 
 def test_a_share_of_no_response_is_open_and_a_score_beyond_its_bounds_is_named(tmp_path):
-    items = DrawnSources(studied(tmp_path), paired(4)).of_trajectories()[WALL]
+    items = DrawnSources(studied(tmp_path), paired(4)).trajectory_items()[WALL]
     nothing = {"evidence": np.zeros(4), "abs_response": np.zeros(4)}
     for count in (2, 4):
         value, limits = of_value("evidence_frac", nothing, items, count, 0.1, 1.0)
@@ -232,14 +232,14 @@ def test_rules_share_the_error(tmp_path):
         {"entry": "old", "model_id": "a", "reason": None},
         {"entry": "new", "model_id": "b", "reason": "there is no version before it"},
     ]
-    groups = [WALL, Group("floor", "blend", None), Group(None, None, "factual")]
+    groups = [WALL, Subject("floor", "blend", None), Subject(None, None, "factual")]
     rules = gate_rules(study.gates, rows, groups)
     assert len(rules) == 2 * (2 * 2 + 1)  # what two gates say alike is one rule
     assert error_of_a_bound(study, rules) == 0.1 / 8  # two are not applicable
     stop = {"when": "interval", "metric": "evidence", "half_width": 0.1, "error": 0.1}
     narrow = studied(tmp_path, stop=stop)
     rules = width_rules(narrow, groups)
-    assert [one.group for one in rules] == groups[:2]
+    assert [one.subject for one in rules] == groups[:2]
     assert error_of_a_bound(narrow, rules) == 0.1 / 4
 
 
