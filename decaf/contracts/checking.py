@@ -1,8 +1,9 @@
-"""Test a member of a place against its contracts, for decaf's own tests and for plug-in authors.
+"""Test a plug-in class (a member) against the contracts of its kind (its place).
 
-A class says with which settings it is tried: ``examples: ClassVar[tuple[dict[str, Any], ...]]``,
-each as a section of a configuration without the tag. Without them it is tried with its defaults.
-Contracts of a place are the public functions of the module of its name in this package.
+decaf's own tests and authors of plug-ins use it. A class states the settings to try:
+``examples: ClassVar[tuple[dict[str, Any], ...]]``; each example is a configuration section without
+the key that names the kind. A class without examples is tried with its defaults. The contracts of a
+kind are the public functions of the module ``decaf.contracts.KIND``.
 """
 
 import os
@@ -25,9 +26,9 @@ from decaf.foundation.plugins import describe_clash, name_of, providers
 from decaf.foundation.third_party import load_object, make_entry_point, reference_of, tag_of
 from decaf.plan.places import base_of
 
-MADE = "Its examples make objects, as a section of a configuration does"
-FREE = "Nobody else has its name"
-LIGHT = "Planning with it imports no torch"
+EXAMPLES_TITLE = "Its examples are valid settings"
+NAME_TITLE = "No other plug-in has its name"
+IMPORTS_TITLE = "Planning with it imports no torch"
 PLANNING = {"adapter": "pair_set", "registry": "entries"}
 """Methods that planning calls, by place."""
 
@@ -38,62 +39,63 @@ class Outcome(NamedTuple):
     contract: str
     """Title of the contract."""
     problem: str | None = None
-    """Why it does not; None when it holds."""
+    """Reason why the contract is broken; None if it holds."""
 
 
 def check(member: type[Placed], examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
-    """Try every contract of a member, with its class's example settings or with given ones.
+    """Try the common contracts and those of the member's place with ``examples``.
 
-    Gives one outcome for each contract: the first problem where several examples break it.
+    The default is the examples of the class. Returns one outcome per contract, with the first
+    problem; if an example is refused, only that outcome.
     """
     base = base_of(member)
     try:
         objects = [_make_object(member, example) for example in examples or _examples(member)]
     except Broken as error:
-        return [Outcome(MADE, str(error))]
+        return [Outcome(EXAMPLES_TITLE, str(error))]
     place_module = import_module(f"decaf.contracts.{member.place.name}")
     contracts = COMMON + contracts_in(place_module)
-    return [Outcome(MADE), *(_outcome(contract, objects, base) for contract in contracts)]
+    return [Outcome(EXAMPLES_TITLE), *(_outcome(contract, objects, base) for contract in contracts)]
 
 
-def has_a_free_name(member: type[Placed]) -> Outcome:
+def check_free_name(member: type[Placed]) -> Outcome:
     """Look for members of the same place and name, in decaf or in installed packages."""
     base, name = base_of(member), name_of(member)
     other_claims = [
-        who for reference, who in providers(base, name) if reference != reference_of(member)
+        owner for reference, owner in providers(base, name) if reference != reference_of(member)
     ]
     return Outcome(
-        FREE, describe_clash([f"class {reference_of(member)}", *other_claims], base, name)
+        NAME_TITLE, describe_clash([f"class {reference_of(member)}", *other_claims], base, name)
     )
 
 
-def plans_without_torch(member: type[Placed]) -> Outcome:
+def check_planning_imports(member: type[Placed]) -> Outcome:
     """Plan with a member in a fresh process, and check that torch was not imported."""
     code = (
         f"import sys; from {__name__} import plan_with; plan_with(sys.argv[1]); "
         "print('torch' in sys.modules)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-c", code, reference_of(member)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        return Outcome(LIGHT, done.stderr.strip().rpartition("\n")[2])
-    is_light = done.stdout.strip().endswith("False")
+    if process.returncode:
+        return Outcome(IMPORTS_TITLE, process.stderr.strip().rpartition("\n")[2])
+    is_light = process.stdout.strip().endswith("False")
     where = f"torch is imported by {member.__module__}, or by what planning calls"
     remedy = "import it in the methods that need it"
-    return Outcome(LIGHT, None if is_light else f"{where}; {remedy}")
+    return Outcome(IMPORTS_TITLE, None if is_light else f"{where}; {remedy}")
 
 
 def plan_with(reference: str) -> None:
-    """Import a class and call the members that planning calls, on its examples."""
+    """Import a class and call the method that planning calls, on its examples."""
     member = load_object(make_entry_point(reference))
     method = PLANNING.get(member.place.name)
     if method is not None:
-        with suppress(Broken, BadInput):  # which the other contracts tell
+        with suppress(Broken, BadInput):  # reported by the other contracts
             for example in _examples(member):
                 getattr(_make_object(member, example), method)()
 
@@ -119,27 +121,28 @@ def _make_object(member: type[Placed], example: dict[str, Any]) -> Any:
 
 def _outcome(contract: Contract, objects: list[Any], base: type[Placed]) -> Outcome:
     problem = next(
-        (text for example in objects if (text := _problem(contract, example, base))), None
+        (text for member_object in objects if (text := _problem(contract, member_object, base))),
+        None,
     )
     return Outcome(title(contract), problem)
 
 
-def _problem(contract: Contract, made: Any, base: type[Placed]) -> str | None:
+def _problem(contract: Contract, member_object: Any, base: type[Placed]) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            contract(Trial(made, base, Path(folder)))
+            contract(Trial(member_object, base, Path(folder)))
         except Broken as error:
             return str(error)
         except BadInput as error:
             return f"it is refused: {error}"
         except Exception as error:  # noqa: BLE001 - third-party code may raise anything
-            where = _own_frame(error, type(made))
+            where = _own_frame(error, type(member_object))
             return f"{type(error).__name__}: {error} ({where}); repair it, or raise BadInput"
     return None
 
 
 def _own_frame(error: Exception, member: type[Placed]) -> str:
-    """The deepest line of the member's own file that led to an error."""
+    """File, line and class: the innermost frame in the member's file, else the innermost frame."""
     frames = traceback.extract_tb(error.__traceback__)
     file = getattr(sys.modules.get(member.__module__), "__file__", None)
     own_frames: Iterator[Any] = (frame for frame in reversed(frames) if frame.filename == file)

@@ -50,7 +50,7 @@ class Tiny(NamedTuple):
 
 
 def takes_some_kind_of_pairs(trial: Trial) -> None:
-    """The path takes some kind of pairs and refuses others as bad input."""
+    """The path accepts at least one kind of pairs."""
     refused = {}
     for kind, block, inputs in _blocks():
         try:
@@ -58,9 +58,10 @@ def takes_some_kind_of_pairs(trial: Trial) -> None:
             return
         except BadInput as error:
             refused[kind] = str(error)
+    reasons = "; ".join(f"{kind}: {reason}" for kind, reason in refused.items())
     raise Broken(
-        f"the path refuses every kind of pairs: {refused}; name the path's needs in the error of "
-        "reveal()"
+        f"the path accepts none of the tried kinds of pairs: {reasons}; accept one of them, or "
+        "state in the error of reveal() what the path needs"
     )
 
 

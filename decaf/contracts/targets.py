@@ -75,7 +75,8 @@ def _of_file(file: Path, class_name: str) -> list[Candidate]:
     module = load_object(make_entry_point(".".join(parts)))
     if Path(module.__file__) != file.resolve():
         raise ConfigError(
-            f"{file} cannot be imported: {'.'.join(parts)} is {module.__file__}; rename the file"
+            f"{file} cannot be imported as {'.'.join(parts)}, because Python already finds "
+            f"{module.__file__} under this name; rename the file"
         )
     return _of_module(".".join(parts), class_name)
 

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from decaf.contracts.checking import Outcome, check, has_a_free_name, plans_without_torch
+from decaf.contracts.checking import Outcome, check, check_free_name, check_planning_imports
 from decaf.contracts.targets import Candidate, candidates
 from decaf.errors import ChecksFailed, ConfigError
 from decaf.foundation.third_party import provider, tag_of
@@ -62,5 +62,5 @@ def _check_candidate(candidate: Candidate) -> tuple[str, list[Outcome]]:
     except ConfigError as error:
         return provider(candidate.entry), [Outcome(USABLE, str(error))]
     title = f"{member.place.name} {tag_of(member)} ({provider(candidate.entry)})"
-    free, light = has_a_free_name(member), plans_without_torch(member)
+    free, light = check_free_name(member), check_planning_imports(member)
     return title, [Outcome(USABLE), free, light, *check(member)]

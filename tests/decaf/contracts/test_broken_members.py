@@ -11,7 +11,7 @@ import torch
 from pydantic import ConfigDict, Field
 
 from decaf.contracts.base import COMMON, contracts_in, title
-from decaf.contracts.checking import MADE, check, has_a_free_name
+from decaf.contracts.checking import EXAMPLES_TITLE, check, check_free_name
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
@@ -396,11 +396,11 @@ def test_a_contract_that_is_broken_is_named(contract, kind):
 
 def test_a_member_without_examples_cannot_be_tried():
     (outcome,) = check(UNEXPLAINED)
-    assert (outcome.contract, "n: " in outcome.problem) == (MADE, True)
+    assert (outcome.contract, "n: " in outcome.problem) == (EXAMPLES_TITLE, True)
 
 
 def test_a_name_of_decafs_own_is_taken():
     kind = changed(Pairs)
     kind.__annotations__["adapter"] = Literal["shapes3d"]
-    assert "decaf.studies.scenes.adapters" in has_a_free_name(kind).problem
-    assert has_a_free_name(Pairs).problem is None
+    assert "decaf.studies.scenes.adapters" in check_free_name(kind).problem
+    assert check_free_name(Pairs).problem is None

@@ -16,7 +16,7 @@ from registry_folder import put
 from sklearn.linear_model import LogisticRegression
 
 from decaf.contracts.base import COMMON, title
-from decaf.contracts.checking import check, has_a_free_name
+from decaf.contracts.checking import check, check_free_name
 from decaf.foundation.plugins import members, name_of
 from decaf.plan.places import BASES
 
@@ -142,4 +142,4 @@ def test_a_member_keeps_its_contracts(member, example):
         outcomes = [one for one in outcomes if one.contract in map(title, COMMON)]
     assert [one for one in outcomes if one.problem] == []
     assert len(outcomes) >= len(COMMON)
-    assert has_a_free_name(member).problem is None
+    assert check_free_name(member).problem is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from decaf.contracts.checking import plans_without_torch
+from decaf.contracts.checking import check_planning_imports
 from decaf.foundation.plugins import find
 from decaf.registry.entries import Registry
 
@@ -30,5 +30,5 @@ def test_planning_with_torch_is_told(tmp_path, monkeypatch, name, text, message)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "torch.py").write_text("")  # the real one takes seconds to import
     (tmp_path / f"{name}.py").write_text(REGISTRY.format(text=text))
-    problem = plans_without_torch(find(Registry, f"{name}:Listed")).problem
+    problem = check_planning_imports(find(Registry, f"{name}:Listed")).problem
     assert problem is None if message is None else message in problem
