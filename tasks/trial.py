@@ -240,8 +240,8 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     else:
         tried = loaded_model(trial.model).model
         remarks = getattr(tried, "remarks", ())
-        if hasattr(tried, "remark_untaken"):
-            remarks = (*remarks, *tried.remark_untaken(trial.changed_columns))
+        if hasattr(tried, "remark_unused_changes"):
+            remarks = (*remarks, *tried.remark_unused_changes(trial.changed_columns))
     return model._replace(remarks=tuple(remarks))
 
 

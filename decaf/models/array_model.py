@@ -24,22 +24,22 @@ from decaf.models.estimators.encoders import (
     remark_unknown_categories,
 )
 
-CATEGORICAL = "enable_categorical"
+TEXT_REFUSED = "enable_categorical"
 """Word in XGBoost's error about columns of text."""
 SHOWN_COLUMNS = 8
 
-LABELS = (
+NOT_PROBABILITIES = (
     "returned whole numbers, like labels of classes, but its card says 'output: "
-    "probabilities'; expected the probability of class 1: return that of the model's predict_proba"
+    "probabilities'; expected the probability of class 1: return predict_proba(rows)[:, 1]"
 )
-"""Words for labels in place of probabilities."""
+"""Message for a model that returns labels instead of probabilities."""
 
 
 class ArrayModel:
     """Inputs as a numpy array → outputs of a callable, on the CPU.
 
     ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers. ``name`` is its name
-    in messages. ``estimator`` is the object behind it, for explanations that look inside.
+    in messages. ``estimator`` is the object behind it, for methods that read its structure.
     ``seed_argument`` is the keyword argument of ``answer`` for the seed of a query, if any.
     ``frame_columns`` are the columns of the frames that ``answer`` takes for tables: empty for all
     columns of the table, None if it takes only arrays. With ``by_position``, columns of a table
@@ -71,7 +71,7 @@ class ArrayModel:
         self._match = Match([], [], "")
         self._text_columns: list[str] = []
         self._categories: dict[str, tuple[Any, ...]] = {}
-        self._on_categories: tuple[str, ...] = ()
+        self._category_remarks: tuple[str, ...] = ()
         self._by_position = by_position
         self.remarks = remarks
         """Sentences for the user who audits the model."""
@@ -79,15 +79,19 @@ class ArrayModel:
     def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
         """The same model for rows of a table, called with frames; None if it takes only arrays.
 
+        An estimator that takes only arrays gets a remark that names the columns in their order.
         Raises ModelError when the table lacks a column that the model was fitted on, and DataError
-        when it has numbers although the model's encoder was fitted on text.
+        when a column of the table does not fit the model's encoders or XGBoost's categories.
         """
         model_columns = self._frame_columns
         column_names = [column.name for column in columns.columns]
         if model_columns is None:
             if self.estimator is not None and len(column_names) > 1:
-                remark = "the file names no columns; the model gets the table's, in their order: "
-                self.remarks = (*self.remarks, remark + abridge(column_names, SHOWN_COLUMNS))
+                remark = (
+                    "the model's file stores no column names, so the model gets the table's "
+                    f"columns in their order: {abridge(column_names, SHOWN_COLUMNS)}"
+                )
+                self.remarks = (*self.remarks, remark)
             return None
         try:
             match = match_columns(
@@ -104,20 +108,22 @@ class ArrayModel:
         categories = encoded_categories(self.estimator)
         refuse_numbers_for_text(categories, fitted)
         refuse_unfit_columns(self.estimator, fitted)
-        model._on_categories = (
+        model._category_remarks = (
             *remark_unknown_categories(categories, fitted),
             *remark_unnamed_categories(self.estimator, fitted),
         )
-        on_columns = [match.remark] if match.remark else []
-        model.remarks = (*self.remarks, *on_columns, *model._on_categories)
+        column_remarks = [match.remark] if match.remark else []
+        model.remarks = (*self.remarks, *column_remarks, *model._category_remarks)
         text = {name: column for name, column in fitted.items() if column.is_text}
         model._text_columns = [column.name for column in text.values()]
         named = named_columns(self.estimator, text)
         model._categories = {name: text[name].categories for name in named}
         return model
 
-    def remark_untaken(self, changed_columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-        """Remark on pair types that change no column that the model takes.
+    def remark_unused_changes(
+        self, changed_columns: Mapping[str, Sequence[str]]
+    ) -> tuple[str, ...]:
+        """Remark on pair types that change no column that the model uses.
 
         ``changed_columns`` are names of columns of the table, by pair type.
         """
@@ -125,8 +131,8 @@ class ArrayModel:
             return ()
         model_columns = set(self._match.columns)
         return tuple(
-            f"the model does not take {abridge(names, SHOWN_COLUMNS)}, so the pair type "
-            f"'{pair_type}' cannot move it: change a column that it takes"
+            f"the model does not use {abridge(names, SHOWN_COLUMNS)}, so the pair type "
+            f"'{pair_type}' cannot change its score: change a column that the model uses"
             for pair_type, names in changed_columns.items()
             if model_columns.isdisjoint(names)
         )
@@ -155,7 +161,7 @@ class ArrayModel:
         """Compute outputs as :meth:`outputs` does, each distinct row of a frame once.
 
         Arrays are passed on unchanged. If several inputs are decoded to one row, the callable gets
-        this row once, so it must not draw. Raises what :meth:`seeded_outputs` raises.
+        this row once, so it must be deterministic. Raises what :meth:`seeded_outputs` raises.
         """
         import torch
 
@@ -167,7 +173,7 @@ class ArrayModel:
     def _as_fitted(self, frame: Frame) -> Frame:
         """Columns that the callable was fitted on, under the names of the fit.
 
-        Text is a category if the model knows its categories by name.
+        Text columns become pandas categories if the model stores the names of its categories.
         """
         chosen = frame[self._match.columns]
         chosen.columns = self._match.names
@@ -185,7 +191,7 @@ class ArrayModel:
             answer = self._answer(rows, **seeds)
         except ValueError as error:
             reason = self._explain(str(error))
-            raise ModelError(f"{self._name} could not answer: {reason}") from error
+            raise ModelError(f"{self._name} raised an error: {reason}") from error
         output = f"the output of {self._name}"
         array = as_array(answer, output, ModelError)
         numbers = to_numpy(as_real(array, output, ModelError))
@@ -195,21 +201,21 @@ class ArrayModel:
                 f"({len(rows)}, outputs)"
             )
         columns = numbers if numbers.ndim == 2 else numbers[:, None]
-        is_whole = type_name(array).startswith(("int", "uint"))
-        if is_whole and columns.shape[1] == 1 and self.output == "probabilities":
-            raise ModelError(f"{self._name} {LABELS}")
+        has_integers = type_name(array).startswith(("int", "uint"))
+        if has_integers and columns.shape[1] == 1 and self.output == "probabilities":
+            raise ModelError(f"{self._name} {NOT_PROBABILITIES}")
         return columns.astype(np.float64)
 
     def _explain(self, reason: str) -> str:
-        """Reason of a refusal, with the columns that the model's encoders may have refused.
+        """Error text of the callable, with remarks on categories that may have caused it.
 
-        If XGBoost refuses text, the reason is in terms of the study.
+        For text that XGBoost refuses, a message that names the keys of the study.
         """
-        if not (self._text_columns and CATEGORICAL in reason):
-            return "; ".join((reason, *self._on_categories))
+        if not (self._text_columns and TEXT_REFUSED in reason):
+            return "; ".join((reason, *self._category_remarks))
         keys = ", ".join(f"{name}: […]" for name in self._text_columns)
         return (
             f"XGBoost takes numbers and categories, and the table has text in "
-            f"{abridge(self._text_columns)}: declare the categories in the order of the fit, "
-            f"'data: categories: {{{keys}}}', or leave the columns out with 'drop:'"
+            f"{abridge(self._text_columns)}: list the categories in the order in which the model "
+            f"was fitted, 'data: categories: {{{keys}}}', or leave the columns out with 'drop:'"
         )

@@ -85,8 +85,8 @@ def remark_fractions(
         return ()
     return (
         f"model {model_id}: a path reveals fractions of {abridge(names, MOST_SHOWN)}; MLflow cuts "
-        "off the fractions of whole numbers, and takes any number but 0 as True: log the model "
-        "with double columns, or declare whole numbers and truth values under 'dtypes:'",
+        "off the fractions of whole numbers, and converts any number other than 0 to True: log "
+        "the model with double columns, or declare whole numbers and truth values under 'dtypes:'",
     )
 
 

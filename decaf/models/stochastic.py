@@ -21,5 +21,8 @@ class Stochastic(Settings):
     @model_validator(mode="after")
     def _is_repeated(self) -> "Stochastic":
         if self.repeats == 1 and self.seed is None:
-            raise fault("one query shows no noise; expected 2 or more, or a 'seed'", "repeats")
+            raise fault(
+                "'repeats' is 1, which cannot show noise; expected 2 or more, or a 'seed'",
+                "repeats",
+            )
         return self

@@ -112,8 +112,8 @@ def compare_scores(
     if place := _differing(expected, scores, tolerance):
         raise UnstableScore(
             f"one input has the score {expected[place]:.6g} {places[0]} and {scores[place]:.6g} "
-            f"{places[1]}; expected one score for one input: give BatchNorm its running "
-            "statistics, scale every row by itself, switch off dropout and sampling"
+            f"{places[1]}; expected one score for one input: use BatchNorm in evaluation "
+            "mode, normalise each row separately, and switch off dropout and sampling"
         )
 
 

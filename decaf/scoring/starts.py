@@ -25,6 +25,7 @@ STARTS_AT_ONCE = 256
 class StoredStarts:
     """Starts of a study in a file that is mapped into memory."""
 
+    path: Path
     words: Words
     """(n, words) names of the draws, sorted."""
     states: NDArray[np.floating]
@@ -38,8 +39,8 @@ class StoredStarts:
         if is_missing.any():
             raise DataError(
                 f"{int(is_missing.sum())} of {len(rows)} random starts are not among the "
-                f"{len(self._stored_names)} that are stored; delete the file of starts in the "
-                "workspace's folder 'fitted', and start the same command again"
+                f"{len(self._stored_names)} that are stored; delete {self.path} and run the same "
+                "command again"
             )
         return rows
 
@@ -69,15 +70,15 @@ def open_starts(path: Path) -> StoredStarts:
         return _open(path, path.stat().st_mtime_ns)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(
-            f"random starts cannot be read from {path}: {error}; start the same command again, "
-            "which makes them"
+            f"random starts cannot be read from {path}: {error}; run the same command again to "
+            "create them"
         ) from error
 
 
 @lru_cache
 def _open(path: Path, modified: int) -> StoredStarts:
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    return StoredStarts(np.array(rows["words"]), rows["state"])
+    return StoredStarts(path, np.array(rows["words"]), rows["state"])
 
 
 def _names(words: Words) -> NDArray[np.bytes_]:

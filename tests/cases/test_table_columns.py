@@ -10,7 +10,7 @@ import decaf
 from decaf.data.adapters.arrays import Arrays
 from decaf.data.adapters.table_pairs import TablePairs
 from decaf.data.column_remarks import MARKS, find_marks
-from decaf.data.typed_frames import typed_as
+from decaf.data.typed_frames import cast_counterfactuals
 from decaf.errors import DataError
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.plan.missing_marks import drop_stated_marks
@@ -83,7 +83,7 @@ def test_categories_of_numbers_are_joined_with_numbers(levels):
     numbers = pd.DataFrame({"n": [levels[0], levels[-1], levels[1]]})
     categories = numbers.astype(pd.CategoricalDtype(levels))
     for factual, other in ((numbers, categories), (categories, numbers)):
-        joined = typed_as(other, factual, ["n"])["n"]
+        joined = cast_counterfactuals(other, factual, ["n"])["n"]
         assert joined.dtype == factual["n"].dtype
         assert joined.tolist() == numbers["n"].tolist()
 

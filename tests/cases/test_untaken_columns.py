@@ -55,7 +55,7 @@ def test_a_change_of_an_untaken_column_is_remarked_and_stored(study, tmp_path):
     remarks = try_with_remarks(trial).remarks
     assert len(remarks) == 2
     for remark, pair_type in zip(remarks, ("without town", "moved"), strict=True):
-        assert "not take town" in remark
+        assert "not use town" in remark
         assert f"'{pair_type}'" in remark
     compute(study)
     query = "SELECT model_id, detail FROM out_warnings WHERE warning = 'no_response'"

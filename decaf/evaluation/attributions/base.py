@@ -174,7 +174,10 @@ def check_request(
         raise ResponseError(f"batch_size is {batch_size}; expected at least 1")
     numbers = one_each(columns, len(images), "columns")
     if numbers.dtype.kind not in "iu" or numbers.min() < 0:
-        raise ResponseError(f"columns are {numbers!r}; expected whole numbers from 0")
+        raise ResponseError(
+            f"columns have dtype {numbers.dtype} and the smallest value {numbers.min()}; expected "
+            "whole numbers from 0"
+        )
     names = one_each(np.asarray(source_ids), len(images), "source_ids").tolist()
     return torch.from_numpy(numbers.astype(np.int64)), names
 

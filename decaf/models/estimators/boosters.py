@@ -1,7 +1,7 @@
 """Boosters of XGBoost, which predict as XGBoost's own classes do.
 
-A file of XGBoost does not hold the value that counted as missing when it was fitted. The value is
-kept as an attribute of the opened booster, for all code that predicts with it.
+A file of XGBoost does not hold the value that counted as missing when it was fitted. decaf keeps
+this value as an attribute of the opened booster, for all code that predicts with it.
 """
 
 import json
@@ -25,7 +25,7 @@ MISSING = "decaf_missing"
 SAVED_BY = "decaf_saved_by"
 """Attribute of a booster: the version of XGBoost that saved its file."""
 IN_BINARY = re.compile(rb"version\[#L.{8}i(.)i(.)i(.)", re.DOTALL)
-"""Version of XGBoost in a binary file, which a pickle includes."""
+"""Version of XGBoost in the binary format, also inside a pickle."""
 IN_JSON = re.compile(rb'"version":\s*\[(\d+),\s*(\d+),\s*(\d+)\]')
 CATEGORICAL = "c"
 """XGBoost's type of a column of categories."""
@@ -61,7 +61,7 @@ def open_booster(path: Path) -> Any:
         note_version(booster, path)
     except (ValueError, KeyError) as error:
         raise ModelError(
-            f"{path} is not an XGBoost model ({first_line(error)}); save it again with save_model"
+            f"{path} is not an XGBoost model ({error_text(error)}); save it again with save_model"
         ) from error
     return booster
 
@@ -85,9 +85,10 @@ def declare_missing(booster: Any, value: float | None) -> None:
 
 
 def make_predictor(booster: Any, kind: Literal["value", "margin"]) -> Predictor:
-    """Function that predicts rows with the best iteration, as XGBoost's own classes do.
+    """Function that predicts rows with the rounds up to the best one, as XGBoost's classes do.
 
-    It raises ValueError when XGBoost refuses the rows.
+    Linear boosters use all rounds. ``margin`` is the value before the link function. The function
+    raises ValueError when XGBoost refuses the rows.
     """
     is_linear = describe_booster(booster).is_linear
     rounds, missing = best_rounds(booster), _missing_value(booster)
@@ -100,7 +101,7 @@ def make_predictor(booster: Any, kind: Literal["value", "margin"]) -> Predictor:
                 rows, iteration_range=rounds, predict_type=kind, missing=missing
             )
         except ValueError as error:
-            raise ValueError(first_line(error)) from error
+            raise ValueError(error_text(error)) from error
 
     return predict
 
@@ -121,7 +122,7 @@ def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
 
 
 def note_version(estimator: Any, path: Path) -> None:
-    """Store the version of XGBoost that saved a file in the booster of its estimator, if any."""
+    """Note in an estimator's booster, if it has one, which XGBoost saved the file at ``path``."""
     booster = _booster_of(_last_step(estimator))
     if booster is None:
         return
@@ -136,11 +137,12 @@ def note_version(estimator: Any, path: Path) -> None:
 
 
 def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> tuple[str, ...]:
-    """Remark on columns, by name in the model, whose categories a booster does not know by name.
+    """Remark on columns whose category names the booster does not store.
 
-    XGBoost stores names from 3.1 on, but cuts those with letters beyond ASCII. Looks into pipelines
-    that end with XGBoost, and searches: a column of categories of the same name came through their
-    earlier steps. Empty for models without such columns, and for estimators of other libraries.
+    ``columns`` are columns of the table, by their name in the model. XGBoost stores names since
+    3.1, but truncates those with non-ASCII letters. Looks into pipelines that end with XGBoost, and
+    searches: a column of categories of the same name came through their earlier steps. Empty for
+    models without such columns, and for estimators of other libraries.
     """
     booster = _booster_of(_last_step(estimator))
     named = named_columns(booster, columns)
@@ -154,22 +156,23 @@ def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> 
     saved_by = booster.attr(SAVED_BY)
     writer = f", saved by XGBoost {saved_by}," if saved_by else ""
     fault = (
-        "stores names of categories cut, as XGBoost does where a letter is beyond ASCII"
+        "has truncated category names, because XGBoost truncates names with non-ASCII letters"
         if _stored_names(booster)
-        else "has no names of categories, which XGBoost stores and reads from 3.1 on"
+        else "has no category names, which XGBoost stores since version 3.1"
     )
     remark = (
-        f"the model{writer} {fault}: declare the categories of {abridge(names)} in the order of "
-        "the training; any other order gives wrong scores without an error"
+        f"the model{writer} {fault}: list the categories of {abridge(names)} under 'categories:' "
+        "in the order in which the model was trained; any other order gives wrong scores without "
+        "an error"
     )
     return (remark,)
 
 
 def named_columns(estimator: Any, columns: Mapping[str, Column]) -> frozenset[str]:
-    """Columns, by name in the model, whose categories a booster of XGBoost knows by name.
+    """Names in the model of the columns whose category names a booster of XGBoost stores.
 
-    Any order of such categories gives the same scores, and XGBoost refuses an unknown one. Empty
-    for other estimators.
+    ``columns`` are columns of the table, by their name in the model. Any order of such categories
+    gives the same scores, and XGBoost refuses an unknown category. Empty for other estimators.
     """
     booster = _booster_of(estimator)
     stored_names = _stored_names(booster)
@@ -178,16 +181,17 @@ def named_columns(estimator: Any, columns: Mapping[str, Column]) -> frozenset[st
         for name in _category_columns(booster)
         if name in columns
         and name in stored_names
-        and _is_whole(stored_names[name], columns[name].categories)
+        and _has_intact_names(stored_names[name], columns[name].categories)
     )
 
 
 def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
-    """Raise DataError for a column, by name in the model, whose values XGBoost was not fitted on.
+    """Raise DataError for a column whose values XGBoost was not fitted on.
 
-    These are categories in place of numbers, numbers in place of named categories, and categories
-    that the booster does not know by name. Codes of categories are accepted if no column has
-    categories. Accepts all columns for estimators of other libraries.
+    ``columns`` are columns of the table, by their name in the model. Refused are categories where
+    the model expects numbers, numbers where it expects named categories, and unknown categories.
+    Codes of categories are accepted if no column has categories. Accepts all columns for estimators
+    of other libraries.
     """
     booster = _booster_of(estimator)
     if booster is None or not any(column.categories for column in columns.values()):
@@ -200,8 +204,9 @@ def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
         column = columns[name]
         if kind != CATEGORICAL and column.categories:
             raise DataError(
-                f"column {quote(column.name)} has {_list_values(column.categories)}, and XGBoost "
-                f"was fitted on numbers ({kind}) there: write its values as these numbers"
+                f"column {quote(column.name)} has {_list_values(column.categories)}, but the model "
+                f"was fitted on numbers ({kind}): replace the values by the numbers used in "
+                "training"
             )
         if name not in stored_names or (column.categories and name not in named):
             continue
@@ -211,15 +216,15 @@ def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
         ]
         if not column.categories:
             raise DataError(
-                f"column {quote(column.name)} is {column.dtype}, and XGBoost was fitted on the "
-                f"categories {_list_values(fitted)} there: write its values as these categories, "
-                "or set its type under 'dtypes:' or 'categories:'"
+                f"column {quote(column.name)} is {column.dtype}, but the model was fitted on the "
+                f"categories {_list_values(fitted)}: replace the values by these categories, or "
+                "set the column's type under 'dtypes:' or 'categories:'"
             )
         if strange := [value for value in column.categories if value not in fitted]:
             raise DataError(
                 f"column {quote(column.name)} has {_list_values(strange)}, and XGBoost was not "
-                f"fitted on them: correct the values, or leave these rows out"
-                f"{suggestion(str(strange[0]), map(str, fitted))}"
+                f"fitted on them{suggestion(str(strange[0]), map(str, fitted))}; correct the "
+                "values, or leave these rows out"
             )
 
 
@@ -245,7 +250,7 @@ def _stored_names(booster: Any) -> dict[str, list[Any]]:
     if booster.get_categories().empty():
         return {}
     stored = booster.get_categories(export_to_arrow=True).to_arrow()
-    # Text that was cut may not be UTF-8.
+    # Truncated text may not be UTF-8.
     return {
         name: (array.cast("binary") if array.type == "string" else array).to_pylist()
         for name, array in stored
@@ -253,11 +258,12 @@ def _stored_names(booster: Any) -> dict[str, list[Any]]:
     }
 
 
-def _is_whole(stored_names: Sequence[Any], categories: Sequence[Any]) -> bool:
-    """False if names may be cut: XGBoost 3.2 counts letters where it should count bytes.
+def _has_intact_names(stored_names: Sequence[Any], categories: Sequence[Any]) -> bool:
+    """False if stored names may be truncated.
 
-    All names from the first letter beyond ASCII on are then wrong. Names are right if they include
-    every category of the table, one with such a letter among them.
+    XGBoost 3.2 counts letters instead of bytes, so every name from the first one with a non-ASCII
+    letter on is wrong. Names are trusted if all are ASCII, or if they include every category of the
+    table and one of these is not ASCII.
     """
     texts = [name for name in stored_names if isinstance(name, bytes)]
     if all(text.isascii() for text in texts):
@@ -286,8 +292,8 @@ def best_rounds(booster: Any) -> tuple[int, int]:
     return 0, 0 if best is None else int(best) + 1
 
 
-def first_line(error: Exception) -> str:
-    """Message of XGBoost without the place in its source and the trace of its stack."""
+def error_text(error: Exception) -> str:
+    """Error message of XGBoost without its source position and stack trace."""
     text = str(error).partition("\nStack trace")[0].strip()
     return PLACE_IN_SOURCE.sub("", text)
 

@@ -20,7 +20,7 @@ from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
 from decaf.foundation.settings import LONGEST_WAIT, fault, require_keys
-from decaf.models.array_model import LABELS
+from decaf.models.array_model import NOT_PROBABILITIES
 from decaf.models.card import Model, ModelCard, Output
 from decaf.models.mlflow_signature import refuse_missing_values, remark_unknown_signature
 
@@ -278,7 +278,7 @@ class EndpointModel:
         # Other servers than MLflow's may write 1.0 as 1.
         is_whole = key == "predictions" and all(type(row[0]) is int for row in rows)
         if is_whole and numbers.shape[1] == 1 and self.output == "probabilities":
-            raise ModelError(f"{self._name} {LABELS}")
+            raise ModelError(f"{self._name} {NOT_PROBABILITIES}")
         return numbers
 
     def _shorten(self, text: str) -> str:

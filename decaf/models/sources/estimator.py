@@ -261,8 +261,8 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
 def _refuse_logits(card: EstimatorCard, path: Path) -> None:
     if card.output:
         raise ModelError(
-            f"the decision_function of {path} has no scores of classes: remove "
-            "'output:' to audit it as a number"
+            f"the decision_function of {path} returns no class scores: remove 'output:' to audit "
+            "it as a number"
         )
 
 

@@ -106,7 +106,8 @@ class ClassScore(ScoreDefinition):
     def _target_is_a_class(self) -> "ClassScore":
         if self.target is not None and self.target >= self.classes:
             raise fault(
-                f"'target' is class {self.target}; there are {self.classes}, counted from 0"
+                f"'target' is {self.target}; the score has {self.classes} classes: expected 0 to "
+                f"{self.classes - 1}"
             )
         return self
 

@@ -69,7 +69,7 @@ def test_estimators_without_known_columns_have_no_categories():
 def warned(score, plus, minus, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", ".* pairs are equal")
+        warnings.filterwarnings("ignore", ".* pairs x_minus equals x_plus")
         decaf.audit(score, plus, minus, stages=2, **options)
     assert {one.category for one in caught} <= {decaf.DataWarning}
     return [str(one.message) for one in caught]
