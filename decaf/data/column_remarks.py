@@ -44,10 +44,10 @@ def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
     for column in columns.columns:
         if len(column.categories) > MOST_EXPECTED:
             yield (
-                f"column {quote(column.name)} has {len(column.categories):,} categories, each of "
-                f"them one of the {columns.width:,} values of a row; if it is a date, an id or "
-                f"free text, make it a number or a few groups before training, or, if the model "
-                f"does not use it, {remedy}"
+                f"column {quote(column.name)} has {len(column.categories):,} categories, which "
+                f"take as many of the {columns.width:,} input values of a row; if it is a date, an "
+                "id or free text, make it a number or a few groups before training, or, if the "
+                f"model does not use it, {remedy}"
             )
 
 
@@ -74,8 +74,8 @@ def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str
         return ()
     return (
         f"{MARKS}{abridge(words, MOST_KNOWN)}; the file of an XGBoost model does not store such a "
-        "number: state it as 'missing:' on the card. For other models, empty the cells of a table "
-        "if they take missing values, since a path also shows the numbers in between",
+        "number: state it as 'missing:' on the card. If other models accept missing values, leave "
+        "these cells empty: a path would otherwise show numbers between the mark and real values",
     )
 
 

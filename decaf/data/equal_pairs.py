@@ -21,11 +21,11 @@ def remark_equal_pairs(
     ]
     if equal and len(equal) == len(pairs):
         yield (
-            f"in all {len(pairs)} pairs both inputs are equal, so nothing can respond; expected "
-            f"{expected}"
+            f"in all {len(pairs)} pairs both inputs are equal, so no model can respond to them; "
+            f"expected {expected}"
         )
     elif equal:
         yield (
-            f"in {len(equal)} of {len(pairs)} pairs both inputs are equal, so nothing can respond: "
-            f"{abridge(equal)}"
+            f"in {len(equal)} of {len(pairs)} pairs both inputs are equal, so no model can respond "
+            f"to them: {abridge(equal)}"
         )

@@ -86,7 +86,8 @@ def remark_words(table: ReadTable, used: Collection[str | None]) -> Iterator[str
         )
     if names := [*_count_words(table.names, used)]:
         yield (
-            f"words taken as names: {abridge(names, MOST_KNOWN)}; a missing name is an empty cell"
+            f"words read as names, not as missing values: {abridge(names, MOST_KNOWN)}; if the "
+            "name is missing, leave the cell empty"
         )
 
 

@@ -36,8 +36,8 @@ def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tup
         return ()
     return (
         f"factual inputs come from {quote(factual[0])} and counterfactual ones from "
-        f"{quote(counterfactual[0])}, so they seem to be swapped: if they are, exchange them, or d "
-        "has the opposite sign and the accuracy is that of the counterfactual inputs",
+        f"{quote(counterfactual[0])}, so they seem to be swapped: if they are, exchange them; "
+        "otherwise d has the wrong sign and the accuracy is that of the counterfactual inputs",
     )
 
 

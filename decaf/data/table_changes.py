@@ -108,7 +108,7 @@ def _pack_value(column: Column, value: Category | None) -> int | list[float]:
     if column.categories:
         if value is not None and value not in column.categories:
             raise DataError(
-                f"'set' gives column {column.name!r} {value!r}, which no row has"
+                f"'set' gives column {column.name!r} the value {value!r}, which no row has"
                 f"{suggestion(str(value), map(str, column.categories))}; if the model knows it, "
                 "name all values under 'categories:'"
             )

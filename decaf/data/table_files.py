@@ -1,8 +1,8 @@
-"""Small tables of users: CSV with a header, Parquet, or JSON lines.
+"""Small tables that users supply: CSV with a header, Parquet, or JSON lines.
 
 Rows are counted from 1, below the header. A CSV is UTF-8 with commas, with or without a byte order
-mark; an empty cell is a missing value. pyarrow reads Parquet and Arrow, here as formats of users'
-files, not as a database.
+mark; an empty cell is a missing value. pyarrow reads Parquet and Arrow files; this module has
+nothing to do with the warehouse.
 """
 
 import csv
@@ -29,13 +29,17 @@ EXPECTED = "expected a table with a header: .csv, .parquet, .jsonl or .ndjson"
 Columns = dict[str, list[Any]]
 
 
+class _OtherFormat(ValueError):
+    """A file whose content is not of the format of its suffix."""
+
+
 def read_table(path: Path, *, typed: bool = True) -> Columns:
     """Columns of a table by name, in the order of the file; None for a missing value.
 
     In a ``typed`` CSV, a column whose cells are all numbers has numbers, whole numbers if they are
     written as Python writes them (so that 007 stays a text); other formats have their own types.
-    Otherwise all values are texts, whole numbers without a point. Raises
-    DataError if the file cannot be read, is not a table of these formats, or has no row.
+    With ``typed=False`` every value is text, and whole numbers have no point. Raises DataError if
+    the file cannot be read, is not a table of these formats, or has no row.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:
@@ -44,8 +48,10 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
         content = file.read()
     try:
         columns = read(content)
-    except ValueError as error:
+    except _OtherFormat as error:
         raise DataError(f"table {path}: {error}; {EXPECTED}") from error
+    except ValueError as error:
+        raise DataError(f"table {path}: {error}") from error
     count = max(map(len, columns.values()), default=0)
     if not count:
         raise DataError(f"table {path} has no rows; {EXPECTED}")
@@ -80,14 +86,17 @@ def arrow_column(path: Path, name: str) -> NDArray[Any]:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{path} cannot be used: {error}; expected an Arrow IPC file with a column for each "
-            "array, of tensors or lists of a fixed size"
+            "array, of numbers, texts, tensors or lists of a fixed size"
         ) from error
     array.flags.writeable = False
     return array
 
 
 def _dense(chunks: Any, name: str) -> NDArray[Any]:
-    """(n, …) array of a column of Arrow; raises ValueError if it is not an array."""
+    """(n, …) array of a column of Arrow.
+
+    Raises ValueError if the column has no rows, has missing values, or is not an array.
+    """
     import pyarrow as pa
 
     kind = chunks.type
@@ -121,8 +130,8 @@ def _csv(content: bytes) -> Columns:
                 raise ValueError(f"row {number} has {len(cells)} cells; expected {len(names)}")
             table.append([cell or None for cell in cells])
     except csv.Error as error:
-        raise ValueError(f"line {rows.line_num} is not CSV ({error})") from error
-    return {name: [row[place] for row in table] for place, name in enumerate(names)}
+        raise _OtherFormat(f"line {rows.line_num} is not CSV ({error})") from error
+    return {name: [row[number] for row in table] for number, name in enumerate(names)}
 
 
 def _json_lines(content: bytes) -> Columns:
@@ -138,7 +147,7 @@ def _json_lines(content: bytes) -> Columns:
         try:
             row = json.loads(line, parse_constant=constant, object_pairs_hook=columns_of)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"row {number} cannot be read as JSON: {error}") from error
+            raise _OtherFormat(f"row {number} cannot be read as JSON ({error})") from error
         if not isinstance(row, dict):
             raise ValueError(f"row {number} is {type(row).__name__}; expected an object of columns")
         table.append(row)
@@ -156,11 +165,11 @@ def _parquet(content: bytes) -> Columns:
         _check_names(file.schema_arrow.names)
         return file.read().to_pydict()
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"it is not a Parquet file ({error})") from error
+        raise _OtherFormat(f"it is not a Parquet file ({error})") from error
 
 
 def parquet_names(file: BinaryIO) -> list[str]:
-    """Names of the columns of a Parquet file; pandas refuses equal ones without naming them."""
+    """Names of the columns of a Parquet file; pandas refuses duplicates without naming them."""
     import pyarrow.parquet as pq
 
     return pq.read_schema(file).names
@@ -178,26 +187,27 @@ def _decode(content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"line {line} is not UTF-8 ({error.reason})") from error
+        raise _OtherFormat(f"line {line} is not UTF-8 ({error.reason})") from error
     if "\0" in text:
-        raise ValueError(f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} has a NUL byte")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise _OtherFormat(f"line {line} has a NUL byte")
     return text
 
 
 def _check_names(names: Sequence[str]) -> None:
     if not all(names):
-        raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
+        raise ValueError(f"column {list(names).index('') + 1} has no name; name every column")
     refuse_equal_names(names)
 
 
 def refuse_equal_names(names: Iterable[str]) -> None:
-    """Refuse, by ValueError, columns that have the same name."""
+    """Raise ValueError if two columns have the same name."""
     if twice := [quote(name) for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"it has {abridge(twice)} twice; expected different names")
+        raise ValueError(f"it has {abridge(twice)} more than once; expected different names")
 
 
 def check_header(header: Sequence[str]) -> None:
-    """Refuse, by ValueError, a CSV with another separator than commas, or with a name twice."""
+    """Raise ValueError for a CSV with another separator than commas, or with a name twice."""
     separator = (
         next((mark for mark in ";\t|" if mark in header[0]), None) if len(header) == 1 else None
     )
@@ -210,7 +220,7 @@ def check_header(header: Sequence[str]) -> None:
 
 
 def _numbers(cells: list[str | None]) -> list[Any]:
-    """Cells of a CSV as numbers, if all cells with text are numbers; else unchanged."""
+    """Cells of a CSV as numbers, if all non-empty cells are numbers; else unchanged."""
     filled_cells = [cell for cell in cells if cell is not None]
     for pattern, kind in ((WHOLE, int), (NUMBER, float)):
         if filled_cells and all(map(pattern.fullmatch, filled_cells)):
@@ -219,8 +229,8 @@ def _numbers(cells: list[str | None]) -> list[Any]:
 
 
 def as_text(value: Any) -> str | None:
-    """Value as people write it: whole numbers without a point."""
+    """Value as text; whole numbers have no point."""
     if value is None or isinstance(value, str):
         return value
-    is_whole = isinstance(value, float) and value.is_integer()
-    return str(int(value) if is_whole else value)
+    has_no_fraction = isinstance(value, float) and value.is_integer()
+    return str(int(value) if has_no_fraction else value)

@@ -25,7 +25,7 @@ WHOLE = ("int64", "Int64")
 COMMA_NUMBER = r"[+-]?\d+(?:,\d+)?"
 """Number that may have a decimal comma."""
 Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "object", "str"]
-"""Types that a configuration may name; categories are named with their values."""
+"""Types for 'dtypes:'; categories are declared under 'categories:'."""
 
 
 def read_frame(
@@ -35,23 +35,24 @@ def read_frame(
     declarations: Declarations = NOTHING_DECLARED,
     texts: Collection[str] = (),
 ) -> ReadTable:
-    """Read a pandas frame: CSV as ``pandas.read_csv`` reads it, Parquet, or JSON lines.
+    """Read a table as a pandas frame, with the words that were read as missing.
 
-    Columns of JSON have the types that ``pandas.DataFrame`` gives them; text stays text.
+    The table is CSV, as ``pandas.read_csv`` reads it, Parquet, or JSON lines. Columns of JSON have
+    the types that ``pandas.DataFrame`` gives them; text stays text.
 
     Columns named in ``dtypes`` and ``categories`` have these types; names that the table lacks are
-    ignored. In a CSV, ``texts`` are read as text, and words that ``categories`` or ``declarations``
-    name are not missing. Raises DataError when the file cannot be read, or a column does not fit
-    its type.
+    ignored. In a CSV, ``texts`` are read as text, and words such as ``None``, which pandas reads as
+    missing, stay values if ``categories`` or ``declarations`` name them. Raises DataError when the
+    file cannot be read, or a column does not fit its type.
     """
     # Text that looks like numbers keeps its zeros only if it is read as text.
-    levels_are_text = [
+    text_categories = [
         name for name, levels in categories.items() if all(isinstance(v, str) for v in levels)
     ]
-    as_text: dict[str, str] = dict.fromkeys(texts, "str")
-    as_declared = {**as_text, **dtypes, **dict.fromkeys(levels_are_text, "str")}
-    declared = {**declarations.declared, **categories}
-    table = _read(path, as_declared, declarations._replace(declared=declared))
+    text_dtypes: dict[str, str] = dict.fromkeys(texts, "str")
+    read_dtypes = {**text_dtypes, **dtypes, **dict.fromkeys(text_categories, "str")}
+    declared_values = {**declarations.declared, **categories}
+    table = _read(path, read_dtypes, declarations._replace(declared=declared_values))
     frame = table.frame
     for name, dtype in dtypes.items():
         if name in frame:
@@ -90,18 +91,27 @@ def refuse_decimal_commas(frame: Frame, names: Iterable[str], path: Path) -> Non
             )
 
 
-def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
-    """Counterfactual rows with the types of the table's; raises DataError if they do not fit."""
-    typed = other.copy()
+def cast_counterfactuals(counterfactuals: Frame, table: Frame, names: Sequence[str]) -> Frame:
+    """Counterfactual rows with the column types of the table.
+
+    Raises DataError if a column is missing or its values do not fit.
+    """
+    typed = counterfactuals.copy()
     for name in names:
-        if name not in other:
-            raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
-        typed[name] = _mark_missing(_fit_type(other[name], frame[name], name), frame[name])
+        if name not in counterfactuals:
+            raise DataError(
+                f"the counterfactuals lack the column {name!r}; add it, or list it under 'drop:'"
+            )
+        column = _fit_type(counterfactuals[name], table[name], name)
+        typed[name] = _mark_missing(column, table[name])
     return typed
 
 
 def _mark_missing(column: Series, factual: Series) -> Series:
-    """Column of objects with the missing value, None or NaN, of the table's column."""
+    """Write the missing values of a column of objects as the table's column does, None or NaN.
+
+    Other columns are unchanged.
+    """
     markers = LIBRARIES["pandas"].markers(factual)
     if column.dtype != object or len(markers) != 1:
         return column
@@ -109,7 +119,10 @@ def _mark_missing(column: Series, factual: Series) -> Series:
 
 
 def _fit_type(column: Series, factual: Series, name: str) -> Series:
-    """Column of the counterfactuals with the type of the table's column."""
+    """Column of the counterfactuals with the type of the table's column.
+
+    Raises DataError if the values do not fit.
+    """
     import pandas
     from pandas.api.types import is_numeric_dtype
 
@@ -125,7 +138,8 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
                 f"column {name!r} of the counterfactuals has "
                 f"{abridge(sorted(map(repr, strange)))}; the table's categories are "
                 f"{abridge([*map(repr, dtype.categories)], MOST_KNOWN)}: correct the value, or "
-                "name every value that the model was fitted on under 'categories:', in its order"
+                "list under 'categories:' every value that the model was fitted on, in the order "
+                "of the fit"
             )
         return column.astype(dtype)
     contents = {library.content(column), library.content(factual)}
@@ -149,25 +163,25 @@ def _fit_type(column: Series, factual: Series, name: str) -> Series:
     return typed
 
 
-def strange_values(
-    other: Frame, frame: Frame, names: Sequence[str], of: str = "the table"
+def remark_new_texts(
+    compared: Frame, reference: Frame, names: Sequence[str], reference_name: str = "the table"
 ) -> Iterator[str]:
-    """Yield texts of columns without declared categories that no row of the first table has.
+    """Yield a remark for each text column of ``compared`` with texts that ``reference`` lacks.
 
-    ``of`` is the name of the first table in messages.
+    Columns with declared categories are skipped.
     """
-    library = LIBRARIES[library_of(frame) or "pandas"]
+    library = LIBRARIES[library_of(reference) or "pandas"]
     for name in names:
         if (
-            library.kind(frame[name]) != "category"
-            or library.declared_categories(frame[name]) is not None
+            library.kind(reference[name]) != "category"
+            or library.declared_categories(reference[name]) is not None
         ):
             continue
-        known_values = set(library.present(frame[name]))
-        if strange := sorted(set(library.present(other[name])) - known_values, key=str):
+        known_values = set(library.present(reference[name]))
+        if new_texts := sorted(set(library.present(compared[name])) - known_values, key=str):
             yield (
-                f"column {name!r} has {abridge([*map(repr, strange)])}, which no row of {of} "
-                f"has{suggestion(str(strange[0]), map(str, known_values))}"
+                f"column {name!r} has {abridge([*map(repr, new_texts)])}, which no row of "
+                f"{reference_name} has{suggestion(str(new_texts[0]), map(str, known_values))}"
             )
 
 
@@ -197,7 +211,7 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
     # Parsers raise different errors for bad content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:
         or_types = ", or correct 'dtypes:'" if dtypes else ""
-        raise DataError(f"{what}: {error}; save it again{or_types}") from error
+        raise DataError(f"{what}: {error}; check the file{or_types}") from error
     # A stored index is a column, too.
     return ReadTable(frame if frame.index.names == [None] else frame.reset_index())
 
@@ -205,25 +219,26 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
 def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarations) -> ReadTable:
     import pandas
 
-    # As cells, because pandas renames columns that have the same name, or none.
+    # Read the header as a row of cells, because pandas renames columns without a name or with the
+    # name of another column.
     header = pandas.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False)
     check_header(header.iloc[0].to_list())
     file.seek(0)
     frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
     if not isinstance(frame.index, pandas.RangeIndex):
         raise ValueError("its rows have more cells than its header")
-    numbers = [
+    number_columns = [
         name
         for name in frame
         if name in declarations.names and LIBRARIES["pandas"].kind(frame[name]) == "whole"
     ]
-    places = np.flatnonzero(frame.isna().any() | frame.columns.isin(numbers))
-    if not places.size:
+    positions = np.flatnonzero(frame.isna().any() | frame.columns.isin(number_columns))
+    if not positions.size:
         return ReadTable(frame)
     file.seek(0)
-    cells = pandas.read_csv(file, usecols=places, dtype=str, keep_default_na=False)
-    cells.columns = frame.columns[places]
-    zeros = {name: text for name in numbers if (text := _first_with_zeros(cells[name]))}
+    cells = pandas.read_csv(file, usecols=positions, dtype=str, keep_default_na=False)
+    cells.columns = frame.columns[positions]
+    zeros = {name: text for name in number_columns if (text := _first_with_zeros(cells[name]))}
     return restore_words(frame, cells, declarations)._replace(zeros=zeros)
 
 
@@ -233,7 +248,7 @@ def _first_with_zeros(cells: Series) -> str | None:
     return None if texts.empty else str(texts.iloc[0])
 
 
-def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
+def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Series:
     from pandas.api.types import is_numeric_dtype
 
     column = frame[name]
@@ -250,18 +265,18 @@ def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
     return typed
 
 
-def _as_category(frame: Frame, name: str, levels: tuple[Category, ...], path: Path) -> Frame:
+def _as_category(frame: Frame, name: str, levels: tuple[Category, ...], path: Path) -> Series:
     import pandas
 
-    if len(set(levels)) < len(levels):
+    if twice := [level for number, level in enumerate(levels) if level in levels[:number]]:
         raise DataError(
-            f"'categories:' names a value of {name!r} twice: {abridge([*map(repr, levels)])}; "
-            "expected each once"
+            f"'categories:' lists {twice[0]!r} twice for column {name!r}; list each value once"
         )
     strange = set(frame[name].dropna().unique()) - set(levels)
     if strange:
         raise DataError(
             f"column {name!r} of {path} has {abridge(sorted(map(repr, strange)))}, which "
-            "'categories:' lacks; name every value that the model was fitted on, in its order"
+            "'categories:' lacks; list every value that the model was fitted on, in the order of "
+            "the fit"
         )
     return frame[name].astype(pandas.CategoricalDtype(list(levels)))

@@ -80,11 +80,11 @@ def zarr_rows(folder: Path, name: str) -> ChunkedRows:
         described = node.metadata.to_dict()
     except Exception as error:  # noqa: BLE001 - untrusted metadata
         raise DataError(f"store {folder} cannot be used: {error}; {EXPECTED}") from error
-    packed = [described.get(key) for key in ("codecs", "compressor", "filters")]
-    if strange := sorted(set(_names(packed)) - CODECS):
+    codecs = [described.get(key) for key in ("codecs", "compressor", "filters")]
+    if strange := sorted(set(_names(codecs)) - CODECS):
         raise DataError(
-            f"array {name!r} of {folder} is packed by {abridge(strange)}; expected "
-            f"{', '.join(sorted(CODECS))}"
+            f"array {name!r} of {folder} uses the codec {abridge(strange)}; expected "
+            f"{', '.join(sorted(CODECS))}: save the array with one of these"
         )
     return ChunkedRows(node, f"array {name!r} of {folder}")
 

@@ -231,9 +231,9 @@ class ImagePairs(ImageFiles):
                 pair_ids.append(pair.pair_id)
         if pair_ids:
             yield (
-                f"in {len(pair_ids)} of {len(pairs)} pairs EXIF turns one photo otherwise than the "
-                "second, and their sizes do not tell whether one has lost its EXIF orientation: "
-                f"{abridge(pair_ids)}"
+                f"in {len(pair_ids)} of {len(pairs)} pairs the EXIF orientations of the two photos "
+                "differ, and decaf cannot tell whether one of them was lost; check that both "
+                f"photos are upright: {abridge(pair_ids)}"
             )
 
     @property

@@ -33,11 +33,11 @@ from decaf.data.table_rows import (
 from decaf.data.texts import Texts, join_texts
 from decaf.data.typed_frames import (
     Dtype,
+    cast_counterfactuals,
     read_frame,
     refuse_decimal_commas,
-    strange_values,
+    remark_new_texts,
     text_values,
-    typed_as,
 )
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
@@ -189,11 +189,11 @@ class TablePairs(Adapter):
                 declarations._replace(of_text=of_text),
                 texts,
             )
-            second_frame = typed_as(second.frame, frame, names)
+            second_frame = cast_counterfactuals(second.frame, frame, names)
             used = {*names, self.id, self.pair_type}
             second_remarks = (
                 *remark_swapped([self.table.name], [self.counterfactuals.name]),
-                *strange_values(second_frame, frame, names),
+                *remark_new_texts(second_frame, frame, names),
                 *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),
                 *remark_zeros(second.zeros),

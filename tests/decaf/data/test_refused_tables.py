@@ -45,7 +45,7 @@ REFUSED = {
     "huge": ({"rows": ROWS.replace("40", "9007199254740993")}, "'age' is 9.0072e.15 in row 0"),
     "set absent": (changed(set={"wage": 1}), "'wage'"),
     "set the id": (changed(set={"who": "z"}), "'who'"),
-    "set unknown": (changed(set={"job": "smiht"}), "'job' 'smiht'.* 'smith'"),
+    "set unknown": (changed(set={"job": "smiht"}), "'job' .*'smiht'.* 'smith'"),
     "set text": (changed(set={"age": "old"}), "'age' 'old'"),
     "set half": (changed(set={"age": 1.5}), "'age' 1.5"),
     "set true": (changed(set={"age": True}), "'age' True"),
@@ -59,7 +59,7 @@ REFUSED = {
         {"rows": "who,town,hired\na,Ulm,1\n", **changed(set={"town": "Ulm"})},
         r"1 of 1 \(c 1 of 1\)",
     ),
-    "column twice": ({"rows": "who,age,hired,age\na,40,1,40\nb,31,0,32\n"}, "'age' twice"),
+    "column twice": ({"rows": "who,age,hired,age\na,40,1,40\nb,31,0,32\n"}, "'age' more than once"),
     "semicolons": ({"rows": ROWS.replace(",", ";")}, "'who;age;.* ';'"),
     "commas of decimals": ({"rows": "who;age\na;1,5\nb;2\nc;2,25,1\n"}, "';'"),
     "tabs": ({"rows": ROWS.replace(",", "\t")}, r"'.t'"),
@@ -79,7 +79,10 @@ REFUSED = {
     "class": ({"classes": [1, 2]}, "'0' .* 1, 2"),
     "source": ({"source": "hose"}, "'source:' .* 'hose'"),
     "category": ({"categories": {"job": ["cook"]}}, "'job' .* 'smith'"),
-    "category twice": ({"categories": {"job": ["cook", "smith", "cook"]}}, "'job'"),
+    "category twice": (
+        {"categories": {"job": ["cook", "smith", "smith"]}},
+        "'smith' twice.*'job'",
+    ),
     "dtype": ({"dtypes": {"job": "float64"}}, "'dtypes:'"),
     "no column": ({"drop": ["age", "pay", "job", "town"]}, "no column"),
     "empty file": ({"rows": ""}, "cannot be read"),
@@ -180,5 +183,5 @@ def test_more_labels_than_classes_are_named(tmp_path, write):
 def test_a_parquet_file_with_two_columns_of_one_name(tmp_path):
     numbers = pa.array([1, 2])
     pq.write_table(pa.table([numbers, numbers], names=["age", "age"]), tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="'age' twice"):
+    with pytest.raises(DataError, match="'age' more than once"):
         read_frame(tmp_path / "t.parquet", {}, {})

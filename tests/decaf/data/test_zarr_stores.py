@@ -95,7 +95,7 @@ def packed_by(*codecs):
 
 REFUSED = {
     "pickle": (packed_by("zlib", "pickle"), "pickle"),  # some versions of zarr refuse it, too
-    "another codec": (packed_by("base64"), "is packed by base64; expected blosc, "),
+    "another codec": (packed_by("base64"), "uses the codec base64; expected blosc, "),
     "link": (
         lambda path: (path / "factual" / "0.0.0").symlink_to("/etc/hostname"),
         "has a link, .*0.0.0; put the file itself there",
