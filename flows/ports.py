@@ -14,6 +14,6 @@ def refuse_taken(host: str, port: int, option: str) -> None:
             probe.bind(address)
     except OSError as error:
         raise BadInput(
-            f"cannot listen at {host}:{port} ({error.strerror or error}); set another {option} "
-            "of this machine"
+            f"cannot listen at {host}:{port} ({error.strerror or error}); choose another address "
+            f"or port of this machine with {option}"
         ) from error

@@ -15,14 +15,15 @@ from decaf.foundation.names import printable
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 """Name of a thing that is not a file, for messages."""
 NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+"""Errors of file systems without fsync."""
 
 
 @contextmanager
 def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
-    """Turn an OSError of the block into an error of decaf with a remedy.
+    """Raise ``kind`` for an OSError in the block.
 
-    Its message names the action, the cause and the remedy; for a missing path of the user's, also
-    the folder where relative paths start.
+    The message is ``what``, the cause and ``remedy``; for a missing path of the user's, also the
+    folder where relative paths start.
     """
     try:
         yield
@@ -34,9 +35,10 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
 
 
 def start_of(path: Path) -> str:
-    """Clause that names the folder where a relative path starts; empty for a path elsewhere.
+    """Clause that names the current directory, for an absolute path below it.
 
-    It is empty as well if the current folder was deleted.
+    The user may have written such a path as a relative one. The clause is empty for any other path,
+    and if the current directory was deleted.
     """
     with suppress(FileNotFoundError):
         here = Path.cwd()
@@ -64,7 +66,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """True if a path, with links followed, lies in a folder; False for links in a circle."""
+    """True if a path, with links followed, lies in a folder; False for a loop of links."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except RuntimeError:
@@ -76,34 +78,37 @@ def describe_link(path: Path, folder: Path) -> str:
 
     It names the link, its target and what to do; it is empty where the path has no such link.
     """
-    places = [place for place in reversed([path, *path.parents]) if folder in place.parents]
-    link = next((str(p) for p in places if p.is_symlink() and not is_inside(p, folder)), None)
+    parts = [part for part in reversed([path, *path.parents]) if folder in part.parents]
+    link = next((str(p) for p in parts if p.is_symlink() and not is_inside(p, folder)), None)
     if link is None:
         return ""
-    target, cure = os.path.realpath(link), "put a file in its place"
+    target, remedy = os.path.realpath(link), "put a file in its place"
     if Path(target).is_file() or Path(target).is_dir():
-        place, source = shlex.quote(link), shlex.quote(target)
-        cure = f"if that is meant, put a copy in its place: rm {place} && cp -rL {source} {place}"
-    return printable(f"{link} is a link to {target}, and no link is followed out of there; {cure}")
+        copy, source = shlex.quote(link), shlex.quote(target)
+        remedy = f"if that is meant, put a copy in its place: rm {copy} && cp -rL {source} {copy}"
+    return printable(
+        f"{link} is a link to {target}, and decaf follows no link out of {folder}; {remedy}"
+    )
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
     ``write`` gets an empty file, and fills it or replaces it. The temporary name ends in ``.tmp``,
-    so that no pattern for the target's kind matches it; it is removed in every case. The file has
-    the usual mode of this process, even if a library would let only its owner read it
-    (safetensors). Raises OSError when the disk refuses, or the target is a folder, a device or a
+    so that ``*.parquet`` and the like do not match it; it is removed in every case. The file gets
+    the mode that the umask gives, even if the writing library sets a stricter one (safetensors).
+    Raises OSError when the disk refuses, or the target is a folder, a device or a
     pipe; the target is then unchanged.
     """
     replace_files([(target, write)])
 
 
 def replace_files(writes: Iterable[tuple[Path, Callable[[Path], object]]]) -> list[Path]:
-    """Do the same for several files, and return their paths; each file is new or unchanged.
+    """Replace several files as :func:`replace_file` does; return their paths.
 
-    They are written one after the other, then all are flushed, then all renamed, so that a file
-    system with a journal can write it once for all.
+    Each file is then complete and new, or unchanged. The files are written one after the other,
+    then all are flushed, then all renamed, so that a file system with a journal can write it once
+    for all.
     """
     temporaries: dict[Path, Path] = {}
     with ExitStack() as after:
@@ -128,9 +133,10 @@ def replace_files(writes: Iterable[tuple[Path, Callable[[Path], object]]]) -> li
 
 
 def flush(path: Path) -> None:
-    """Force a file, or the names in a folder, to the disk, where its file system knows how to.
+    """Flush a file, or a folder's names, to the disk.
 
-    One that does not flushes when it likes: a kill loses nothing there, a power failure may.
+    Does nothing on a file system without fsync; there, a power failure may lose data, a killed
+    process does not.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -227,7 +227,7 @@ def _parsed_text(content: bytes, name: str) -> yaml.Node:
         raise ConfigError(f"{name}:{line}: it is not YAML: {problem}") from None
     except RecursionError:
         raise ConfigError(
-            f"{name}: found values nested too deep; expected {DEEPEST} levels at most"
+            f"{name}: found values nested too deeply; expected at most {DEEPEST} levels"
         ) from None
     except ValueError as error:  # a number of a character that there is not
         raise ConfigError(f"{name} is not YAML: {error}") from None
@@ -248,8 +248,8 @@ def _check_plain(root: yaml.Node) -> None:
         node, keys = values.pop()
         count += 1
         if len(keys) >= DEEPEST:
-            fault_text = "an anchor in itself, or values nested too deep"
-            raise node_fault(node, keys, fault_text, f"{DEEPEST} levels at most")
+            fault_text = "an anchor in itself, or values nested too deeply"
+            raise node_fault(node, keys, fault_text, f"at most {DEEPEST} levels")
         if count > MOST_VALUES:
             expected = f"{MOST_VALUES} at most, with anchors filled in"
             raise node_fault(node, keys, "too many values", expected)
@@ -272,7 +272,7 @@ def _check_plain(root: yaml.Node) -> None:
 
 def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
     if control := CONTROL.search(node.value):
-        raise node_fault(node, keys, f"character U+{ord(control[0]):04X}", "text that can be shown")
+        raise node_fault(node, keys, f"character U+{ord(control[0]):04X}", "printable text")
     if node.tag == FILE_TAG:
         return
     if node.tag not in SCALARS:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
-from decaf.data.typed_frames import strange_values
+from decaf.data.typed_frames import remark_new_texts
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
 from decaf.models.estimators.boosters import refuse_unfit_columns, remark_unnamed_categories
@@ -86,7 +86,7 @@ class Frames:
         ]
         for name, values in inputs.items():
             if name != "x_plus":
-                for remark in strange_values(values, plus, repeated_names, "x_plus"):
+                for remark in remark_new_texts(values, plus, repeated_names, "x_plus"):
                     yield f"{name}: {remark}"
 
     @property

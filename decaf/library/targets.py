@@ -139,9 +139,9 @@ def _class_names(model: Any, classes: Sequence[str] | None) -> tuple[str, ...]:
         raise ResponseError(
             f"classes is {classes!r}; expected a list with the name of each column, in order"
         )
-    if len({*names}) != len(names):
+    if twice := [name for number, name in enumerate(names) if name in names[:number]]:
         raise ResponseError(
-            f"classes names a column twice: {abridge(names, MOST_KNOWN)}; rename one"
+            f"'classes' has {twice[0]!r} more than once; give each column its own name"
         )
     return names
 
@@ -195,7 +195,7 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
         )
     if targets.dtype.kind not in "iu" or targets.min() < 0:
         raise ResponseError(
-            f"target is {target!r}; expected column numbers of the score, whole and from 0"
+            f"target is {target!r:.80}; expected column numbers of the score, whole and from 0"
         )
     return targets.astype(np.int64)
 

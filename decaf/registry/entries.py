@@ -168,7 +168,10 @@ class CardRegistry(Registry, ABC):
 
         Raises RegistryError when the entry cannot be read.
         """
-        raise RegistryError(f"{entry.label} has no description: this kind of registry has none")
+        raise RegistryError(
+            f"no card can be proposed for {entry.label}: registries of this kind do not describe "
+            "models; write the card by hand"
+        )
 
     def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Remarks on a listing: names under `cards:` and `trust:` that no entry has."""

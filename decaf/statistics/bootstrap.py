@@ -210,8 +210,12 @@ def _column(
             f"values have shape {column.shape} and clusters {labels.shape}; expected one cluster "
             "for each of at least one value"
         )
-    if np.isinf(column).any():
-        raise ResponseError("values are infinite; expected real numbers, or NaN for a missing one")
+    infinite = np.flatnonzero(np.isinf(column))
+    if infinite.size:
+        raise ResponseError(
+            f"{infinite.size} of {column.size} values are infinite, the first at {infinite[0]}; "
+            "expected real numbers, or NaN for a missing one"
+        )
     return column, np.unique(labels, return_inverse=True)[1]
 
 

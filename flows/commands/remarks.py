@@ -43,7 +43,8 @@ def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -
         params={"study": study, "no_version": NO_VERSION},
     ).fetchall()
     return [
-        f"{entry} {version}: {number_of(count, 'limit')} on a change not applied: {reason}"
+        f"{entry} {version}: {number_of(count, 'limit')} on changes since an earlier version not "
+        f"applied: {reason}"
         for entry, version, count, reason in rows
     ]
 
@@ -59,10 +60,10 @@ def remark_stops(stops: Sequence[Any]) -> list[str]:
     least, most, planned = min(counts), max(counts), max(row.planned_source_count for row in stops)
     undecided = sum(row.outcome != "decided" for row in stops)
     span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    undecided_text = f", {undecided} of them before a decision" if undecided else ""
+    undecided_text = f" ({undecided} without a decision)" if undecided else ""
     return [
-        f"{number_of(len(stops), 'model')} stopped early, after {span} of {planned:,} sources"
-        f"{undecided_text}; --to-the-end scores the rest"
+        f"{number_of(len(stops), 'model')} stopped early{undecided_text}, after {span} of "
+        f"{planned:,} sources; --to-the-end scores the rest"
     ]
 
 
@@ -78,8 +79,8 @@ def remark_refinements(connection: duckdb.DuckDBPyConnection, study: Study) -> l
         + (
             ""
             if error is None
-            else f"; without every second one, a mean changes by up to {score_text(error)}"
+            else f"; leaving out every second stage changes means by at most {score_text(error)}"
         )
-        + f" (until {limit_text(until)})"
+        + f" (required: {limit_text(until)})"
         for path, stage_count, error, until, reason in rows
     ]

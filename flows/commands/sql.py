@@ -76,7 +76,9 @@ def chosen_format(file_format: str | None, output: Path | None) -> str:
     Without a terminal it is CSV. Raises QueryError for a table in a file and an unknown ending.
     """
     if file_format == "table" and output is not None:
-        raise QueryError(f"--output {output}: --format table has no file format; use --format csv")
+        raise QueryError(
+            f"--output {output}: --format table is only for the terminal; use --format csv"
+        )
     if file_format:
         return file_format
     if output is None:

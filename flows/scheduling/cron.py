@@ -32,7 +32,7 @@ def next_date(cron: str, timezone: str, after: datetime | None = None) -> dateti
         (date,) = asyncio.run(schedule.get_dates(1, after))
     except ValueError as error:
         raise ScheduleError(
-            f"--cron {cron!r} matches no date, so nothing would ever run; correct it"
+            f"--cron {cron!r} matches no date, so nothing would ever run"
         ) from error
     return date.astimezone(UTC)
 
@@ -47,7 +47,7 @@ def zone(name: str) -> ZoneInfo:
         near = difflib.get_close_matches(name, names, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise ScheduleError(
-            f"unknown timezone {name!r}; {meant}expected a name of the IANA database, as UTC or "
-            "Europe/Berlin"
+            f"unknown timezone {name!r}; {meant}expected a name of the IANA database, such as UTC "
+            "or Europe/Berlin"
         )
     return ZoneInfo(name)

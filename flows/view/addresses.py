@@ -78,7 +78,7 @@ def parse_address(page: str, parameters: Iterable[tuple[str, str]], columns: pa.
             single[name] = text
     number = single.pop(NUMBER, "1")
     if not PAGE_NUMBER.fullmatch(number):
-        raise BadAddress(f"the address asks for page {number!r}; expected a number from 1 on")
+        raise BadAddress(f"the address asks for page {number!r}; expected 1 or more")
     words, sort = single.pop(FILTER, "").strip(), single.pop(SORT, "")
     if sort and sort.removeprefix("-") not in columns.names:
         hint = suggestion(sort.removeprefix("-"), columns.names)

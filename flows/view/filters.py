@@ -55,7 +55,10 @@ def _filter(word: str, columns: pa.Schema, find_names: FindNames) -> Filter:
     if is_number(columns.field(name).type):
         return Filter((Term(name, "is" if sign == ":" else sign, _number(word, value)),))
     if sign != ":":
-        raise BadAddress(f"the filter {word!r} bounds a text; expected {short}:{value}")
+        raise BadAddress(
+            f"the filter {word!r} compares a text column by size; write {short}:{value} to search "
+            "in it"
+        )
     return Filter(_parts(name, value, find_names))
 
 

@@ -104,7 +104,11 @@ class Site:
         """Open the warehouse again, and redirect to the page of the request."""
         back = request.query_params.get("back", "/studies")
         if request.headers.get("sec-fetch-site") not in OWN_SITES:
-            raise HTTPException(HTTPStatus.FORBIDDEN, "another site asked for this")
+            raise HTTPException(
+                HTTPStatus.FORBIDDEN,
+                "decaf refuses this request because it came from another site; open the page here "
+                "and use its button",
+            )
         if not back.startswith("/") or back.startswith(("//", "/\\")):
             raise BadAddress(f"the address leads back to {back!r}; expected a page of this site")
         self._snapshot = Snapshot(self._store)

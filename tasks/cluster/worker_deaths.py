@@ -50,8 +50,9 @@ def note_work(work: str) -> Iterator[None]:
         try:
             if TIMED_OUT in earlier:
                 raise WorkerEnded(
-                    "loading the model or one forward pass exceeded 'timeout:' of its card; its "
-                    f"worker was stopped{_place(earlier)}: repair the model, or raise 'timeout:'"
+                    "loading the model or one forward pass exceeded 'timeout:' of the model's "
+                    f"card; its worker was stopped{_place(earlier)}: repair the model, or raise "
+                    "'timeout:'"
                 )
             if FATAL in earlier or deaths >= MOST_DEATHS:
                 ended = "its worker" if deaths == 1 else f"{deaths} workers, the last one"

@@ -14,7 +14,7 @@ from warehouse.storage import Storage
 IN_ORDER = ("no gate applies", *VERDICTS_OF_GATES[1:-1], "accepted", VERDICTS_OF_GATES[-1])
 """Verdicts on an entry, from the best to the worst."""
 FAILED = IN_ORDER[-2:]
-LATER = "The next decaf reaudit writes them again"
+LATER = "the next decaf reaudit tries again to write them"
 
 
 def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
@@ -28,7 +28,8 @@ def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
         study.registry.keep(reaudit_id, report, findings(store, study))
     except RegistryError as error:
         raise AlertFailed(
-            f"the findings cannot be written to the registry: {error}. The audit is kept. {LATER}"
+            f"the findings cannot be written to the registry: {error}; the audit is stored, and "
+            f"{LATER}"
         ) from error
 
 

@@ -93,8 +93,8 @@ def _recipe_digest(card: ModelCard) -> str:
     if not hasattr(getattr(card, "training", None), "fit_without_factor"):
         raise DataError(
             f"model {card.id} has no 'training:' recipe that says how context and factor of the "
-            "audited rows are drawn: 'baselines:' cannot explain it; name other 'models:' or "
-            "'families:' there"
+            "audited rows are drawn, so baselines cannot explain it; leave it out with 'models:' "
+            "or 'families:' under 'baselines:'"
         )
     return json_sha256(card.training_parts)
 
@@ -116,7 +116,8 @@ def _probability(bench: Bench, method: str) -> Callable[[NDArray[np.float32]], N
             return outputs.reshape(-1).numpy()
         if outputs.shape[1] != 2:
             raise ModelError(
-                f"model {name} has {outputs.shape[1]} classes; baseline {method} needs two"
+                f"model {name} has {outputs.shape[1]} classes; baseline {method} needs two: leave "
+                "the model out of it with 'models:' or 'families:'"
             )
         return outputs[:, 1].numpy()
 

@@ -130,8 +130,11 @@ def _check(receipt: Receipt, key: str) -> None:
     for file in receipt.files:
         if file.table not in TABLES:
             raise ValueError(f"there is no table {file.table!r}")
-        if file.path != layout.table_file(file.table, partition, receipt.key):
-            raise ValueError(f"{file.path!r} is not its file in the table {file.table}")
+        expected = layout.table_file(file.table, partition, receipt.key)
+        if file.path != expected:
+            raise ValueError(
+                f"it names the file {file.path!r} of table {file.table}; expected {expected!r}"
+            )
         if not all(type(n) is int and n > 0 for n in (file.row_count, file.byte_count)):
             raise ValueError(f"{file.path} has {file.row_count} rows, {file.byte_count} bytes")
         if not SHA256.fullmatch(file.sha256):

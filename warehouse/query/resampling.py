@@ -71,8 +71,8 @@ def resampled_sums(
     cells = lists.flatten()
     if not np.array_equal(arrow_lists.lengths(cells), np.repeat(rows, widths)):
         raise ResponseError(
-            "resampled_sums: found columns without exactly one number for every row; expected "
-            "lists as long as that of positions"
+            "resampled_sums: some columns have another length than 'positions'; expected one "
+            "number for each row"
         )
     sources = arrow_lists.positions(places.flatten())
     values = arrow_lists.numbers(cells.flatten())

@@ -77,7 +77,8 @@ def run_named(connection: duckdb.DuckDBPyConnection, study: str, name: str) -> s
     if len(run_ids) > 1:
         raise ConfigError(
             f"{len(run_ids)} runs of {study} begin with {name!r}: "
-            f"{', '.join(run[:12] for run in run_ids)}; expected one: give more of its id"
+            f"{', '.join(run[:12] for run in run_ids)}; expected one: give more characters "
+            "of its id"
         )
     return run_ids[0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from decaf.data.class_maps import load_shipped_maps
-from decaf.errors import DataError
+from decaf.errors import DataError, number_of
 
 CLASSES = tuple(load_shipped_maps()["imagenet9"].classes)
 """Names of the classes in the order of their numbers."""
@@ -39,8 +39,8 @@ class VariantFiles(NamedTuple):
         if not self.surplus_count:
             return ()
         return (
-            f"files of {self.place} are left out, since another one of their foreground comes "
-            f"first by name: {self.surplus_count}",
+            f"{number_of(self.surplus_count, 'file')} of {self.place} left out: another file of "
+            "the same foreground sorts first",
         )
 
 

@@ -130,8 +130,8 @@ class Shapes3D(SceneAdapter):
                 if type(map) is not int or not 1 <= map <= LARGEST_SEED:
                     raise fault(
                         f"map {map} of {factor}; expected a number: 1, 2 or, from 3 to "
-                        f"{LARGEST_SEED}, the seed of a random matching, since a map has to give "
-                        "the scene back when it is applied twice; levels cannot be listed",
+                        f"{LARGEST_SEED}, the seed of a random matching, because a map must be "
+                        "its own inverse; a list of levels is not possible",
                         factor,
                     )
         return changes

@@ -22,7 +22,7 @@ def total(x):
 def test_equal_pairs_are_counted(of):
     minus = ROWS * [-1, 1, 1]
     minus[:3] = ROWS[:3]
-    with pytest.warns(DataWarning, match="3 of 4 pairs are equal"):
+    with pytest.warns(DataWarning, match="in 3 of 4 pairs x_minus equals x_plus"):
         audit(total, of(ROWS), of(minus), epsilon=0.1)
 
 
