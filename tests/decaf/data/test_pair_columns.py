@@ -254,7 +254,8 @@ def test_coded_columns_join_by_their_texts():
         ({"weight": float("nan")}, "nan"),
         ({"groups": (("split", "x"),)}, "split"),
         ({"groups": (("", "x"),)}, "letters"),
-        ({"groups": (("site\n", "x"),)}, r"'site\\n'"),
+        ({"groups": (("site\n", "x"),)}, r"the name 'site\\n'"),
+        ({"groups": (("site", "x\n"),)}, r"the value 'x\\n' of the group 'site'"),
         ({"groups": tuple(("age", str(n)) for n in range(MOST_GROUP_VALUES + 1))}, "201 .* 200"),
     ],
 )

@@ -48,7 +48,7 @@ def test_a_named_class_is_shown_and_numbers_stay_numbers(network):
         (["dog"] * 5, NAMES, DataError, "5"),
         ("dog", "dog", ResponseError, "classes is"),
         ("dog", ["dog", 3, "cat"], ResponseError, "classes is"),
-        ("dog", ["dog", "dog", "cat"], ResponseError, "twice"),
+        ("dog", ["dog", "dog", "cat"], ResponseError, "'dog' more than once"),
         ("dog", ["cat", "dog"], ModelError, "3 columns.* 2"),
         (1, ["cat", "dog"], ModelError, "3 columns.* 2"),
     ],

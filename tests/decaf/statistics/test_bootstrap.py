@@ -137,7 +137,7 @@ def test_interval_of_replicates_by_hand():
         ([], {}, r"shape \(0,\)"),
         ([[1.0]], {}, r"shape \(1, 1\)"),
         ([1.0, 2.0], {"clusters": [1]}, r"clusters \(1,\)"),
-        ([1.0, np.inf], {}, "infinite"),
+        ([1.0, np.inf], {}, "1 of 2 values are infinite, the first at 1"),
         ([1.0], {"replicates": 0}, "0 replicates"),
         ([1.0, 2.0], {"draws": [[0, 2]]}, "of the 2 clusters"),
         ([1.0, 2.0], {"draws": [[-1, 0]]}, "of the 2 clusters"),
