@@ -28,11 +28,11 @@ def pixel_scale(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange)
     255
     """
     is_byte = dtype == np.uint8
-    is_whole = dtype.kind in "iu"
+    has_integers = dtype.kind in "iu"
     is_image = len(shape) == 3 and any(shape[axis] in CHANNELS for axis in (0, 2))
-    is_image = is_image or (len(shape) == 2 and is_whole and min(shape) > 1)
+    is_image = is_image or (len(shape) == 2 and has_integers and min(shape) > 1)
     # Resizing may move images in [0, 1] slightly beyond the limits.
     is_pixels = found.low >= 0 and found.high > 2 and found.high <= SIXTEEN_BITS
-    if not is_pixels or not (is_byte or is_image) or (not is_whole and found.high > LEVELS):
+    if not is_pixels or not (is_byte or is_image) or (not has_integers and found.high > LEVELS):
         return None
     return LEVELS if found.high <= LEVELS else SIXTEEN_BITS

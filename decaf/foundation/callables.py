@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from decaf.errors import ModelError, UnknownName
+from decaf.errors import ModelError, UnknownName, suggestion
 from decaf.foundation.digests import file_sha256
 
 NAMED_MODULE = rb'(?:\x8c.|X.{4}|c|")%s[."\nq\x94]'
@@ -47,7 +47,10 @@ def load_callable(name: str) -> Callable[..., Any]:
         ) from error
     if not hasattr(module, function_name):
         public = [key for key in vars(module) if not key.startswith("_")]
-        raise UnknownName.among(f"function of module {module_name}", function_name, public)
+        raise UnknownName(
+            f"module {module_name} has no function {function_name!r}"
+            f"{suggestion(function_name, public)}"
+        )
     return getattr(module, function_name)
 
 

@@ -113,13 +113,13 @@ class Audit(Tabular):
         Quarantined pairs are NaN, and not active.
         """
         finite_responses, stages = self.response[self.is_finite], self.grid.size
-        every = profile(finite_responses.reshape(-1, stages), self.grid, self.epsilon)
+        by_trajectory = profile(finite_responses.reshape(-1, stages), self.grid, self.epsilon)
         mean = {
             # The last stage is the clean pair, the same in all repetitions.
             name: values[:, 0] if "endpoint" in name else values.mean(axis=1)
             for name, values in zip(
-                every._fields,
-                (values.reshape(finite_responses.shape[:2]) for values in every),
+                by_trajectory._fields,
+                (values.reshape(finite_responses.shape[:2]) for values in by_trajectory),
                 strict=True,
             )
         }

@@ -183,8 +183,10 @@ def pair_features(
     words = None
     if side is None:
         words, count = _words(inputs, regions)
-        every = feature_words(np.arange(1, count + 1))
-        has = np.stack([(words & k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
+        feature_bits = feature_words(np.arange(1, count + 1))
+        has = np.stack(
+            [(words & k).reshape(len(inputs), -1).any(axis=1) for k in feature_bits], axis=1
+        )
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; remove 'regions'")

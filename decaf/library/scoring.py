@@ -88,13 +88,13 @@ def score_pairs(
             return scored
 
         limit, columns = _limit(queries.batch_size, pairs.clean), scorer.columns(row.size)
-        every = [
+        repeated_scores = [
             score_block(plan, batches, score_and_count, columns, limit) for _ in range(repeats)
         ]
         if repeats == 1:
-            _warn_if_unstable(plan, builder, scorer, every[0], queries)
-    errors = {name: response_errors(every, name) for name in paths} if repeats > 1 else {}
-    return Scored(mean_scores(every), errors, plan.grids)
+            _warn_if_unstable(plan, builder, scorer, repeated_scores[0], queries)
+    errors = {name: response_errors(repeated_scores, name) for name in paths} if repeats > 1 else {}
+    return Scored(mean_scores(repeated_scores), errors, plan.grids)
 
 
 def _limit(batch_size: int | None, inputs: Array) -> GrowingLimit:

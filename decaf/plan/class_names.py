@@ -129,14 +129,14 @@ def target_number(
     if names:
         if isinstance(count, int) and len(names) != count:
             raise fault(_wrong_count(len(names), count), "target")
-        every = [OutputNames("the data", tuple((name,) for name in names), "score")]
+        namings = [OutputNames("the data", tuple((name,) for name in names), "score")]
     elif (name := str(score.get("class_map"))) in load_shipped_maps():
-        every = [_of_map(name, load_shipped_maps()[name].classes)]
+        namings = [_of_map(name, load_shipped_maps()[name].classes)]
     else:
-        every = [naming for naming in _of_models(models) if len(naming.names) == count]
-    places = {place for naming in every if (place := naming.place_of(word)) is not None}
+        namings = [naming for naming in _of_models(models) if len(naming.names) == count]
+    places = {place for naming in namings if (place := naming.place_of(word)) is not None}
     if len(places) != 1:
-        spellings = [name for naming in every for same in naming.names for name in same]
+        spellings = [name for naming in namings for same in naming.names for name in same]
         unnamed = "; name them with 'classes:' in 'data:'"
         hint = suggestion(word, spellings) if spellings else unnamed
         problem = "several outputs are called so" if places else "nothing names such a class"

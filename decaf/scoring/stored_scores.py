@@ -35,8 +35,8 @@ def stored_values(
             of_pair = np.broadcast_to(path_columns, index.shape)
             is_stored = ~np.isnan(scores)
             values[index[is_stored], of_pair[is_stored]] = scores[is_stored]
-    is_whole = ~np.isnan(clean).any(axis=1)
-    values[plan.clean_index[is_whole]] = clean[is_whole]
+    is_scored = ~np.isnan(clean).any(axis=1)
+    values[plan.clean_index[is_scored]] = clean[is_scored]
     return values
 
 

@@ -146,15 +146,15 @@ def checked_clusters(clusters: ArrayLike) -> NDArray[Any]:
     kind = labels.dtype.kind
     if kind in "biu" or (kind == "f" and not np.isnan(labels).any()):
         return labels
-    every = clusters if isinstance(clusters, list | tuple) else labels.ravel().tolist()
-    if set(map(type, every)) <= {str, np.str_}:
+    label_list = clusters if isinstance(clusters, list | tuple) else labels.ravel().tolist()
+    if set(map(type, label_list)) <= {str, np.str_}:
         return labels
-    if missing_count := sum(map(_is_missing, every)):
+    if missing_count := sum(map(_is_missing, label_list)):
         raise ResponseError(
             f"clusters has {number_of(missing_count, 'missing label')}; expected a label for each "
             "value: drop such values, or give each a label"
         )
-    if len({isinstance(label, str) for label in every}) > 1:
+    if len({isinstance(label, str) for label in label_list}) > 1:
         raise ResponseError(
             "clusters has texts and other labels; expected labels of one type, such as "
             "[str(label) for label in clusters]"

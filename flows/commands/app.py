@@ -67,7 +67,7 @@ def run(config: Config, force: Force = None, to_the_end: ToTheEnd = False) -> No
     """Run a study; after an interruption, the same command resumes it."""
     from flows.commands import runs
 
-    runs.run(console, config, force or (), is_whole=to_the_end)
+    runs.run(console, config, force or (), should_score_all=to_the_end)
 
 
 @app.command()

@@ -100,13 +100,13 @@ def reaudit(
     *,
     is_plan: bool,
     is_json: bool,
-    is_whole: bool = False,
+    should_score_all: bool = False,
     overrides: Overrides = (),
     only: Collection[str] = (),
 ) -> None:
     """Re-audit a registry, or the entries in ``only``; with ``is_plan``, print the plan instead.
 
-    If ``is_whole``, all pairs are scored in spite of the study's ``stop``.
+    If ``should_score_all``, all pairs are scored in spite of the study's ``stop``.
 
     Raises ConfigError if the study has no registry, a gate names something that its pairs lack, or
     a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
@@ -119,7 +119,7 @@ def reaudit(
         raise ConfigError(
             f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
         )
-    if is_whole:
+    if should_score_all:
         study = study.to_the_end()
     with telling("reading the pairs"):
         pairs = study.pair_set()

@@ -29,7 +29,7 @@ def reaudit(
     """Audit changed entries of a registry, compare and judge them, and send alerts."""
     from flows.commands import reaudits
 
-    how = {"is_plan": plan_only, "is_json": as_json, "is_whole": to_the_end}
+    how = {"is_plan": plan_only, "is_json": as_json, "should_score_all": to_the_end}
     reaudits.reaudit(console, config, **how, only=entry or ())
 
 

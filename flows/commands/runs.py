@@ -30,18 +30,18 @@ def run(
     force: Sequence[str],
     overrides: Overrides = (),
     *,
-    is_whole: bool = False,
+    should_score_all: bool = False,
 ) -> None:
     """Compute the missing units of a study, and print its results; a finished study needs no flow.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.select_forced`) are
-    computed again. If ``is_whole``, all pairs are scored in spite of the study's ``stop``.
+    computed again. If ``should_score_all``, all pairs are scored in spite of the study's ``stop``.
 
     Raises ConfigError if the study takes its models from a registry. If some models failed, prints
     the results of the others and raises ModelsFailed.
     """
     study = load_study(config, overrides)
-    if is_whole:
+    if should_score_all:
         study = study.to_the_end()
     fork_server.begin_if_new(study)  # it starts while this process plans, about 2 s of a core
     refuse_registry(study, "run")

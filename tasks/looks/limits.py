@@ -119,7 +119,7 @@ def _bound_ratio(
     value = float(over.sum() / under.sum()) if under.sum() > 0.0 else None
     if limits is None:  # without any response, shares are undefined
         return BoundedEstimate(None, Limits(*bounds))
-    is_whole = over.size == count
+    is_complete = over.size == count
     return BoundedEstimate(
-        value, Limits(value, value) if is_whole and value is not None else limits
+        value, Limits(value, value) if is_complete and value is not None else limits
     )

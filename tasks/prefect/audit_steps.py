@@ -146,8 +146,8 @@ def compute_until_known(
             errors |= compute(client, part, inputs, {} if scored else models.failed)
         scored = goal
         going = look(watched, [name for name in going if name not in {**models.failed, **errors}])
-    is_whole = not errors and not models.failed
-    return (stop(plan, watched) if is_whole else plan), errors
+    has_no_failure = not errors and not models.failed
+    return (stop(plan, watched) if has_no_failure else plan), errors
 
 
 @step

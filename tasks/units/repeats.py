@@ -54,11 +54,11 @@ def repeat_rows(
         of_path = np.stack([branches[path] for branches in queries])
         query_count, pairs, repetitions, stages, _ = of_path.shape
         trajectories = of_path.reshape(query_count, -1, stages, 2)
-        is_whole = np.isfinite(trajectories).all(axis=(0, 2, 3))
-        pair_ids = np.repeat(np.array(ids[path]), repetitions)[is_whole]
-        repetition = np.tile(np.arange(repetitions), pairs)[is_whole]
+        is_finite = np.isfinite(trajectories).all(axis=(0, 2, 3))
+        pair_ids = np.repeat(np.array(ids[path]), repetitions)[is_finite]
+        repetition = np.tile(np.arange(repetitions), pairs)[is_finite]
         for query in range(query_count):
-            scores = trajectories[query, is_whole]
+            scores = trajectories[query, is_finite]
             columns = {
                 **trajectory_names(key, path, pair_ids, repetition),
                 "repeat": np.full(len(scores), query),

@@ -41,19 +41,19 @@ def trajectory_rows(
         repetition = np.tile(np.arange(repetitions), pairs)
         scores = branches[path].reshape(-1, stages, 2)
         bad = ~np.isfinite(scores)
-        is_whole = ~bad.any(axis=(1, 2))
-        whole = scores[is_whole]
+        is_finite = ~bad.any(axis=(1, 2))
+        finite = scores[is_finite]
         columns = {
-            **trajectory_names(key, path, pair_ids[is_whole], repetition[is_whole]),
-            "t": score_lists(np.broadcast_to(grids[path], whole.shape[:2])),
-            "q_plus": score_lists(whole[:, :, 0]),
-            "q_minus": score_lists(whole[:, :, 1]),
+            **trajectory_names(key, path, pair_ids[is_finite], repetition[is_finite]),
+            "t": score_lists(np.broadcast_to(grids[path], finite.shape[:2])),
+            "q_plus": score_lists(finite[:, :, 0]),
+            "q_minus": score_lists(finite[:, :, 1]),
         }
         finite_parts.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
-            **trajectory_names(key, path, pair_ids[~is_whole], repetition[~is_whole]),
-            "stage_count": np.full(np.count_nonzero(~is_whole), stages),
-            "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
+            **trajectory_names(key, path, pair_ids[~is_finite], repetition[~is_finite]),
+            "stage_count": np.full(np.count_nonzero(~is_finite), stages),
+            "non_finite_count": bad[~is_finite].sum(axis=(1, 2)),
         }
         withheld.append(pa.table(columns, schema=QUARANTINE.schema))
     # Among the pairs of one shape there may be none for any path.

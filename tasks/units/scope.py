@@ -104,8 +104,8 @@ class Scope:
         is_of_types = self.pairs.pairs.are_of_types(pair_types)
         for block in self.blocks:
             rows = block.rows[is_of_types[block.rows]]
-            is_whole = rows.size == block.rows.size
-            digest = block.digest if is_whole else self.pairs.block_digest(rows)
+            has_all_rows = rows.size == block.rows.size
+            digest = block.digest if has_all_rows else self.pairs.block_digest(rows)
             yield Block(block.number, rows, digest)
 
     @cached_property

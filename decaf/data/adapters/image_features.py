@@ -74,8 +74,8 @@ class FeaturedImages(ImageFiles, ABC):
         )
         check_count(named.names)
         classes = class_ids([row.label for row in rows], self.classes)
-        every = zip(rows, classes.ids, named.of_image, strict=True)
-        featured = [(row, row_class, masked) for row, row_class, masked in every if masked]
+        labelled = zip(rows, classes.ids, named.of_image, strict=True)
+        featured = [(row, row_class, masked) for row, row_class, masked in labelled if masked]
         inputs = self.with_shapes(
             Input(row.image, "image", *files[row.image], row.image) for row, *_ in featured
         )
@@ -227,10 +227,10 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     columns = _read_columns(table) if is_list else read_table(table, typed=False)
     if "image" not in columns:
         raise DataError(f"table {table} has no column 'image'; add it, with paths below the folder")
-    every = cells_by_role(columns, table, {name: name for name in Row._fields})
-    weights = weights_of([values.pop("weight", UNSAID) for values in every], f"table {table}")
+    cells = cells_by_role(columns, table, {name: name for name in Row._fields})
+    weights = weights_of([values.pop("weight", UNSAID) for values in cells], f"table {table}")
     rows: dict[str, Row] = {}
-    for number, (values, weight) in enumerate(zip(every, weights, strict=True), 1):
+    for number, (values, weight) in enumerate(zip(cells, weights, strict=True), 1):
         if values["image"] in rows:
             raise DataError(
                 f"table {table}, row {number}: {quote(values['image'])} appears twice; "

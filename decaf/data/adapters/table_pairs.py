@@ -204,17 +204,17 @@ class TablePairs(Adapter):
         factual = PackedRows(columns, columns.pack(frames[0]))
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
         remarks += remark_marks(number_columns(columns, factual.parts))
-        every = [
+        counterfactual_parts = [
             *self._counterfactuals_by_removal(factual),
             *self._counterfactuals_by_change(factual, frame),
         ]
         if self.counterfactuals is not None:
-            every.append(
+            counterfactual_parts.append(
                 self._join_counterfactuals(
                     PackedRows(columns, columns.pack(frames[1])), second_frame, ids
                 )
             )
-        return self._make_pairs(factual, frame, ids, every, remarks)
+        return self._make_pairs(factual, frame, ids, counterfactual_parts, remarks)
 
     def _declarations(self) -> Declarations:
         """Values that settings name, and columns of names, in which no word is a missing value."""
@@ -326,7 +326,7 @@ class TablePairs(Adapter):
         factual: PackedRows,
         frame: Frame,
         ids: Texts,
-        every: Sequence[Counterfactuals],
+        counterfactual_parts: Sequence[Counterfactuals],
         remarks: Sequence[str],
     ) -> Built:
         count, columns = len(ids), factual.columns
@@ -340,8 +340,8 @@ class TablePairs(Adapter):
         groups = combine(
             [(name, code_texts(names_of_rows(frame, name))) for name in self.groups], count
         )
-        rows = pair_rows(factual, every)
-        left_out = [*remark_equal(every, rows)]
+        rows = pair_rows(factual, counterfactual_parts)
+        left_out = [*remark_equal(counterfactual_parts, rows)]
         if not rows.row.size:
             raise DataError("; ".join([*left_out, "so there are no pairs: change something else"]))
         used = np.count_nonzero(rows.origin == TABLE_ROW)

@@ -54,9 +54,9 @@ class KernelShap(CoalitionMethod):
         if self.form == "layers":
             return layers(players, self.samples, self.seed)
         draws = image_draws(f"{self.kind}\0{self.seed}", source_id)
-        every = every_coalition(players)
-        repeated = draws.randint(0, len(every), self.samples - len(every))
-        return np.concatenate([every, every[repeated]])
+        coalitions = every_coalition(players)
+        repeated = draws.randint(0, len(coalitions), self.samples - len(coalitions))
+        return np.concatenate([coalitions, coalitions[repeated]])
 
     def worth(
         self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]

@@ -276,8 +276,8 @@ class EndpointModel:
                 f"({error})"
             ) from error
         # Other servers than MLflow's may write 1.0 as 1.
-        is_whole = key == "predictions" and all(type(row[0]) is int for row in rows)
-        if is_whole and numbers.shape[1] == 1 and self.output == "probabilities":
+        has_integers = key == "predictions" and all(type(row[0]) is int for row in rows)
+        if has_integers and numbers.shape[1] == 1 and self.output == "probabilities":
             raise ModelError(f"{self._name} {NOT_PROBABILITIES}")
         return numbers
 

@@ -362,11 +362,11 @@ def _check_header(path: Path, *, may_unpickle: bool) -> None:
     if may_unpickle:
         return
     if path.suffix == SKOPS:
-        is_whole = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
+        has_format = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
     else:
         # XGBoost itself crashes the process on a file that is cut short.
-        is_whole = path.suffix in XGBOOST and (start, end) == (b"{", b"}")
-    if not is_whole:
+        has_format = path.suffix in XGBOOST and (start, end) == (b"{", b"}")
+    if not has_format:
         raise ModelError(
             f"{path} is incomplete, or cannot be opened without running code from it; expected "
             ".skops, written by skops.io.dump(estimator, path), or .json or .ubj, written by "

@@ -40,8 +40,8 @@ def bars_of_versions(
     """
     bars = {name: of_version for name, of_version in bars.items() if of_version}
     failed_types = {row.pair_type for row in failed}
-    every = dict.fromkeys(bar.pair_type for of_version in bars.values() for bar in of_version)
-    types = sorted(every, key=lambda pair_type: pair_type not in failed_types)[:MOST_TYPES]
+    pair_types = dict.fromkeys(bar.pair_type for of_version in bars.values() for bar in of_version)
+    types = sorted(pair_types, key=lambda pair_type: pair_type not in failed_types)[:MOST_TYPES]
     expect = {row.display_name: row.expect for row in names if row.kind == "pair_type"}
     findings = []
     for name, of_version in bars.items():

@@ -175,7 +175,7 @@ def _write_number(
     row: Row, value: float | None, low: float | None, high: float | None
 ) -> list[str]:
     """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
-    if is_count(value) or _is_whole(row, value):
+    if is_count(value) or _has_no_fraction(row, value):
         return [count_text(int(value))]
     decimals = max(3, len((row.printed or "").partition(".")[2]))
     text, *limits = (score_text(number, decimals) for number in (value, low, high))
@@ -183,11 +183,11 @@ def _write_number(
 
 
 def _difference(row: Row) -> str:
-    is_whole = _is_whole(row, row.difference)
-    return count_change(row.difference) if is_whole else difference(row)
+    has_no_fraction = _has_no_fraction(row, row.difference)
+    return count_change(row.difference) if has_no_fraction else difference(row)
 
 
-def _is_whole(row: Row, value: float | None) -> bool:
+def _has_no_fraction(row: Row, value: float | None) -> bool:
     return row.kind == "count" and value is not None and value.is_integer()
 
 
