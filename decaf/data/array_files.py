@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from decaf.data.table_files import arrow_column
 from decaf.data.zarr_stores import ChunkedRows, newest_file, zarr_rows
 from decaf.errors import DataError, suggestion
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 
 NPY, NPZ, ARROW, ZARR = ".npy", ".npz", ".arrow", ".zarr"
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -37,7 +37,7 @@ def map_array(path: Path, name: str) -> Rows:
     DataError if the file cannot be read, is cut short, or holds anything but numbers, truth values
     or texts (such as Python objects).
     """
-    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
+    with convert_os_errors(DataError, f"array {path} cannot be read", EXPECTED):
         if path.suffix.lower() != ZARR or not path.is_dir():
             open_file(path).close()
         return _map_rows(path, name, path.stat().st_mtime_ns)
@@ -51,7 +51,7 @@ def opened_again(path: Path, name: str) -> Rows:
 
 def modified_at(path: Path) -> int:
     """Time of the last change of a file, or of any file of a store, ns; raises DataError."""
-    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
+    with convert_os_errors(DataError, f"array {path} cannot be read", EXPECTED):
         return newest_file(path) if path.is_dir() else path.stat().st_mtime_ns
 
 

@@ -25,7 +25,7 @@ from decaf.data.same_names import match_names, other_suffixes, remarks_on_matche
 from decaf.data.table_files import read_table
 from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import describe_link, is_inside, refusals_as
+from decaf.foundation.files import convert_os_errors, describe_link, is_inside
 from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
@@ -245,7 +245,7 @@ def _digest(file: Path) -> str:
     names = [near.name for near in other_suffixes(file)] if not file.exists() else []
     advice = f"there is {abridge(names)}; correct 'files', or " if names else ""
     remedy = f"{advice}save an empty mask for a hidden feature, or correct 'files'"
-    with refusals_as(DataError, f"mask {file} cannot be read", remedy):
+    with convert_os_errors(DataError, f"mask {file} cannot be read", remedy):
         return file_sha256(file)
 
 

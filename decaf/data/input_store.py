@@ -17,7 +17,7 @@ from decaf.data.texts import parts_of
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.arrays import mapped_array
 from decaf.foundation.digests import short
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, replace_file
 
 INPUTS_PER_ROUND = 256
 """Inputs that the threads read before they wait for each other."""
@@ -46,7 +46,7 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
     Raises WriteFailed when the workspace cannot be read.
     """
     remedy = "restore its permissions, or set 'workspace:' to another folder"
-    with refusals_as(WriteFailed, f"workspace {workspace} cannot be used", remedy):
+    with convert_os_errors(WriteFailed, f"workspace {workspace} cannot be used", remedy):
         return input_file(workspace, inputs).exists()
 
 
@@ -112,7 +112,7 @@ def store_inputs(
     write = _read_all
     if read_many is not None and (first := read_many(inputs.inputs.take(FIRST))) is not None:
         write = partial(_write_many, read_many, first)
-    with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
+    with convert_os_errors(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
         replace_file(target, lambda path: write(path, inputs, read, check or check_kind))
     return target
 

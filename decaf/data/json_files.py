@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from decaf.errors import DataError
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 
 Read = TypeVar("Read")
 
@@ -17,7 +17,10 @@ def read_json(file: Path, what: str, expected: str, taken: Callable[[Any], Read]
     Raises DataError when the file cannot be read or is not JSON, and for errors of ``taken``:
     ValueError with the fault, LookupError or TypeError for a missing or wrong part.
     """
-    with refusals_as(DataError, f"{what} {file} cannot be read", expected), open_file(file) as read:
+    with (
+        convert_os_errors(DataError, f"{what} {file} cannot be read", expected),
+        open_file(file) as read,
+    ):
         content = read.read()
     try:
         return taken(json.loads(content))

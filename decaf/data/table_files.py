@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, abridge, suggestion
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 from decaf.foundation.names import quote
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
@@ -44,7 +44,10 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
     read = READERS.get(path.suffix.lower())
     if read is None:
         raise DataError(f"table {path} has the suffix {path.suffix!r}; {EXPECTED}")
-    with refusals_as(DataError, f"table {path} cannot be read", EXPECTED), open_file(path) as file:
+    with (
+        convert_os_errors(DataError, f"table {path} cannot be read", EXPECTED),
+        open_file(path) as file,
+    ):
         content = file.read()
     try:
         columns = read(content)

@@ -17,7 +17,7 @@ from decaf.data.table_files import (
     refuse_equal_names,
 )
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 from decaf.foundation.names import quote
 
 CSV, PARQUET = ".csv", ".parquet"
@@ -197,7 +197,7 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
         )
     what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
     try:
-        with refusals_as(DataError, what, remedy), open_file(path) as file:
+        with convert_os_errors(DataError, what, remedy), open_file(path) as file:
             if suffix == CSV:
                 return _read_csv(file, dtypes, declarations)
             refuse_equal_names(parquet_names(file))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from decaf.errors import DecafError
-from decaf.foundation.files import file_status, is_inside, refusals_as
+from decaf.foundation.files import convert_os_errors, file_status, is_inside
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -31,7 +31,7 @@ def folder_sha256(folder: Path, kind: type[DecafError]) -> str:
     Files behind a link that leaves the folder are not read. Raises an error of the kind when a file
     cannot be read, or its name is not UTF-8.
     """
-    with refusals_as(kind, f"{folder} cannot be read", "make its files readable"):
+    with convert_os_errors(kind, f"{folder} cannot be read", "make its files readable"):
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         names = [os.fsencode(path.relative_to(folder)) for path in files]
         try:

@@ -19,7 +19,7 @@ NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
-def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
+def convert_os_errors(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
     """Raise ``kind`` for an OSError in the block.
 
     The message is ``what``, the cause and ``remedy``; for a missing path of the user's, also the

@@ -16,7 +16,7 @@ from typing import Any
 from decaf.errors import ModelError, UnknownName, WriteFailed, suggestion
 from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import open_file, refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, open_file, replace_file
 from decaf.models.architectures import Adapt
 from decaf.models.tensor_fit import SHOWN, STUMBLES, StateDict, load_strictly, with_versions
 
@@ -246,7 +246,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
 def _start(path: Path) -> bytes:
     what = f"weight file {path} cannot be read"
     remedy = "put the checkpoint there, or correct its path"
-    with refusals_as(ModelError, what, remedy), open_file(path) as file:
+    with convert_os_errors(ModelError, what, remedy), open_file(path) as file:
         return file.read(4)
 
 

@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 from decaf.errors import AlertFailed, ConfigError, number_of
 from decaf.foundation.addresses import Address
 from decaf.foundation.calls import Answer, Caller, NoAnswer
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings
 from decaf.registry.messages import slack, teams
@@ -204,7 +204,7 @@ def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
     Raises AlertFailed when the file cannot be written.
     """
     place = cast("PlacedPath", alerts.file)
-    with refusals_as(AlertFailed, f"file of alerts {place} cannot be written", AGAIN):
+    with convert_os_errors(AlertFailed, f"file of alerts {place} cannot be written", AGAIN):
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content, allow_nan=False) + "\n")
@@ -219,7 +219,7 @@ def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
     """
     command = cast("tuple[str, ...]", alerts.command)
     program = command[0]
-    failed = refusals_as(AlertFailed, f"command of alerts {program} cannot be started", AGAIN)
+    failed = convert_os_errors(AlertFailed, f"command of alerts {program} cannot be started", AGAIN)
     with TemporaryFile() as body, failed:
         body.write(json.dumps(content, allow_nan=False).encode())
         body.seek(0)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from decaf.errors import RegistryError
 from decaf.foundation.calls import SUCCESS, Answer, Caller, NoAnswer
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 from decaf.foundation.retries import last_answer
 
 API = "/api/2.0/mlflow"
@@ -191,7 +191,7 @@ class MlflowServer:
         """
         if (local := _local(artefacts)) is not None:
             place = local / folder
-            with refusals_as(Unfit, f"{place} cannot be read", UNREADABLE):
+            with convert_os_errors(Unfit, f"{place} cannot be read", UNREADABLE):
                 return {
                     path.name: None if path.is_dir() else path.stat().st_size
                     for path in sorted(place.iterdir())
@@ -213,7 +213,7 @@ class MlflowServer:
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:
-            refused = refusals_as(RegistryError, f"{local / name} cannot be read", UNREADABLE)
+            refused = convert_os_errors(RegistryError, f"{local / name} cannot be read", UNREADABLE)
             with refused, open_file(local / name) as file, target.open("wb") as copy:
                 shutil.copyfileobj(file, copy)
             return

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.arrays import mapped_array
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, replace_file
 from decaf.reveal.path import Start, Words
 
 STARTS_AT_ONCE = 256
@@ -57,7 +57,7 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
     """
     words = np.unique(np.concatenate(list(draws)), axis=0)
     remedy = "free some space there, or set 'workspace:' to another folder"
-    with refusals_as(WriteFailed, f"random starts cannot be stored in {path.parent}", remedy):
+    with convert_os_errors(WriteFailed, f"random starts cannot be stored in {path.parent}", remedy):
         replace_file(path, lambda temporary: _make_all(temporary, start, words, pattern))
 
 

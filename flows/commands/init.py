@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf.errors import BadInput, WriteFailed
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.foundation.names import quote
 from flows.commands.terminal import console, say
 
@@ -44,7 +44,9 @@ def init(
         fault = "is not empty" if folder.is_dir() else "is not a folder"
         raise BadInput(f"{quote(str(folder))} {fault}; expected a new or an empty folder")
     name = re.sub(r"[^A-Za-z0-9]+", "-", folder.resolve().name)[:60].strip("-") or kind
-    with refusals_as(WriteFailed, f"{quote(str(folder))} cannot be written", "choose another"):
+    with convert_os_errors(
+        WriteFailed, f"{quote(str(folder))} cannot be written", "choose another"
+    ):
         lines = _copy(EXAMPLES / kind, folder, name)
     say(console, f"wrote {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     say(console, "To audit your own data, change these three places:")

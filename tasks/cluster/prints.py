@@ -7,7 +7,7 @@ from pathlib import Path
 from distributed import Worker, WorkerPlugin
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 
 
 class Prints(WorkerPlugin):
@@ -15,7 +15,7 @@ class Prints(WorkerPlugin):
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        with refusals_as(WriteFailed, f"{file} cannot be written", "free some space"):
+        with convert_os_errors(WriteFailed, f"{file} cannot be written", "free some space"):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(b"")
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError, WriteFailed
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.receipts import CommittedFile, Receipt
@@ -37,7 +37,7 @@ def open_root(root: Root) -> Storage:
     remedy = (
         "choose another folder with 'warehouse:' in the configuration, or change its permissions"
     )
-    with refusals_as(WarehouseError, f"warehouse {store.address} cannot be written", remedy):
+    with convert_os_errors(WarehouseError, f"warehouse {store.address} cannot be written", remedy):
         store.prepare()
         if store.exists(layout.FORMAT):
             check_version(store)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import BadInput, UnknownName
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from warehouse.query.catalog import stream_view
 from warehouse.query.formats import file_extension, write_file, write_rows
 from warehouse.query.views import views
@@ -118,6 +118,6 @@ def check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Iter
 
 def _remove_manifest(folder: Path) -> None:
     """Remove the old manifest, which is wrong as soon as the first file is replaced."""
-    with refusals_as(BadInput, f"{folder} cannot be written", "choose another folder"):
+    with convert_os_errors(BadInput, f"{folder} cannot be written", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)

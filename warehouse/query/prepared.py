@@ -17,7 +17,7 @@ from uuid import uuid4
 import duckdb
 
 from decaf.errors import WarehouseError
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from warehouse import storage
 from warehouse.query import functions, views
 from warehouse.query.provided import provide_files
@@ -82,7 +82,7 @@ def _bind_views(name: str) -> Path:
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     remedy = "set TMPDIR to a folder that can be written"
     with (
-        refusals_as(WarehouseError, f"views cannot be written to {folder}", remedy),
+        convert_os_errors(WarehouseError, f"views cannot be written to {folder}", remedy),
         duckdb.connect() as connection,
     ):
         functions.register(connection)

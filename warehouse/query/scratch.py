@@ -15,7 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from decaf.errors import WarehouseError
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 
 PREFIX = "decaf-scratch-"
 
@@ -36,7 +36,7 @@ def scratch_folder() -> Path:
             finally:
                 os.close(descriptor)
     remedy = "set TMPDIR to a folder that can be written"
-    with refusals_as(WarehouseError, f"no temporary folder can be made in {place}", remedy):
+    with convert_os_errors(WarehouseError, f"no temporary folder can be made in {place}", remedy):
         new_folder = Path(tempfile.mkdtemp(prefix="decaf-"))
         new_folder.chmod(0o700)  # for any umask
     # It gets its final name after it is locked. Without locks, no process removes it.

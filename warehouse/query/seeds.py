@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from warehouse.tables.declarations import TABLES
 
 
@@ -29,7 +29,7 @@ def write_seeds(scratch: Path) -> Seeds:
     """
     remedy = "free some space, or set TMPDIR to a folder that can be written"
     paths = {}
-    with refusals_as(WarehouseError, f"files cannot be written to {scratch}", remedy):
+    with convert_os_errors(WarehouseError, f"files cannot be written to {scratch}", remedy):
         folder = tempfile.mkdtemp(dir=scratch)
         for table in TABLES.values():
             keys = (f"{column}=" for column in table.partition)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from decaf.errors import WriteFailed
 from decaf.foundation import number_text
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, replace_file
 from decaf.library import bar, pair_card
 from decaf.library.curve import HATCH, draw_curve
 from decaf.library.palette import COLOURS, DARK, GROUNDS
@@ -63,6 +63,8 @@ def _environment() -> jinja2.Environment:
 
 def write(target: Path, kind: str, page: bytes) -> Path:
     """Write a page; raises WriteFailed, which names the kind of page, when the disk refuses."""
-    with refusals_as(WriteFailed, f"{kind} {target} cannot be written", "choose another folder"):
+    with convert_os_errors(
+        WriteFailed, f"{kind} {target} cannot be written", "choose another folder"
+    ):
         replace_file(target, lambda path: path.write_bytes(page))
     return target

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from decaf.errors import WarehouseError
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from warehouse.storage.base import Entry
 from warehouse.storage.cache import cache_folder, note_use, prune_unused
 
@@ -45,7 +45,7 @@ class Copies:
         path = self.folder / digest / key
         temporary = path.with_name(f"{uuid4().hex}.tmp")
         refused = f"a copy of {key} cannot be written to {self.folder}"
-        with refusals_as(WarehouseError, refused, REMEDY):
+        with convert_os_errors(WarehouseError, refused, REMEDY):
             if not self.find(digest, key, len(content)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 temporary.write_bytes(content)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError
-from decaf.foundation.files import refusals_as, replace_files
+from decaf.foundation.files import convert_os_errors, replace_files
 from warehouse.storage.base import Content, Entry, Held, Readable, Storage, Write
 from warehouse.storage.holder import describe_holder, this_process
 
@@ -142,7 +142,7 @@ class LocalStorage(Storage):
         path = self._path_without_links(key)
         remedy = "use a folder that can be written, on a file system with locks (flock)"
         with ExitStack() as opened:
-            with refusals_as(WarehouseError, f"{path} cannot be locked", remedy):
+            with convert_os_errors(WarehouseError, f"{path} cannot be locked", remedy):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 file = opened.enter_context(path.open("ab+", buffering=0))
                 try:

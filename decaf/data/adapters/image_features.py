@@ -28,7 +28,7 @@ from decaf.data.upright_masks import AnnotatedPhoto, Turns, find_turns, unequal_
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, abridge
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath
 
@@ -242,7 +242,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
 
 def _read_columns(file: Path) -> dict[str, list[Any]]:
     remedy = "give a text file with one image a line"
-    with refusals_as(DataError, f"list {file} cannot be read", remedy):
+    with convert_os_errors(DataError, f"list {file} cannot be read", remedy):
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
         except UnicodeDecodeError as error:

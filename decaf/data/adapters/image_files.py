@@ -27,7 +27,7 @@ from decaf.data.same_names import other_suffixes
 from decaf.data.table_files import Columns
 from decaf.errors import DataError, abridge
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import describe_link, refusals_as, start_of
+from decaf.foundation.files import convert_os_errors, describe_link, start_of
 from decaf.foundation.names import fault_of, quote
 from decaf.foundation.settings import require_keys
 
@@ -143,7 +143,7 @@ class Folder:
             expected = f"expected one of images{start_of(self.root)}"
             raise DataError(f"{self.root} is not a folder; {expected}")
         names = []
-        with refusals_as(
+        with convert_os_errors(
             DataError, f"{self.root} cannot be read", "make the folder and its files readable"
         ):
             for place, folders, files in os.walk(self.root, onerror=_raise):

@@ -14,7 +14,7 @@ from decaf.data.frame_libraries import Frame
 from decaf.errors import ModelError
 from decaf.foundation.digests import file_sha256, json_sha256
 from decaf.foundation.extras import Installed
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import convert_os_errors, open_file
 from decaf.foundation.plugins import OneOf
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
@@ -355,7 +355,7 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
 def _check_header(path: Path, *, may_unpickle: bool) -> None:
     """Check that a file exists and has the format of its suffix, without opening it further."""
     what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
-    with refusals_as(ModelError, what, remedy), open_file(path) as file:
+    with convert_os_errors(ModelError, what, remedy), open_file(path) as file:
         start = file.read(1)
         file.seek(max(0, path.stat().st_size - LONGEST_END))
         end = file.read().rstrip()[-1:]

@@ -15,7 +15,7 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import folder_sha256, json_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, fault
 from decaf.models import scoring_process
 from decaf.models.card import Model, ModelCard, Output
@@ -184,7 +184,9 @@ def _start_server(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]
     remedy = "correct 'python:'"
     with os.fdopen(read_end, "rb") as pipe:
         try:
-            with refusals_as(ModelError, f"model {card.id}: {card.python} cannot be run", remedy):
+            with convert_os_errors(
+                ModelError, f"model {card.id}: {card.python} cannot be run", remedy
+            ):
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, replace_file
 from decaf.models.estimators.boosters import declare_missing
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.files import store_outcome
@@ -23,7 +23,7 @@ def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
         return
     estimator, outcome = recipe.fit()
     remedy = "free some space, or set 'workspace:' to another folder"
-    with refusals_as(WriteFailed, f"estimator {target} cannot be written", remedy):
+    with convert_os_errors(WriteFailed, f"estimator {target} cannot be written", remedy):
         store_outcome(target, outcome._asdict())
         replace_file(target, lambda temporary: _save(estimator, target.suffix, temporary))
 

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from decaf.errors import WriteFailed
 from decaf.foundation.arrays import Device, Module
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.models.preprocessing import Preprocessing
@@ -43,7 +43,7 @@ def train_network(
 
     def store(network: Module, file: Path, outcome: Mapping[str, Any]) -> None:
         what = f"checkpoint {file} cannot be written"
-        with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' elsewhere"):
+        with convert_os_errors(WriteFailed, what, "free some space, or set 'workspace:' elsewhere"):
             store_outcome(file, outcome)
         save(network, file, {})
 
@@ -85,5 +85,7 @@ def _hold_lock(file: Path, name: str) -> Iterator[None]:
 
 def _make_folder(folder: Path) -> None:
     what = f"{folder} cannot be made; it would hold the state of a running training"
-    with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' to another folder"):
+    with convert_os_errors(
+        WriteFailed, what, "free some space, or set 'workspace:' to another folder"
+    ):
         folder.mkdir(parents=True, exist_ok=True)

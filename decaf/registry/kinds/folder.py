@@ -9,7 +9,7 @@ from pydantic import Field
 
 from decaf.errors import BadInput, RegistryError
 from decaf.foundation.digests import folder_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import (
@@ -40,7 +40,7 @@ class Folder(CardRegistry):
     def entries(self) -> list[Entry]:
         """Entries in the order of names; a digest is that of all files in the entry's folder."""
         remedy = "correct 'root:', or put the folder there"
-        with refusals_as(RegistryError, f"registry {self.root} cannot be read", remedy):
+        with convert_os_errors(RegistryError, f"registry {self.root} cannot be read", remedy):
             folders = sorted(path for path in self.root.iterdir() if _is_shown(path))
         return [
             entry
@@ -141,7 +141,7 @@ class Folder(CardRegistry):
 
 def _versions(folder: Path) -> dict[str, Path]:
     """Folders of versions by their names; none where the folder is a model itself."""
-    with refusals_as(RegistryError, f"{folder} cannot be read", "make it readable"):
+    with convert_os_errors(RegistryError, f"{folder} cannot be read", "make it readable"):
         versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}
     return {} if (folder / CARD_FILE).exists() else versions
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import file_status, refusals_as, replace_file
+from decaf.foundation.files import convert_os_errors, file_status, replace_file
 from decaf.reveal.gaussian.reference import GaussianReference
 
 ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
@@ -38,7 +38,7 @@ def load_reference(path: Path) -> GaussianReference:
     Raises DataError if the file is missing, is not a reference, or is damaged.
     """
     remedy = "fit one with decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
-    with refusals_as(DataError, f"Gaussian reference {path} cannot be read", remedy):
+    with convert_os_errors(DataError, f"Gaussian reference {path} cannot be read", remedy):
         status = file_status(path)
     return _load(path, status.st_size, status.st_mtime_ns)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, abridge
-from decaf.foundation.files import file_status, refusals_as
+from decaf.foundation.files import convert_os_errors, file_status
 
 QUANTITIES = (
     "Elevation",
@@ -82,7 +82,7 @@ def state_of(path: Path) -> tuple[int, ...]:
 
     Raises DataError when the file is missing.
     """
-    with refusals_as(DataError, f"{path} cannot be read", EXPECTED):
+    with convert_os_errors(DataError, f"{path} cannot be read", EXPECTED):
         status = file_status(path)
     return status.st_size, status.st_mtime_ns
 

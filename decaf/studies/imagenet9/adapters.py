@@ -21,7 +21,7 @@ from decaf.data.photo_files import (
 )
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import convert_os_errors
 from decaf.studies.imagenet9.challenge_files import (
     CLASSES,
     Variant,
@@ -173,7 +173,9 @@ class ImageNet9(Adapter):
 
 def _image(variant: str, source: str, path: Path) -> Input:
     below_archive = "/".join(path.parts[-4:])  # variant, part, class, file
-    with refusals_as(DataError, f"{path} cannot be read", "restore it, or remove it from the data"):
+    with convert_os_errors(
+        DataError, f"{path} cannot be read", "restore it, or remove it from the data"
+    ):
         digest = file_sha256(path)
     return Input(f"{variant}/{source}", variant, digest, str(path), below_archive)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.extras import Installed, optional
-from decaf.foundation.files import file_status, refusals_as
+from decaf.foundation.files import convert_os_errors, file_status
 from decaf.foundation.settings import PlacedPath
 from decaf.studies.scenes.factors import FACTORS, SCENE_COUNT, scene_index, scene_levels
 from decaf.studies.scenes.render import render
@@ -89,7 +89,7 @@ def remark(images: SceneImages) -> str:
 def _usable_sha256(path: Path) -> str:
     """Digest of a file of scenes: the official one, or another in its layout, of another size."""
     Installed("h5py")()
-    with refusals_as(DataError, f"the scenes in {path} cannot be read", REMEDY):
+    with convert_os_errors(DataError, f"the scenes in {path} cannot be read", REMEDY):
         size = file_status(path).st_size
         digest = file_sha256(path)
     if digest != OFFICIAL_SHA256 and size == OFFICIAL_BYTES:

@@ -5,7 +5,7 @@ import pytest
 
 from decaf.errors import BadInput
 from decaf.foundation import files
-from decaf.foundation.files import refusals_as, replace_file, replace_files
+from decaf.foundation.files import convert_os_errors, replace_file, replace_files
 
 
 def test_what_is_missing_is_said_where_the_current_folder_was_deleted(tmp_path, monkeypatch):
@@ -16,7 +16,7 @@ def test_what_is_missing_is_said_where_the_current_folder_was_deleted(tmp_path, 
     message = "table cannot be read: No such file or directory; check its path"
     with (
         pytest.raises(BadInput, match=f"^{message}$"),
-        refusals_as(BadInput, "table cannot be read", "check its path"),
+        convert_os_errors(BadInput, "table cannot be read", "check its path"),
     ):
         missing.open()
 
