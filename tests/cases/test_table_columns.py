@@ -132,7 +132,7 @@ def test_a_column_of_dates_is_remarked(tmp_path, count, is_told):
     assert len(remarks) == is_told
     if is_told:
         assert f"{count} categories" in remarks[0]
-        assert f"{count + 3} values" in remarks[0]
+        assert f"{count + 3} input values" in remarks[0]
         assert "'drop:'" in remarks[0]
 
 

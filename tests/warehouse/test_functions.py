@@ -96,7 +96,7 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch, cells):
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("resampled_sums(1, [], 2, 0, [0], [[1.0, 2.0]])", "one number for every row"),
+        ("resampled_sums(1, [], 2, 0, [0], [[1.0, 2.0]])", "one number for each row"),
         ("resampled_sums(1, [], 2, 0, [-1], [[1.0]])", "NULL or negative"),
         ("resampled_sums(1, [], 2, 0, [NULL], [[1.0]])", "NULL or negative"),
         ("resampled_sums(1, [], 2, 0, [1], [[1.0]])", "the position 1; .* below 1,"),

@@ -83,7 +83,7 @@ def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, mo
         ("{kind: class_p", "{kind: clas_p", r"study\.yaml:11: 'score': .*'class_probability'"),
         ("{kind: class_", "{knd: class_", r"study\.yaml:11: .*'kind'"),
         ("    family", "    source: estimatr\n    family", r"study\.yaml:5: .*mean 'estimator'"),
-        ("classes: 2", "classes: 2, target: 2", r"study\.yaml:11: .*class 2; there are 2"),
+        ("classes: 2", "classes: 2, target: 2", r"study\.yaml:11: .*2 classes: expected 0 to 1"),
         ("    mean:", "    entry: x\n    mean:", r"study\.yaml:9: .*'weights'"),
         ("0.5]\n    std", "0.5]\n    Std", r"study\.yaml:10: 'models\.0': .*'Std'"),
         ("    mean", "    pretrained: x\n    mean", r"study\.yaml:4: .*'weights'"),

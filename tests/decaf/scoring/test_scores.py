@@ -130,7 +130,7 @@ def test_a_class_that_the_score_has_not_is_refused():
 
 
 def test_a_target_that_is_no_class_is_refused():
-    with pytest.raises(ConfigError, match="'target' is class 3"):
+    with pytest.raises(ConfigError, match="'target' is 3; .*expected 0 to 2"):
         TargetLogit(kind="target_logit", classes=3, target=3)
 
 

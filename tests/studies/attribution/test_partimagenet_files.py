@@ -36,7 +36,7 @@ ANNOTATIONS = {
     "twice": (renamed("n00000000_3.JPEG"), "file_name"),
     "a polygon of words": (segmented([["a"] * 6]), FIRST),
     "an odd polygon": (segmented([[1, 2, 3, 4, 5]]), "points"),
-    "a flat polygon": (segmented([1, 1, 3, 1, 3, 3]), "points"),
+    "a flat polygon": (segmented([1, 1, 3, 1, 3, 3]), "list of polygons"),
     "run lengths of another size": (
         segmented({"size": [12, 10], "counts": [120]}),
         r"\[12, 10\].*\[10, 12\]",
