@@ -33,9 +33,12 @@ resampled AS (
 drawn AS (
     SELECT
         * EXCLUDE (source_count, sums),
-        placed(ratios_of(sums[2], sums[1]), source_count > 1 AND (study, run_id, model_id) NOT IN (
-            SELECT (study, run_id, model_id) FROM stg_run_stops
-        )) AS replicates
+        sorted_replicates(
+            ratios_of(sums[2], sums[1]),
+            source_count > 1 AND (study, run_id, model_id) NOT IN (
+                SELECT (study, run_id, model_id) FROM stg_run_stops
+            )
+        ) AS replicates
     FROM resampled
 )
 SELECT
