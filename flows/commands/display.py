@@ -39,6 +39,7 @@ from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import connect_whole, query_readable_files
 from warehouse.query.views import query
 from warehouse.report.audit.facts import Facts
+from warehouse.report.audit.trust import describe_weights
 from warehouse.storage import Storage
 
 EXAMPLE = (
@@ -68,7 +69,9 @@ def results(console: Console, store: Storage, study: Study, facts: Facts) -> Non
             cells = (count_text(row.pair_count), percent_text(row.active_frac), *means)
             table.add_row(row.model_id, *cells)
     console.print(table)
-    remarks = remark_warnings(facts.warnings) + remark_stops(facts.stops)
+    on_weights = describe_weights(facts)
+    remarks = [*remark_warnings(facts.warnings), *remark_stops(facts.stops)]
+    remarks += [on_weights] if on_weights else []
     if list_rules(study.paths, study.stages):
         remarks += _remark_refinements(store, study)
     for sentence in (*remarks, *_verdicts_of(facts)):

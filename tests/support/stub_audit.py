@@ -20,7 +20,7 @@ READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "cor
 READ_OF_CORE += ("core_entry_verdicts", "core_benchmark_warnings")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models", "core_profiles", "core_model_failures", "core_chance_warnings")
-READ_OF_CORE += ("core_constant_warnings",)
+READ_OF_CORE += ("core_constant_warnings", "core_pairs")
 REAL = ("formats", "smallest_response", "out_responses", "out_limits", "core_decisions")
 REAL += ("out_findings",)
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""
@@ -155,6 +155,11 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     insert(connection, "core_blocks", blocks)
     types = [(study, pair_type, "original", pair_type, 20, 10) for pair_type in audit.pair_types]
     insert(connection, "out_pair_types", types)
+    connection.execute(
+        "INSERT INTO core_pairs BY NAME SELECT study, pair_type, pair_type || pair AS pair_id, "
+        "'source' || pair % 10 AS source_id, 1.0 AS weight "
+        "FROM out_pair_types, range(pair_count) AS pairs (pair)"
+    )
     unlimited = (None, None)
     names = [
         (study, "pair_type", name, None, name, "unknown", *unlimited) for name in audit.pair_types

@@ -318,3 +318,17 @@ def test_bar_lengths_are_the_components():
     assert lengths["evidence"] == pytest.approx(2 * lengths["contradiction"], rel=0.01)
     assert lengths["evidence"] == pytest.approx(4 * lengths["fragility"], rel=0.01)
     assert ">0.350</" in svg
+
+
+def test_sources_are_counted_over_all_pairs_and_weights_are_mentioned(stub, report):
+    connection = stub(Audit(models=("only",), pair_types=("floor", "wall"), paths=("blend",)))
+    plain = report(connection).text
+    assert "10 sources" in plain
+    assert "weighted" not in plain
+    connection.execute(
+        "UPDATE core_pairs SET source_id = 'wall ' || source_id, weight = 2.5 "
+        "WHERE pair_type = 'wall'"
+    )
+    weighted = report(connection).text
+    assert "20 sources" in weighted
+    assert "from 1 to 2.5;" in weighted

@@ -28,7 +28,7 @@ REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history"
 
 PATH_COMPARISONS = ("path_ratios", "rank_transfer")
 """Parts that only a study with several paths has."""
-PRINTED = {"names", "progress", "profiles", "findings", "warnings", "stops"}
+PRINTED = {"names", "progress", "sample", "profiles", "findings", "warnings", "stops"}
 """Parts that commands print."""
 
 Row = Any
@@ -45,6 +45,7 @@ class Facts(NamedTuple):
     study: str
     run: Row
     progress: Row
+    sample: Row
     pair_types: Rows
     models: Rows
     names: Rows
@@ -138,7 +139,7 @@ class Facts(NamedTuple):
 
         parts: dict[str, Any] = {}
         for part, rows in self._asdict().items():
-            if part in ("study", "run", "progress", "names") or not rows:
+            if part in ("study", "run", "progress", "sample", "names") or not rows:
                 continue
             named_columns = [column for column in shown if column in rows[0]._fields]
             columns = [
@@ -242,7 +243,7 @@ def read_facts(
             facts[part] = rows_of(connection, part, study) if has_rows else ()
     if "benchmark_warnings" not in without:
         facts["warnings"] += rows_of(connection, "benchmark_warnings", study)
-    return Facts(**facts | {"progress": facts["progress"][0]})
+    return Facts(**facts | {part: facts[part][0] for part in ("progress", "sample")})
 
 
 def read_printed(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:

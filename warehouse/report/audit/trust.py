@@ -32,6 +32,8 @@ def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
         checked = ", and every check passed" if facts.run.is_finished else ""
         yield "well", f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
     yield from _trust_in_responses(facts)
+    if on_weights := describe_weights(facts):
+        yield "note", on_weights
     if not any(row.warning == "quarantined" for row in facts.warnings):
         yield "well", "No trajectory is quarantined."
     yield from _trust_in_gates(facts)
@@ -44,6 +46,17 @@ def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
             yield "mind", f"{row.model_id or 'All models'}: {count}{row.detail}"
     if hidden := len(first[MOST:]) + len(warnings[MOST:]):
         yield "mind", f"{hidden} more warnings"
+
+
+def describe_weights(facts: Facts) -> str:
+    """State which numbers are weighted; empty if all pairs have one weight."""
+    smallest, largest = facts.sample.smallest_weight, facts.sample.largest_weight
+    if smallest == largest:
+        return ""
+    return (
+        f"Means and shares over pairs are weighted, with weights from {smallest:,.4g} to "
+        f"{largest:,.4g}; the accuracy of a model is not: it counts each input once."
+    )
 
 
 def _doubts_classes(row: Row) -> bool:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from decaf.errors import number_of
 from decaf.foundation.number_text import score_text
 from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
@@ -119,12 +120,11 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
 def _question(facts: Facts) -> str:
     """State the change, the number of its inputs, and how the inputs were revealed."""
     changes = list(dict.fromkeys(row.pair_type for row in facts.pair_types))
-    sources = max((row.source_count for row in facts.pair_types), default=0)
     models = f"{len(facts.models):,} models" if len(facts.models) != 1 else "one model"
     revealed = f", revealed by {_join_names(facts.paths)}" if facts.paths else ""
     return (
         f"how far does a change of {_join_names(changes)} move the score of {models}? "
-        f"{sources:,} sources{revealed}."
+        f"{number_of(facts.sample.source_count, 'source')}{revealed}."
     )
 
 
