@@ -112,7 +112,8 @@ def match_classes(
         if score.target is None:
             raise SettingError(str(error), "classes") from None
         lost = f"{CLASS_NAMES}no accuracy is measured, because {error}"
-        return replace(pairs, has_labels=False, remarks=(*_others(pairs.remarks), lost))
+        remarks = (*_others(pairs.remarks), lost)
+        return replace(pairs, has_labels=False, remarks=remarks, class_names=())
     return _renumber(pairs, places, score.classes, remark)
 
 

@@ -124,7 +124,7 @@ def render(
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
         written_at=datetime.now(UTC),
-        score=score_definition(facts.run.score),
+        score=score_definition(facts.run.score, facts.run.target_name),
         verdict=verdict,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
@@ -158,10 +158,10 @@ def render(
     )
 
 
-def score_definition(text: str) -> str:
+def score_definition(text: str, target_name: str | None = None) -> str:
     """Write the JSON of a score definition in words; long settings are left out.
 
-    Text of another form stays as it is.
+    A name of the target replaces its number. Text of another form stays as it is.
 
     Examples
     --------
@@ -171,6 +171,8 @@ def score_definition(text: str) -> str:
     try:
         fields = dict(json.loads(text))
         kind = str(fields.pop("kind")).replace("_", " ")
+        if target_name is not None:
+            fields["target"] = target_name
     except (ValueError, TypeError, KeyError):
         return text
     settings = ", ".join(
