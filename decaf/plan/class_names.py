@@ -91,8 +91,11 @@ def match_classes(
     """
     is_declared = bool(_declared_names(data))
     if not isinstance(score, ClassScore) or score.target is not None:
-        remarks = (remark for remark in pairs.remarks if remark != NO_LABELS)
-        pairs = replace(pairs, remarks=tuple(remarks))
+        remarks = tuple(remark for remark in pairs.remarks if remark != NO_LABELS)
+        pairs = replace(pairs, remarks=remarks)
+    if not isinstance(score, ClassScore) and pairs.has_sorted_names:
+        unused = f"the labels are no classes of the score {score.kind}: they only divide the pairs"
+        return replace(pairs, remarks=(*_others(pairs.remarks), unused))
     if not isinstance(score, ClassScore) or not (pairs.has_sorted_names or is_declared):
         return pairs
     words = pairs.class_names

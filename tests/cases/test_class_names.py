@@ -12,9 +12,12 @@ from pydantic import TypeAdapter
 from sklearn.linear_model import LogisticRegression
 from small_studies import of_scenes
 
-from decaf.data.class_ids import class_ids
+from decaf.data.class_ids import CLASS_NAMES, class_ids
 from decaf.errors import DataError, ModelError
-from decaf.plan.study import Card, Study
+from decaf.plan.class_names import match_classes
+from decaf.plan.study import Card, Data, Study
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.scoring.scores.regression_value import RegressionValue
 from tasks.plan import plan_audit
 from tasks.trial import scored_models, trials_of, try_model
 
@@ -137,3 +140,22 @@ def test_an_error_about_the_classes_of_a_booster_names_the_model_once(tmp_path):
     with pytest.raises(ModelError, match=r"\[0, 1\]") as raised:
         TypeAdapter(Card).validate_python(settings).load("cpu")
     assert str(raised.value).count("model gb") == 1
+
+
+def test_labels_are_no_classes_of_a_score_without_classes(tmp_path):
+    data = TypeAdapter(Data).validate_python(section(tmp_path, label="who", classes=None))
+    pairs = data.pair_set()
+    assert any(remark.startswith(CLASS_NAMES) for remark in pairs.remarks)
+    score = RegressionValue(kind="regression_value")
+    matched = match_classes(pairs, data, score, [], None)
+    assert not any(remark.startswith(CLASS_NAMES) for remark in matched.remarks)
+    assert sum("regression_value" in remark for remark in matched.remarks) == 1
+    assert matched.class_names == pairs.class_names
+
+
+def test_names_that_fit_no_output_of_a_target_are_dropped(tmp_path):
+    data = TypeAdapter(Data).validate_python(section(tmp_path, label="who", classes=None))
+    score = ClassProbability(kind="class_probability", classes=2, target=1)
+    matched = match_classes(data.pair_set(), data, score, [], None)
+    assert not matched.has_labels
+    assert matched.class_names == ()
