@@ -9,15 +9,16 @@ WITH cells AS (
     FROM core_profiles GROUP BY study, model_id, pair_type, path
 ),
 named AS (
-    SELECT cells.*, coalesce(display_name, pair_type) AS shown_name,
+    SELECT cells.*, coalesce(display_name, pair_type) AS shown_name, expect,
         bool_or(has_active OR has_response) OVER (PARTITION BY cells.study, model_id, pair_type)
             AS is_moved
     FROM cells LEFT JOIN core_display_names AS names
         ON (names.study, kind, name) = (cells.study, 'pair_type', pair_type)
 )
 SELECT study, model_id, 'no_response' AS warning, NULL::BIGINT AS affected_count,
-    'no score changes at any stage, so these changes cannot move the model, and as controls they '
-    || 'show nothing: ' || array_to_string(list_sort(list_distinct(list(shown_name))), ', ')
+    'no score changes at any stage, so these changes cannot move the model'
+    || if(bool_or(expect = 'control'), ', and a comparison with such a control shows nothing', '')
+    || ': ' || array_to_string(list_sort(list_distinct(list(shown_name))), ', ')
     AS detail
 FROM named WHERE NOT is_moved GROUP BY study, model_id
 UNION ALL
