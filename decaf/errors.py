@@ -184,9 +184,13 @@ MOST_KNOWN = 40
 """Names that a message lists; torchvision and timm have many more."""
 
 
-def number_of(count: int, noun: str) -> str:
-    """Count with its noun: ``1 pair``, ``2,000 pairs``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """Count with its noun; ``plural`` is the noun and ``s`` when absent.
+
+    >>> number_of(1, "pair"), number_of(2_000, "pair"), number_of(1, "entry", "entries")
+    ('1 pair', '2,000 pairs', '1 entry')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def abridge(words: Sequence[str], shown: int = 3) -> str:

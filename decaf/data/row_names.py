@@ -11,15 +11,18 @@ from decaf.errors import DataError
 from decaf.foundation.names import quote
 
 
-def names_of_rows(frame: Frame, column: str) -> Texts:
-    """Values of a column as names; raises DataError for a missing value."""
+def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
+    """Values of a column as names; raises DataError for a missing value.
+
+    ``expected`` says in the message what each row should have.
+    """
     if column not in frame:
         raise DataError(f"the counterfactuals lack the column {column!r}; add it")
     series = frame[column]
     gaps = np.flatnonzero(series.isna())
     if gaps.size:
         raise DataError(
-            f"column {column!r} has no value in row {gaps[0]}; expected a name in every row"
+            f"column {column!r} has no value in row {gaps[0]}; expected {expected} in every row"
         )
     library = LIBRARIES["pandas"]
     if library.kind(series) == "whole":

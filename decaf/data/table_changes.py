@@ -14,6 +14,8 @@ from decaf.data.frames import MISSING, FrameSchema
 from decaf.errors import DataError, suggestion
 from decaf.foundation.settings import LARGEST_SEED, Settings, fault, setting
 
+HELD = {"truth": "true and false", "category": "categories"}
+"""Values of columns that cannot be multiplied or added to, by their kind."""
 Groups = Callable[[str], NDArray[np.int64]]
 """Name of any column of the table → (n,) number of the group that each row belongs to."""
 
@@ -133,7 +135,8 @@ def _move_numbers(
     """(n, 1 or 2) numbers of a column, multiplied or added to; 0 where they are missing."""
     if column.kind not in ("number", "whole"):
         raise DataError(
-            f"'{key}' names column {column.name!r}, which holds a {column.kind}; expected numbers"
+            f"'{key}' names column {column.name!r}, which holds {HELD[column.kind]}; expected "
+            "numbers"
         )
     values = part[:, 0].astype(np.float64)
     if key == "multiply":

@@ -19,6 +19,7 @@ from decaf.errors import (
     GatesUndecided,
     RegistryError,
     UnknownName,
+    number_of,
 )
 from decaf.foundation.names import printable, quote
 from decaf.foundation.yaml_source import Overrides, Source
@@ -152,7 +153,8 @@ def reaudit(
     else:
         say(
             console,
-            f"nothing changed: the registry has the {len(entries)} entries of re-audit "
+            "nothing changed: the registry has the "
+            f"{number_of(len(entries), 'entry', 'entries')} of re-audit "
             f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
         )
     summary = {"standing": standing_verdicts, "entries": []}

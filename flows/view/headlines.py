@@ -3,6 +3,7 @@
 from itertools import takewhile
 from operator import itemgetter
 
+from decaf.errors import number_of
 from decaf.foundation.number_text import count_text, score_text
 from flows.view.declared import ROLE
 from flows.view.snapshot import Snapshot
@@ -25,13 +26,13 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
     """Finding of a table in one sentence."""
     about, name = rows.address.about, rows.page.name
     if name == "studies":
-        return f"{_number(rows.total, 'study', 'studies')} in this warehouse"
+        return f"{number_of(rows.total, 'study', 'studies')} in this warehouse"
     if name == "runs":
-        return f"{_number(rows.total, 'run', 'runs')} of {about.get('study', 'all studies')}"
+        return f"{number_of(rows.total, 'run', 'runs')} of {about.get('study', 'all studies')}"
     if not rows.total:
         return f"No {name} to show"
     if rows.address.filter:
-        return f"{_number(rows.total, SINGULAR.get(name, name[:-1]), name)} fit the filter"
+        return f"{number_of(rows.total, SINGULAR.get(name, name[:-1]), name)} fit the filter"
     if name == "entries" and "study" in about:
         return _of_entries(snapshot, about["study"])
     if name == "versions" and {"study", "entry"} <= about.keys():
@@ -42,7 +43,7 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
         return _of_responses(snapshot, rows)
     if name == "pairs":
         return _of_pairs(snapshot, rows)
-    return _number(rows.total, SINGULAR.get(name, name[:-1]), name)
+    return number_of(rows.total, SINGULAR.get(name, name[:-1]), name)
 
 
 def lead(snapshot: Snapshot, rows: Rows) -> str:
@@ -79,7 +80,7 @@ def _of_models(snapshot: Snapshot, study: str) -> str:
     findings = read_study(snapshot, "models", study)
     unwanted = sum(row["rule"] in UNWANTED for row in findings)
     expected = {row["expect"] for row in snapshot.names_of(study, "pair_type")}
-    models = _number(len(findings), "model", "models")
+    models = number_of(len(findings), "model", "models")
     if "should_not_matter" not in expected:
         return f"{models} of {study}, by the change that moves each most"
     reacts = "reacts" if unwanted == 1 else "react"
@@ -90,7 +91,7 @@ def _of_entries(snapshot: Snapshot, study: str) -> str:
     entries = read_study(snapshot, "entries", study)
     failing = sum(row["failing_since"] is not None for row in entries)
     verb = "fails its" if failing == 1 else "fail their"
-    return f"{failing or 'None'} of {_number(len(entries), 'entry', 'entries')} {verb} gates"
+    return f"{failing or 'None'} of {number_of(len(entries), 'entry', 'entries')} {verb} gates"
 
 
 def _of_versions(snapshot: Snapshot, study: str, entry: str) -> str:
@@ -139,11 +140,7 @@ def _of_pairs(snapshot: Snapshot, rows: Rows) -> str:
         words = "no response" if role == "none" else role
         shown = f"{count_text(rows.total)} of {count_text(total)}"
         return f"{who}: {words} in {shown} trajectories"
-    trajectories = _number(total, "trajectory", "trajectories")
+    trajectories = number_of(total, "trajectory", "trajectories")
     if not unmoved:
         return f"{who} {reacts} in all {trajectories}"
     return f"{who} {not_at_all} in {count_text(unmoved)} of {trajectories}"
-
-
-def _number(value: int, singular: str, plural: str) -> str:
-    return f"{count_text(value)} {singular if value == 1 else plural}"

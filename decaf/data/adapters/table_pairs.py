@@ -283,7 +283,8 @@ class TablePairs(Adapter):
     ) -> Iterator[Counterfactuals]:
         def groups(name: str) -> NDArray[np.int64]:
             if name not in frame:
-                raise DataError(f"'within: {name}' is not a column of {self.table}; correct it")
+                message = f"'within: {name}' is not a column of {self.table}"
+                raise DataError(f"{message}{suggestion(name, frame)}")
             return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
 
         count = factual.row_count
@@ -317,9 +318,9 @@ class TablePairs(Adapter):
             refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
         return Counterfactuals(place, rows, code_texts(types), suffix)
 
-    def _names(self, frame: Frame, column: str | None) -> Texts | None:
+    def _names(self, frame: Frame, column: str | None, expected: str = "a name") -> Texts | None:
         """Names that a column gives to the rows; None without a column."""
-        return None if column is None else names_of_rows(frame, column)
+        return None if column is None else names_of_rows(frame, column, expected)
 
     def _make_pairs(
         self,
@@ -335,7 +336,9 @@ class TablePairs(Adapter):
         splits = code_texts(self._names(frame, self.split) or Texts.repeat(ALL, count))
         labels = code_texts(self._names(frame, self.label) or Texts.repeat("", count))
         classes = class_ids(labels, self.classes)
-        words = code_texts(self._names(frame, self.weight) or Texts.repeat(UNSAID, count))
+        words = code_texts(
+            self._names(frame, self.weight, "a number above 0") or Texts.repeat(UNSAID, count)
+        )
         weights = weights_of(words, f"table {self.table}")
         groups = combine(
             [(name, code_texts(names_of_rows(frame, name))) for name in self.groups], count
