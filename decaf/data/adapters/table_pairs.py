@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
-from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
+from decaf.data.column_remarks import number_columns, remark_marks, remark_outside, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
@@ -204,10 +204,10 @@ class TablePairs(Adapter):
         factual = PackedRows(columns, columns.pack(frames[0]))
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
         remarks += remark_marks(number_columns(columns, factual.parts))
-        counterfactual_parts = [
-            *self._counterfactuals_by_removal(factual),
-            *self._counterfactuals_by_change(factual, frame),
-        ]
+        changed = dict(self._counterfactuals_by_change(factual, frame))
+        for pair_type, origin in changed.items():
+            remarks += remark_outside(pair_type, columns, factual.parts, origin.rows.parts)
+        counterfactual_parts = [*self._counterfactuals_by_removal(factual), *changed.values()]
         if self.counterfactuals is not None:
             counterfactual_parts.append(
                 self._join_counterfactuals(
@@ -280,7 +280,9 @@ class TablePairs(Adapter):
 
     def _counterfactuals_by_change(
         self, factual: PackedRows, frame: Frame
-    ) -> Iterator[Counterfactuals]:
+    ) -> Iterator[tuple[str, Counterfactuals]]:
+        """Counterfactual rows of each change, by its pair type."""
+
         def groups(name: str) -> NDArray[np.int64]:
             if name not in frame:
                 message = f"'within: {name}' is not a column of {self.table}"
@@ -292,7 +294,8 @@ class TablePairs(Adapter):
             with setting("changes", pair_type):
                 parts = change.apply(factual.columns, factual.parts, groups)
             rows = factual._replace(parts=parts)
-            yield Counterfactuals(np.arange(count), rows, repeat_text(pair_type, count))
+            types = repeat_text(pair_type, count)
+            yield pair_type, Counterfactuals(np.arange(count), rows, types)
 
     def _join_counterfactuals(self, rows: PackedRows, other: Frame, ids: Texts) -> Counterfactuals:
         """Rows of the second table, each with its row of the first table."""

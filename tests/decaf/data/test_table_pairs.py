@@ -72,8 +72,11 @@ def test_changes_of_named_columns(table):
         "c__older": {"age": (20, 30), "pay": (1.0, 2.0)},
         "a__smith": {"job": ("cook", "smith")},
     }
-    (equal,) = pair_set.remarks
+    equal, outside = pair_set.remarks
     assert equal.endswith(": 1 of 9 (smith 1 of 3)")
+    assert "older" in outside  # 50 and 41, but no 30, are outside of 20 to 40
+    assert "'age' 20 to 40 (66.7 % outside)" in outside
+    assert "pay" not in outside  # 3.5, but no 2.0, is outside of 1.0 to 2.5
     assert [pair.class_id for pair in pair_set.pairs[:3]] == [1, 0, 1]
     assert {pair.source_id for pair in pair_set.pairs} == set("abc")
     assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
@@ -325,3 +328,15 @@ def test_numbers_with_commas_may_be_text(tmp_path):
     settings = {"adapter": "table_pairs", "id": "id", "drop": ["note"], "dtypes": {"rooms": "str"}}
     (column,) = TablePairs(**settings, **files).pair_set().columns.columns
     assert column.categories == ("1,2", "2,3")
+
+
+def test_changes_to_far_numbers_are_mentioned(table):
+    changes = {
+        "rich": {"multiply": {"pay": 1000}, "set": {"age": 500}},
+        "gone": {"set": {"pay": None}},
+        "usual": {"set": {"age": 35, "pay": 2.5}},
+    }
+    outside = [r for r in adapter(table, changes=changes).pair_set().remarks if "outside" in r]
+    assert len(outside) == 1
+    for words in ("rich", "'age' 20 to 40 (100 % outside)", "'pay' 1 to 2.5 (100 % outside)"):
+        assert words in outside[0]
