@@ -42,7 +42,7 @@ class ReadTable(NamedTuple):
     names: Words = {}
     """Words that were taken as names although pandas reads them as missing."""
     zeros: Mapping[str, str] = {}
-    """First cell with leading zeros of each column of names that was read as numbers."""
+    """First cell with leading zeros of each column that was read as numbers."""
 
 
 def restore_words(frame: Frame, cells: Frame, declarations: Declarations) -> ReadTable:

@@ -1,6 +1,6 @@
 """Names that a column gives to rows: ids, labels, sources, splits, groups."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -33,9 +33,11 @@ def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
     return Texts(str(as_text(value)) for value in series.tolist())
 
 
-def remark_zeros(zeros: Mapping[str, str]) -> Iterator[str]:
-    """Remark on columns of names read as numbers, by their first cell with leading zeros."""
+def remark_zeros(zeros: Mapping[str, str], used: Collection[str | None]) -> Iterator[str]:
+    """Remark on used columns read as numbers, by their first cell with leading zeros."""
     for name, text in zeros.items():
+        if name not in used:
+            continue
         yield (
             f"column {quote(name)} is read as numbers without leading zeros, so {text} is "
             f"{int(text)}: set 'dtypes: {{{name}: str}}' to keep the zeros"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Series
 from decaf.data.frames import library_of
@@ -22,6 +23,8 @@ from decaf.foundation.names import quote
 
 CSV, PARQUET = ".csv", ".parquet"
 WHOLE = ("int64", "Int64")
+ROWS_WITH_ZEROS = 10_000
+"""First rows in which inputs are searched for leading zeros; of names, all rows are searched."""
 COMMA_NUMBER = r"[+-]?\d+(?:,\d+)?"
 """Number that may have a decimal comma."""
 Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "object", "str"]
@@ -232,20 +235,42 @@ def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarati
         for name in frame
         if name in declarations.names and LIBRARIES["pandas"].kind(frame[name]) == "whole"
     ]
-    positions = np.flatnonzero(frame.isna().any() | frame.columns.isin(number_columns))
-    if not positions.size:
-        return ReadTable(frame)
-    file.seek(0)
-    cells = pandas.read_csv(file, usecols=positions, dtype=str, keep_default_na=False)
-    cells.columns = frame.columns[positions]
-    zeros = {name: text for name in number_columns if (text := _first_with_zeros(cells[name]))}
+    inputs = [
+        name
+        for name in frame
+        if name not in {*number_columns, *dtypes}
+        and LIBRARIES["pandas"].kind(frame[name]) in ("whole", "number")
+    ]
+    zeros = _find_zeros(_read_cells(file, frame, frame.columns.isin(inputs), ROWS_WITH_ZEROS))
+    places = frame.isna().any() | frame.columns.isin(number_columns)
+    if not places.any():
+        return ReadTable(frame, zeros=zeros)
+    cells = _read_cells(file, frame, places)
+    zeros |= _find_zeros(cells[number_columns])
     return restore_words(frame, cells, declarations)._replace(zeros=zeros)
 
 
-def _first_with_zeros(cells: Series) -> str | None:
-    """First text of a whole number with leading zeros; None without one."""
-    texts = cells[cells.str.match(r"[+-]?0\d", na=False)]
-    return None if texts.empty else str(texts.iloc[0])
+def _read_cells(
+    file: BinaryIO, frame: Frame, is_read: NDArray[np.bool_], row_count: int | None = None
+) -> Frame:
+    """Texts of some columns of a frame's CSV, of all rows or of the first ones."""
+    import pandas
+
+    file.seek(0)
+    places = np.flatnonzero(is_read)
+    cells = pandas.read_csv(file, usecols=places, dtype=str, keep_default_na=False, nrows=row_count)
+    cells.columns = frame.columns[places]
+    return cells
+
+
+def _find_zeros(cells: Frame) -> dict[str, str]:
+    """First text of a whole number with leading zeros, of each column that has one."""
+    zeros = {}
+    for name in cells:
+        texts = cells[name][cells[name].str.fullmatch(r"[+-]?0\d+", na=False)]
+        if not texts.empty:
+            zeros[name] = str(texts.iloc[0])
+    return zeros
 
 
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Series:

@@ -176,7 +176,7 @@ class TablePairs(Adapter):
         refuse_decimal_commas(frame, undeclared, self.table)
         used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
         used |= {change.permute.within for change in self.changes.values() if change.permute}
-        first_remarks = (*remark_words(table, used), *remark_zeros(table.zeros))
+        first_remarks = (*remark_words(table, used), *remark_zeros(table.zeros, used))
         remarks = [f"table: {remark}" for remark in first_remarks]
         frames = [frame[names]]
         if self.counterfactuals is not None:
@@ -196,7 +196,7 @@ class TablePairs(Adapter):
                 *remark_new_texts(second_frame, frame, names),
                 *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),
-                *remark_zeros(second.zeros),
+                *remark_zeros(second.zeros, used),
             )
             remarks += [f"counterfactuals: {remark}" for remark in second_remarks]
             frames.append(second_frame[names])

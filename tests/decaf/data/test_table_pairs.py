@@ -309,15 +309,20 @@ def test_a_path_that_needs_images_is_refused_when_it_is_planned(table, path, wor
         plan_states(block, inputs, {"path": path}, np.array([0.0, 0.5, 1.0]))
 
 
-def test_ids_that_lose_leading_zeros_are_remarked(tmp_path):
-    (tmp_path / "rows.csv").write_text("id,x,code\n000001,1,01\n12,2,02\n")
+def test_numbers_that_lose_leading_zeros_are_remarked(tmp_path):
+    (tmp_path / "rows.csv").write_text("id,x,code\n000001,1,0.5\n12,2,01\n")
     (tmp_path / "others.csv").write_text("id,x,code\n1,3,01\n12,4,02\n")
     files = {"table": tmp_path / "rows.csv", "counterfactuals": tmp_path / "others.csv"}
     pairs = TablePairs(adapter="table_pairs", id="id", **files).pair_set()
-    (remark,) = [remark for remark in pairs.remarks if "zeros" in remark]
-    assert all(word in remark for word in ("table:", "'id'", "000001", "dtypes: {id: str}"))
+    of_code, of_id, of_counterfactuals = [r for r in pairs.remarks if "zeros" in r]
+    assert all(word in of_id for word in ("table:", "'id'", "000001", "dtypes: {id: str}"))
+    assert all(word in of_code for word in ("table:", "'code'", "01 is 1"))
+    assert of_counterfactuals.startswith("counterfactuals:")
+    unused = TablePairs(adapter="table_pairs", id="id", drop=("code",), **files).pair_set()
+    assert not [remark for remark in unused.remarks if "'code' is read" in remark]
     (tmp_path / "others.csv").write_text("id,x,code\n000001,3,01\n12,4,02\n")
-    kept = TablePairs(adapter="table_pairs", id="id", dtypes={"id": "str"}, **files).pair_set()
+    dtypes = {"id": "str", "code": "str"}
+    kept = TablePairs(adapter="table_pairs", id="id", dtypes=dtypes, **files).pair_set()
     assert not [remark for remark in kept.remarks if "zeros" in remark]
     assert [pair.pair_id for pair in kept.pairs] == ["000001__pair", "12__pair"]
 
