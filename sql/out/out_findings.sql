@@ -11,21 +11,22 @@ WITH rules (severity, rule, begins, ends) AS (
         (4, 'contradicts', 'Contradicts itself on ', ': this change moves'),
         (5, 'unstable', 'Is unstable on ', ': this change moves'),
         (6, 'reacts_to', 'Reacts to ', ': this change moves'),
-        (7, 'no_response', 'Responds to no change by {} or more: ', ' moves')
+        (7, 'no_response', 'Responds to no change by {} or more{}: ', ' moves')
 ),
 found AS (
     SELECT *,
         list(format_response(pair_type_name, abs_response, endpoint_magnitude))
-            FILTER (is_largest_path) OVER on_model AS on_types,
+            FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
+        list(format('the control {} ({})', pair_type_name, format_score(abs_response))) FILTER (
+            is_largest_path AND expect = 'control' AND rule <> 'no_response') OVER on_model AS controls,
         list(format('; {}: {}', path_name, format_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
     FROM out_responses JOIN rules USING (rule)
-    WHERE expect <> 'control'
     WINDOW on_model AS (PARTITION BY study, model_id ORDER BY abs_response DESC, pair_type
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-    QUALIFY row_number() OVER (PARTITION BY study, model_id
-        ORDER BY is_largest_path DESC, severity, abs_response DESC, pair_type, path_position) = 1
+    QUALIFY expect <> 'control' AND row_number() OVER (PARTITION BY study, model_id
+        ORDER BY expect = 'control', is_largest_path DESC, severity, abs_response DESC, pair_type, path_position) = 1
 ),
 worded AS (
     SELECT *,
@@ -39,13 +40,13 @@ SELECT
     coalesce(found.rule, if(failed.reason IS NULL, 'no_results', 'failed')) AS rule,
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        is_largest_path, on_paths, on_types, others, ways),
+        is_largest_path, on_paths, on_types, controls, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
     CASE WHEN found.rule IS NULL THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.') ELSE
-        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, format_limit(smallest))
+        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, format_limit(smallest),
+            coalesce(' except ' || array_to_string(controls, ' and '), ''))
         || pair_type_name || ends || ' the score by ' || format_score(abs_response)
-        || if(len(ways) > 0, ' on path ' || path_name, '')
-        || format_interval(lower_95, upper_95, array_to_string(ways, ''))
+        || if(len(ways) > 0, ' on path ' || path_name, '') || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
@@ -53,8 +54,7 @@ SELECT
         || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence
-FROM out_models AS model LEFT JOIN worded AS found USING (study, model_id)
-LEFT JOIN core_decisions AS kept USING (study, model_id)
-LEFT JOIN core_model_failures AS failed USING (study, model_id)
+FROM out_models AS model LEFT JOIN core_model_failures AS failed USING (study, model_id)
+LEFT JOIN worded AS found USING (study, model_id) LEFT JOIN core_decisions AS kept USING (study, model_id)
 LEFT JOIN core_factual_accuracy AS right_on USING (study, model_id)
 ORDER BY model.study, severity, abs_response DESC, model.position;

@@ -143,6 +143,20 @@ def test_what_all_models_do_is_said_of_all(count, who, stub, report):
     assert f"{who} models respond to nothing that was changed" in report(connection).text
 
 
+def test_a_model_that_responds_only_to_a_control_is_named_as_that(stub, report):
+    connection = stub(many_models(1, paths=("blend",)))
+    connection.execute(
+        "UPDATE core_display_names "
+        "SET expect = if(name = 'mixed_rand', 'control', 'should_not_matter')"
+    )
+    connection.execute(
+        "UPDATE out_model_profiles SET abs_response = 0 WHERE pair_type <> 'mixed_rand'"
+    )
+    text = report(connection).text
+    assert "responds to nothing but a control" in text
+    assert "except the control mixed_rand" in text
+
+
 def test_only_aggregates_leave_the_warehouse(six):
     assert "mixed_same-3" not in six
     assert "/home" not in six

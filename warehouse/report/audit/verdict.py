@@ -105,6 +105,8 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         singular, plural, of = SAID[rule]
         names = {row.pair_type_name for row in rows if row.rule != "no_response"}
         what = names.pop() if len(names) == 1 else of
+        if rule == "no_response" and _moved_by_control(facts, rows):
+            what = "nothing but a control"
         phrases.append((plural if len(rows) > 1 else singular).format(what))
     count = len(facts.findings)
     if count == 1:
@@ -115,6 +117,15 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         f"{len(rows)} {words}" for rows, words in zip(by_rule.values(), phrases, strict=True)
     )
     return f"Of {count} models, {', '.join(counted)}"
+
+
+def _moved_by_control(facts: Facts, findings: Sequence[Row]) -> bool:
+    """True if a control moves one of the models by a response that counts."""
+    models = {row.model_id for row in findings}
+    return any(
+        row.expect == "control" and row.model_id in models and row.rule != "no_response"
+        for row in facts.responses
+    )
 
 
 def _question(facts: Facts) -> str:
