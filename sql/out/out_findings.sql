@@ -36,8 +36,8 @@ worded AS (
 )
 SELECT
     model.study, model.model_id, model.position,
-    coalesce(severity, 8) AS severity, -- 1 is the worst
-    coalesce(found.rule, if(failed.reason IS NULL, 'no_results', 'failed')) AS rule,
+    if(failed.reason IS NULL, coalesce(severity, 8), 8) AS severity, -- 1 is the worst
+    if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even if some results exist
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
         is_largest_path, on_paths, on_types, controls, others, ways),
