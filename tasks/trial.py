@@ -234,31 +234,25 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
 
 def try_with_remarks(trial: Trial) -> TriedModel:
     """Try a model with :func:`try_model`, and collect the remarks on it."""
-    model, card = try_model(trial), trial.model.card
-    if isinstance(card, NetworkCard):
-        remarks = _remarks_on_network(trial, card)
-    else:
-        tried = loaded_model(trial.model).model
-        remarks = getattr(tried, "remarks", ())
-        if hasattr(tried, "remark_unused_changes"):
-            remarks = (*remarks, *tried.remark_unused_changes(trial.changed_columns))
-    return model._replace(remarks=tuple(remarks))
-
-
-def _remarks_on_network(trial: Trial, card: NetworkCard) -> tuple[str, ...]:
-    """Remark on the mean of the inputs, and on outputs if the card has no `output:`."""
     import torch
 
-    if card.is_untrained:
-        return ()
+    tried, card = try_model(trial), trial.model.card
+    is_network = isinstance(card, NetworkCard)
+    if is_network and card.is_untrained:
+        return tried
     model = loaded_model(trial.model).model
     clean = np.concatenate([channels_first(read()) for read in trial.probes])
     inputs = on_device(clean, model.device)
-    remarks = [remark_on_mean(inputs, card.mean)]
-    if "output" not in card.model_fields_set:
+    remarks = [*getattr(model, "remarks", ())]
+    if is_network:
+        remarks.append(remark_on_mean(inputs, card.mean))
+    if hasattr(model, "remark_unused_changes"):
+        remarks += model.remark_unused_changes(trial.changed_columns)
+    if model.output == "logits":
         with torch.inference_mode():
-            remarks.append(remark_on_outputs(model.outputs(inputs)))
-    return tuple(filter(None, remarks))
+            outputs = model.outputs(inputs)
+        remarks.append(remark_on_outputs(outputs, is_stated="output" in card.model_fields_set))
+    return tried._replace(remarks=tuple(filter(None, remarks)))
 
 
 def try_models(client: Client, plan: AuditPlan) -> TriedModels:

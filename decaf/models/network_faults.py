@@ -21,6 +21,10 @@ OUTPUTS_LIKE_PROBABILITIES = (
     "softmax of its own"
 )
 """Remark that warehouses store and compare with this text, so the wording stays."""
+STATED_LOGITS_LIKE_PROBABILITIES = (
+    "the card says logits, but the outputs of each tried input lie in [0, 1] and sum to 1; if they "
+    "are probabilities, say 'output: probabilities', or decaf applies a second softmax"
+)
 
 
 class LayerMismatch(NamedTuple):
@@ -80,12 +84,21 @@ def check_row_count(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
     return outputs
 
 
-def remark_on_outputs(outputs: Tensor) -> str:
-    """Remark on outputs that look like probabilities but are treated as logits; else empty."""
+def remark_on_outputs(outputs: Tensor, *, is_stated: bool) -> str:
+    """Remark on (n, …) logits of any model that look like probabilities; empty if they do not.
+
+    ``is_stated`` is True if the card says that they are logits; one output in [0, 1] for each input
+    then gets no remark.
+    """
     columns = outputs.double().reshape(len(outputs), -1)
     is_in_unit_range = bool(((columns >= 0) & (columns <= 1)).all())
-    sums_to_one = columns.shape[1] == 1 or bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
-    return OUTPUTS_LIKE_PROBABILITIES if is_in_unit_range and sums_to_one else ""
+    is_one_column = columns.shape[1] == 1
+    sums_to_one = bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
+    if is_stated:
+        is_distribution = is_in_unit_range and sums_to_one and not is_one_column
+        return STATED_LOGITS_LIKE_PROBABILITIES if is_distribution else ""
+    is_alike = is_in_unit_range and (is_one_column or sums_to_one)
+    return OUTPUTS_LIKE_PROBABILITIES if is_alike else ""
 
 
 def remark_on_mean(inputs: Tensor, mean: Sequence[float]) -> str:

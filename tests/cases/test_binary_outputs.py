@@ -22,10 +22,13 @@ from decaf.models.network_faults import remark_on_mean, remark_on_outputs
 from decaf.models.sources.endpoint import EndpointCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.network import NetworkCard, NetworkModel
+from decaf.plan.study import Study
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.margin import Margin
 from decaf.scoring.scores.superclass_probability import SuperclassProbability
 from decaf.scoring.scores.target_logit import TargetLogit
+from tasks.plan import plan_audit
+from tasks.trial import scored_models, trials_of, try_with_remarks
 
 Z = torch.tensor([-2.0, 0.0, 0.5, 30.0])
 P = torch.tensor([0.0, 0.25, 0.5, 1.0])
@@ -307,18 +310,23 @@ def test_the_margin_of_xgboost_is_a_logit_where_the_card_says_so(tmp_path, class
 
 
 @pytest.mark.parametrize(
-    ("outputs", "is_remarked"),
+    ("outputs", "is_remarked", "is_remarked_if_stated"),
     [
-        (torch.tensor([0.1, 0.9]), True),
-        (torch.tensor([[0.1], [0.9]]), True),
-        (torch.tensor([[0.1, 0.9], [0.5, 0.5]]), True),
-        (torch.tensor([[0.1, 0.8, 0.2], [3, 1, 0]]).softmax(1).bfloat16().float(), True),
-        (torch.tensor([[0.1, 0.8], [0.5, 0.5]]), False),
-        (torch.tensor([0.1, 1.9]), False),
+        (torch.tensor([0.1, 0.9]), True, False),
+        (torch.tensor([[0.1], [0.9]]), True, False),
+        (torch.tensor([[1.0], [1.0]]), True, False),
+        (torch.tensor([[0.1, 0.9], [0.5, 0.5]]), True, True),
+        (torch.tensor([[0.1, 0.8, 0.2], [3, 1, 0]]).softmax(1).bfloat16().float(), True, True),
+        (torch.tensor([[0.1, 0.8], [0.5, 0.5]]), False, False),
+        (torch.tensor([[-0.5, 1.5], [0.5, 0.5]]), False, False),
+        (torch.tensor([0.1, 1.9]), False, False),
     ],
 )
-def test_outputs_that_look_like_probabilities_get_a_remark(outputs, is_remarked):
-    assert bool(remark_on_outputs(outputs)) == is_remarked
+def test_outputs_that_look_like_probabilities_get_a_remark(
+    outputs, is_remarked, is_remarked_if_stated
+):
+    assert bool(remark_on_outputs(outputs, is_stated=False)) == is_remarked
+    assert bool(remark_on_outputs(outputs, is_stated=True)) == is_remarked_if_stated
 
 
 PHOTOS = torch.linspace(0, 0.6, 24).reshape(2, 3, 2, 2)
@@ -342,6 +350,28 @@ def test_a_mean_outside_of_the_inputs_gets_a_remark(inputs, mean, words):
     remark = remark_on_mean(inputs, mean)
     assert words in remark
     assert bool(remark) == bool(words)
+
+
+def answer_shares(inputs):
+    """(n, …) → (n, 2) probabilities of two classes."""
+    shares = 1 / (1 + np.exp(-inputs.reshape(len(inputs), -1)[:, 0]))
+    return np.stack([1 - shares, shares], 1)
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # it is only read
+@pytest.mark.parametrize(("output", "count"), [("logits", 1), ("probabilities", 0)])
+def test_a_function_whose_card_says_logits_of_probabilities_gets_a_remark(
+    rows, tmp_path, output, count
+):
+    settings, _ = rows
+    card = {"id": "shares", "family": "f", "source": "function", "output": output}
+    card["function"] = f"{__name__}:answer_shares"
+    study = Study(**settings | {"models": [card]})
+    plan = plan_audit(study, study.pair_set())
+    (trial,) = trials_of(plan, scored_models(plan))
+    remarks = try_with_remarks(trial).remarks
+    assert len(remarks) == count
+    assert all("output: probabilities" in remark for remark in remarks)
 
 
 def test_a_sigmoid_whose_card_does_not_name_it_is_told_by_plan(rows, write, decaf, tmp_path):
