@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter
 
 import decaf
-from decaf.contracts.checking import check
+from decaf.contracts.checking import check, check_free_name, check_planning_imports
 from decaf.contracts.targets import candidates
 from decaf.data.adapters.base import Adapter
 from decaf.foundation.plugins import OneOf, members, name_of
@@ -218,9 +218,10 @@ def test_every_general_adapter_has_an_example_that_can_be_read():
 
 def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     page = (ROOT / "docs" / "plugins.md").read_text()
-    module, score = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "my_pairs.py").write_text(module)
-    (tmp_path / "log_probability.py").write_text(score)
+    files = dict(re.findall(r"a whole file, `(\S+)`:\n\n```python\n(.*?)```", page, re.DOTALL))
+    assert len(files) == page.count("```python") == 2
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
@@ -228,9 +229,11 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     study, _ = fill_block_size(study, pairs, storage.open(study.warehouse))
     scored = [unit for unit in plan_units(Scope(study, pairs)) if unit.kind == "score"]
     assert [unit.row_count for unit in scored] == [4]
-    for name in ("my_pairs.py", "log_probability.py"):
+    for name in files:
         ((entry, place),) = candidates(str(tmp_path / name))
-        assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
+        member = load_anywhere(entry, place)
+        outcomes = [*check(member), check_free_name(member), check_planning_imports(member)]
+        assert [outcome for outcome in outcomes if outcome.problem] == []
 
 
 def test_every_place_and_base_is_on_the_page_of_plug_ins():
