@@ -91,6 +91,21 @@ def ends_at_the_clean_inputs(trial: Trial) -> None:
             raise Broken(f"on {kind}, {error}") from error
 
 
+def makes_the_clean_input_of_full_content(trial: Trial) -> None:
+    """States of full content are the clean inputs, up to the precision of float32."""
+    for tiny in _accepted_pairs(trial):
+        rule, clean = tiny.path.rule, as_taken(tiny.inputs)
+        words = tiny.plan.content.shape[-1]
+        content = np.broadcast_to(rule.full(words), (len(clean), words))
+        _require_near(
+            tiny,
+            to_numpy(rule.states(clean[::-1], clean, content, tiny.block.regions)),
+            clean,
+            "states of full content differ by {:.2g} from the clean input; rule.states() has to "
+            "return the clean input for the content rule.full(words)",
+        )
+
+
 def treats_both_inputs_alike(trial: Trial) -> None:
     """Exchanging the inputs of a pair exchanges its branches, where both make up the start."""
     for tiny in _accepted_pairs(trial):

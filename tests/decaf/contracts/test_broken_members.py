@@ -223,6 +223,11 @@ class OfTheBatch(Fade):
         return super().states(start, clean, content, regions) + 0.01 * len(clean)
 
 
+class Short(Fade):
+    def states(self, start, clean, content, regions):
+        return 0.97 * super().states(start, clean, content, regions)
+
+
 class OfNumpy(Fade):
     def states(self, start, clean, content, regions):
         is_tensor = isinstance(clean, torch.Tensor)
@@ -331,6 +336,7 @@ BROKEN = {
     ],
     "is_the_same_in_torch": [changed(Rise, rule=OfNumpy())],
     "writes_what_it_returns": [changed(Rise, rule=OfItsOwn())],
+    "makes_the_clean_input_of_full_content": [changed(Rise, rule=Short())],
     "ends_at_the_clean_inputs": [changed(Rise, reveal=too_early)],
     "starts_without_information": [changed(Rise, reveal=too_late)],
     "knows_a_pair_whatever_the_block": [with_paces(0)],
