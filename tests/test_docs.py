@@ -236,6 +236,13 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
         assert [outcome for outcome in outcomes if outcome.problem] == []
 
 
+def test_the_page_of_questions_names_views_whose_intervals_need_five_sources():
+    (row,) = re.findall(r"\| an interval is NULL \|.*", (ROOT / "docs" / "faq.md").read_text())
+    names = {view.name for view in views() if "source_count >= 5" in view.sql}
+    assert "out_responses" in names
+    assert names <= set(re.findall(r"`(\w+)`", row))
+
+
 def test_every_place_and_base_is_on_the_page_of_plug_ins():
     page = (ROOT / "docs" / "plugins.md").read_text()
     for base in BASES:
