@@ -200,7 +200,7 @@ def audit(
         8-bit images, and for other numbers that look like pixels. For whole numbers that may be
         ids of tokens. When inputs of a pair are equal.
         When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
-        given, or no pair reaches the given ``epsilon`` and all scores lie from 0 to 1.
+        given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning

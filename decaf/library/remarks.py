@@ -15,6 +15,8 @@ EMBEDDINGS = ("Embedding", "EmbeddingBag")
 """Layers of torch that take ids."""
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
+NO_RESPONSE = 1e-9
+"""Largest |d| that rounding in batches may cause, score units."""
 
 
 def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
@@ -38,14 +40,14 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
 def remark_on_scores(
     audits: Mapping[str, Audit], epsilon: float | None, *, has_classes: bool
 ) -> str:
-    """Remark on an epsilon that does not fit the scores; empty without any.
+    """Remark on an epsilon that does not fit the scores, or that no pair reaches; empty if it fits.
 
     ``epsilon`` is the threshold of the call, None for the default, which fits only probabilities;
     ``has_classes`` is True for scores of a class or a network.
     """
-    if epsilon is not None:
-        return _remark_on_epsilon(audits, epsilon)
-    return _remark_on_units(audits) if has_classes else ""
+    if epsilon is None and has_classes:
+        return _remark_on_units(audits)
+    return _remark_on_epsilon(audits, epsilon)
 
 
 def _remark_on_units(audits: Mapping[str, Audit]) -> str:
@@ -60,17 +62,18 @@ def _remark_on_units(audits: Mapping[str, Audit]) -> str:
     )
 
 
-def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float) -> str:
-    """Remark on an epsilon that no pair reaches; empty for scores outside [0, 1] or no response."""
-    low, high = _score_range(audits)
+def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float | None) -> str:
+    """Remark on an epsilon, None for the default, that no pair reaches; empty if every d is 0."""
+    threshold = DEFAULT_EPSILON if epsilon is None else epsilon
     responses = [audited.response[audited.is_finite] for audited in audits.values()]
-    endpoints = [np.abs(response[..., -1]) for response in responses]
-    is_reached = any((endpoint >= epsilon).any() for endpoint in endpoints)
-    if is_reached or not _are_shares(low, high) or not any(map(np.any, responses)):
+    largest = max(float(np.abs(response[..., -1]).max()) for response in responses)
+    if not NO_RESPONSE < largest < threshold:
         return ""
+    is_stated_share = epsilon is not None and _are_shares(*_score_range(audits))
+    remedy = SHARE_ADVICE if is_stated_share else "give epsilon in units of the score"
     return (
-        f"no pair reaches epsilon {epsilon:g}, so all response is fragility: the largest |d| is "
-        f"{max(endpoint.max() for endpoint in endpoints):.3g}; {SHARE_ADVICE}"
+        f"no pair reaches epsilon {threshold:g}, so all response is fragility: the largest |d| is "
+        f"{largest:.3g}; {remedy}"
     )
 
 

@@ -62,8 +62,22 @@ def test_an_epsilon_that_no_pair_reaches_is_remarked_on():
     with pytest.warns(DataWarning, match=r"no pair reaches epsilon 5.* 0\.05"):
         audit(share, ROWS, ROWS / 2, epsilon=5)
     audit(share, ROWS, ROWS / 2, epsilon=0.1)
-    audit(lambda x: 9 * share(x), ROWS, ROWS / 2, epsilon=20)  # units are not known
-    audit(lambda x: x[:, 0] * 0, ROWS, ROWS / 2, epsilon=5)  # there is no response
+    with pytest.warns(DataWarning, match=r"no pair reaches epsilon 500.* units of the score"):
+        audit(lambda x: 9 * total(x), ROWS, ROWS / 2, epsilon=500)
+    audit(lambda x: 9 * total(x), ROWS, ROWS / 2, epsilon=0.1)
+
+
+def test_the_default_epsilon_that_no_pair_reaches_is_remarked_on():
+    with pytest.warns(DataWarning, match=r"no pair reaches epsilon 0\.02.* units of the score"):
+        audit(lambda x: total(x) / 1000, ROWS, ROWS / 2)
+    audit(total, ROWS, ROWS / 2)
+
+
+@pytest.mark.parametrize("epsilon", [None, 5])
+def test_an_epsilon_is_not_remarked_on_if_every_d_is_0(epsilon):
+    given = {} if epsilon is None else {"epsilon": epsilon}
+    audit(lambda x: x[:, 0] * 0, ROWS, ROWS / 2, **given)
+    audit(lambda x: 1e-12 * x[:, 0], ROWS, ROWS / 2, **given)
 
 
 def test_logits_of_a_network_with_one_output_are_remarked_on():

@@ -49,7 +49,7 @@ def test_q_is_the_mean_of_the_queries_and_the_errors_are_theirs():
         queries.append(x[:, 0] + 0.5 * len(queries))
         return queries[-1]
 
-    audited = decaf.audit(drawn, [[2.0]], [[1.0]], stages=2, repeats=2, epsilon=1.5)
+    audited = decaf.audit(drawn, [[2.0]], [[1.0]], stages=2, repeats=2, epsilon=0.75)
     # Three states: the midpoint, which both branches share, and both inputs. 0.5 more each call.
     assert audited.q_plus.tolist() == [[[1.75, 2.25]]]
     assert audited.q_minus.tolist() == [[[1.75, 1.25]]]
