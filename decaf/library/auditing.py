@@ -24,6 +24,7 @@ from decaf.library.remarks import (
     remark_on_equal_pairs,
     remark_on_ids,
     remark_on_quarantine,
+    remark_on_regions,
     remark_on_scores,
 )
 from decaf.library.scoring import Queries, score_pairs
@@ -198,7 +199,7 @@ def audit(
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
         8-bit images, and for other numbers that look like pixels. For whole numbers that may be
-        ids of tokens. When inputs of a pair are equal.
+        ids of tokens, and regions that probably count from 0. When inputs of a pair are equal.
         When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
         given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning
@@ -241,6 +242,8 @@ def audit(
         rows = to_numpy(inputs["x_plus"])
         paths = {name: frames.from_typical(audit_path, rows) for name, audit_path in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames).with_sources(labels)
+    if remark := remark_on_regions(regions):
+        warnings.warn(remark, DataWarning, stacklevel=2)
     if "x_minus" in inputs and (
         remark := remark_on_equal_pairs(inputs["x_plus"], inputs["x_minus"])
     ):

@@ -15,6 +15,8 @@ EMBEDDINGS = ("Embedding", "EmbeddingBag")
 """Layers of torch that take ids."""
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
+LEAST_PARTS = 3
+"""Fewest regions that get a remark for counting from 0."""
 NO_RESPONSE = 1e-9
 """Largest |d| that rounding in batches may cause, score units."""
 
@@ -74,6 +76,26 @@ def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float | None) -> st
     return (
         f"no pair reaches epsilon {threshold:g}, so all response is fragility: the largest |d| is "
         f"{largest:.3g}; {remedy}"
+    )
+
+
+def remark_on_regions(regions: object) -> str:
+    """Remark on feature numbers that probably count from 0, which means no feature; else empty.
+
+    Numbers from 0 to K - 1 that begin with 0, at least three, each of the same number of pixels or
+    columns, suggest this. A mask of one feature has two numbers.
+    """
+    numbers = np.asarray(regions) if isinstance(regions, list | tuple | np.ndarray) else None
+    if numbers is None or numbers.dtype.kind not in "iu" or not numbers.size:
+        return ""
+    features, sizes = np.unique(numbers, return_counts=True)
+    count = len(features)
+    is_from_zero = numbers.flat[0] == features[0] == 0 and features[-1] == count - 1
+    if count < LEAST_PARTS or not is_from_zero or len({*sizes.tolist()}) > 1:
+        return ""
+    return (
+        f"regions number {count} parts of equal size from 0 to {count - 1}, and 0 means no "
+        "feature, so the part 0 is never removed; if it is a feature, add 1 to all numbers"
     )
 
 

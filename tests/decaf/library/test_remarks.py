@@ -1,6 +1,7 @@
 """Remarks of the one-call audit on its pairs and scores."""
 
 import pydoc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -114,3 +115,25 @@ def test_amounts_and_contexts_are_no_ids():
     audit(lambda x: x[:, 0] / 9, IDS.float(), IDS.float() * 2, epsilon=0.1)
     # A context path mixes scores, not inputs.
     audit(lambda x: x[:, 0] / 9, IDS, IDS * 2, epsilon=0.1, context=(IDS, IDS * 2))
+
+
+@pytest.mark.parametrize(
+    ("regions", "is_remarked"),
+    [
+        ([0, 1, 2], True),
+        (np.array([0, 1, 2], np.uint8), True),
+        (np.array([[0, 1, 2]] * 4), True),
+        ([1, 2, 3], False),
+        ([0, 1, 1], False),
+        ([2, 0, 1], False),
+        ([0, 0, 1], False),
+        ([0, 2, 4], False),
+        (np.eye(3, dtype=bool), False),
+    ],
+)
+def test_regions_that_probably_count_from_0_are_remarked_on(regions, is_remarked):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        audit(total, ROWS, regions=regions)
+    remarks = [str(warning.message) for warning in caught]
+    assert [remark.startswith("regions number 3") for remark in remarks] == [True] * is_remarked
