@@ -26,6 +26,15 @@ def test_every_view_is_described_and_its_example_runs():
             describe_view(connection, "out_cost")
 
 
+def test_a_macro_is_found_in_the_file_of_another_name():
+    with connect_empty() as connection:
+        description = describe_view(connection, "bootstrap_by_group")
+        assert description.view.name == "bootstrap"
+        assert any(call.startswith("bootstrap_by_group(") for call in description.signatures)
+        with pytest.raises(UnknownName, match="'bootstrap_by_group'"):
+            describe_view(connection, "bootstrap_by_groups")
+
+
 def test_views_are_described_without_a_warehouse(decaf):
     assert "out_rank_transfer" in succeeded(decaf("views"))
     description = succeeded(decaf("views", "epsilon_sweep"))

@@ -9,6 +9,7 @@ from decaf.errors import UnknownName
 from warehouse.query.views import CHECKS, View, views
 
 SIGNATURE = re.compile(r"\bMACRO (\w+\([^)]*\))")
+MACRO_NAME = re.compile(r"\bMACRO (\w+)\(")
 HEADER_EXAMPLE = re.compile(r"^-- ((?:FROM|SELECT) .+)$", re.MULTILINE)
 COLUMNS_OF_EXAMPLE = 6
 OWN_RELATION = "'my_"
@@ -28,9 +29,9 @@ class Description(NamedTuple):
 
 
 def describe_view(connection: duckdb.DuckDBPyConnection, name: str) -> Description:
-    """Describe one view, table macro or check.
+    """Describe one view, table macro or check; for a macro, all macros of its file.
 
-    Raises UnknownName, with the nearest name, when there is no such view.
+    Raises UnknownName, with the nearest name, when there is no such view or macro.
 
     Example
     -------
@@ -38,7 +39,8 @@ def describe_view(connection: duckdb.DuckDBPyConnection, name: str) -> Descripti
     ...     describe_view(connection, "out_path_ratios").columns[0]
     ('study', 'VARCHAR')
     """
-    by_name = {view.name: view for view in views()}
+    macros = {macro: view for view in views() for macro in MACRO_NAME.findall(view.sql)}
+    by_name = macros | {view.name: view for view in views()}
     if name not in by_name:
         raise UnknownName.among("view", name, by_name)
     view = by_name[name]
