@@ -190,14 +190,23 @@ def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
     )
     if _are_names(targets):
         raise ResponseError(
-            f"target is {target!r}, but the columns of the score have no names; give their names "
-            "in order, as classes=['cat', 'dog'], or the number of a column from 0"
+            f"target is {_target_text(target)}, but the columns of the score have no names; give "
+            "their names in order, as classes=['cat', 'dog'], or the number of a column from 0"
         )
     if targets.dtype.kind not in "iu" or targets.min() < 0:
         raise ResponseError(
-            f"target is {target!r:.80}; expected column numbers of the score, whole and from 0"
+            f"target is {_target_text(target)}; expected column numbers of the score, whole and "
+            "from 0"
         )
     return targets.astype(np.int64)
+
+
+def _target_text(target: Any) -> str:
+    """Target for a message: one value, or the first of one for each input."""
+    values = to_numpy(target)
+    if values.ndim == 0:
+        return repr(target)
+    return f"[{abridge([repr(value) for value in values.tolist()])}]"
 
 
 class TargetScorer:

@@ -58,6 +58,15 @@ def test_names_that_say_no_column_are_refused(network, target, classes, error, w
         audit(network, X, -X, target=target, classes=classes)
 
 
+@pytest.mark.parametrize("kind", [list, np.array])
+@pytest.mark.parametrize("names", [["cat", "dog"], [-1, 1]])
+def test_a_refused_target_of_many_inputs_is_abridged(network, kind, names):
+    x = np.tile(X, (1000, 1))
+    with pytest.raises(ResponseError, match="and 5997 more") as refused:
+        audit(network, x, -x, target=kind(names * 3000))
+    assert len(str(refused.value)) < 300
+
+
 def test_the_names_of_a_classifier_are_its_own():
     model = LogisticRegression().fit(X, ["cat", "dog"] * 3)
     assert "class 'dog'" in repr(audit(model, X, -X, target="dog"))
