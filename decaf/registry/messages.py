@@ -120,6 +120,8 @@ def describe_undecided(verdict: Mapping[str, Any], config: str) -> str:
     subject = f"{verdict['entry']} {verdict['version']}"
     if verdict["verdict"] == "no gate applies":
         state = "no gate applies; to judge a first version, limit a value: at_most or at_least"
+    elif all(row["lower_limit"] is None for row in verdict["rows"]):
+        state = "undecided, for the reason below"
     else:
         state = "undecided, since the limit is inside the interval; to decide it, audit more pairs"
     answer = f", or accept with {accepting(config, verdict['entry'])}"

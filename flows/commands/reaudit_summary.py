@@ -19,7 +19,7 @@ from flows.commands.display import query_command, table_of
 from flows.commands.remarks import remark_unapplied_limits, remark_warnings
 from flows.commands.terminal import say
 from tasks.reaudit import standing as verdicts
-from tasks.reaudit.recorded import GATES, NONE, RETURNED, VERSION
+from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NONE, RETURNED, VERSION
 from tasks.terminal import Terminal
 from warehouse.query.damage import connect_whole
 from warehouse.report.audit.facts import rows_of
@@ -27,6 +27,18 @@ from warehouse.storage import Storage
 
 MOST_DRIFT = 10
 """Most rows of drift that are printed, the largest changes first."""
+JUDGED_AGAIN = {
+    GATES: "the gates have changed",
+    COMPARED: "the version of 'compare_with:' has changed",
+}
+"""Changes after which stored results are judged again, and words for them."""
+NOT_PASSED = {
+    "fail": ", which failed its gates",
+    "undecided": ", whose verdict is undecided",
+    "no gate applies": ", to which no gate applied",
+    None: ", which was never judged",
+}
+"""Words for verdicts of a version that others are compared with."""
 DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
 
 
@@ -85,17 +97,32 @@ def _print_drift(console: Terminal, study: Study, rows: Sequence[Mapping[str, An
         say(console, f"and {len(drift) - MOST_DRIFT} more: {query_command(study, DRIFT)}")
 
 
+def _is_judged_anew(entry: Mapping[str, Any]) -> bool:
+    """True if this re-audit judged the entry; otherwise an earlier verdict stands, or none."""
+    return entry["state"] == AUDITED and entry["change"] not in (NONE, VERSION, RETURNED)
+
+
 def _say_reasons(console: Terminal, entries: Sequence[Mapping[str, Any]]) -> None:
     """Print why entries were judged without a model, or compared with another entry."""
-    if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
-        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
+    for change, reason in JUDGED_AGAIN.items():
+        if again := [entry["entry"] for entry in entries if entry["change"] == change]:
+            say(console, f"judged again, since {reason}: {', '.join(again)}")
+    by_label = {entry["entry"]: entry for entry in entries}
     for entry in entries:
         if entry["change"] == RETURNED:
             judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
             say(console, explain_unchanged_content(entry["entry"], entry["version"], *judging))
-        elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
+        elif entry["compared_entry"] and _is_judged_anew(entry):
             version = f"version {entry['version_compared']} of {entry['compared_entry']}"
-            say(console, f"{entry['entry']} {entry['version']} is compared with {version}")
+            remark = _remark_reference(by_label.get(entry["compared_entry"]))
+            say(console, f"{entry['entry']} {entry['version']} is compared with {version}{remark}")
+
+
+def _remark_reference(compared: Mapping[str, Any] | None) -> str:
+    """Warn of a version that did not pass, but that another entry is compared with."""
+    if compared is None or compared["accepted_at"]:
+        return ""
+    return NOT_PASSED.get(compared["verdict"], "")
 
 
 def _before(entry: dict[str, Any]) -> tuple[str, str]:

@@ -47,7 +47,7 @@ from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
-from tasks.reaudit.recorded import FAILED, newest
+from tasks.reaudit.recorded import FAILED, RETURNED, newest
 from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
@@ -323,7 +323,8 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
         table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
     console.print(table)
     for resolved in diff.resolved:
-        if passed := diff.passed.get(resolved.entry.label):
+        if changes[resolved.entry.label] == RETURNED:
+            passed = diff.passed[resolved.entry.label]
             say(
                 console,
                 explain_unchanged_content(

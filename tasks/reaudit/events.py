@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from decaf.plan.study import Study
-from tasks.reaudit.recorded import AUDITED, GATES, NONE
+from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NONE
 from tasks.step import is_in_flow
 
 FAILED, FINISHED, NEW_VERSION = (
@@ -26,7 +26,8 @@ def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
     counts = {name: sum(entry["verdict"] == name for entry in entries) for name in VERDICTS}
     for entry in entries:
         is_new = (
-            entry["change"] not in (NONE, GATES) and entry["version"] != entry["version_before"]
+            entry["change"] not in (NONE, GATES, COMPARED)
+            and entry["version"] != entry["version_before"]
         )
         if entry["state"] == AUDITED and is_new:
             names = ("entry", "version", "version_before", "change", "verdict", "model_id")

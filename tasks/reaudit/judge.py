@@ -8,6 +8,7 @@ from decaf.plan.expectations import kinds_of
 from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
+from tasks.reaudit.comparisons import leave_undecided
 from tasks.reaudit.recorded import PreviousAudit, newest
 from tasks.reaudit.standing import list_standing, list_undecided, rows_of
 from warehouse.commits import receipts
@@ -78,6 +79,7 @@ def judge_newest(store: Storage, study: Study) -> None:
         judged = judge(gates, drift(store, study))
     if any(row.verdict == NOT_APPLICABLE for row in judged):
         judged = with_standing(judged, failed_before(store, study.study))
+    judged = leave_undecided(study, recorded, judged)
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)

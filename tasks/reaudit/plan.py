@@ -13,13 +13,15 @@ from decaf.foundation.digests import json_sha256, short
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, list_entries, models_of, resolve
 from decaf.plan.study import Study
-from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
+from decaf.registry.entries import PREVIOUS, Entry
 from tasks.make_task import software
 from tasks.progress import announce
+from tasks.reaudit.comparisons import Content, has_outdated, label_compared, read_compared
 from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (
     AUDITED,
     BLOCKS,
+    COMPARED,
     DECISIVE,
     FAILED,
     GATES,
@@ -35,6 +37,7 @@ from tasks.reaudit.recorded import (
     Row,
     completes_scoring,
     last_audited,
+    list_references,
     list_stopped_early,
     newest,
     passed_before,
@@ -42,7 +45,6 @@ from tasks.reaudit.recorded import (
 )
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
-from warehouse.query.damage import connect_whole
 from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
@@ -63,6 +65,8 @@ class RegistryDiff:
     """Last audit of each entry, by label."""
     passed: Mapping[str, PassedContent]
     """Earlier versions that passed and equal the entry's current files, by label."""
+    compared: Mapping[tuple[str, str], Content]
+    """Contents that verdicts were reached against, by re-audit and label; see `read_compared`."""
     stopped_early: frozenset[str] = frozenset()
     """Entries that were stopped early and did not pass; they are now scored completely."""
     references: tuple[ModelCard, ...] = ()
@@ -84,6 +88,8 @@ class RegistryDiff:
         if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
         if completes_scoring(self.store, self.study, self.previous):
+            return True
+        if COMPARED in self.changes().values():
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _visible_state(row) for row in rows} != {
@@ -110,6 +116,27 @@ class RegistryDiff:
         previous_rows = self.previous.rows if self.previous else {}
         return [row for label, row in previous_rows.items() if label not in listed_labels]
 
+    def find_alias(self, name: str, label: str) -> Row | None:
+        """Row of the version that `compare_with:` names for an entry ``label`` of a model.
+
+        If that version cannot be audited, it is the last audited version of the alias. None if
+        the registry has no such alias, or the study compares with earlier versions.
+        """
+        alias_label = label_compared(self.study, name, label)
+        listed = {row["entry"]: row for row in (*map(_row, self.resolved), *self.held_back)}
+        if alias_label not in listed:
+            return None
+        if listed[alias_label]["state"] == AUDITED:
+            return listed[alias_label]
+        last = self.last_audited.get(alias_label)
+        return last and last.row
+
+    def _has_another_reference(self, entry: Entry, judged_reaudit_id: str) -> bool:
+        """True if a verdict was reached against another version than an alias names now."""
+        row = self.find_alias(entry.name, entry.label)
+        content = row and (row["weights_sha256"], row["preprocessing_sha256"])
+        return content != self.compared.get((judged_reaudit_id, entry.label))
+
     def _change(self, resolved: Resolved) -> str:
         label = resolved.entry.label
         if resolved.card is None:
@@ -120,7 +147,9 @@ class RegistryDiff:
             return NONE if is_recorded else FAILED
         if label not in self.last_audited:
             return NEW
-        if label in self.passed:
+        if label in self.passed and not self._has_another_reference(
+            resolved.entry, self.passed[label].judged_reaudit_id
+        ):
             return RETURNED
         before, inputs = self.last_audited[label]
         words = [
@@ -135,6 +164,8 @@ class RegistryDiff:
         if label in self.stopped_early and not words:
             words = [BLOCKS]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
+        if self._has_another_reference(resolved.entry, before["judged_reaudit_id"]):
+            unchanged = COMPARED
         if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
         return ", ".join(words) or unchanged
@@ -160,6 +191,7 @@ def is_unchanged(
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
         and not completes_scoring(store, study, previous)
+        and not has_outdated(store, study, rows)
     )
 
 
@@ -200,6 +232,7 @@ def discover(
         previous=previous,
         last_audited=before,
         passed=passed_before(store, study.study, contents, inputs),
+        compared=read_compared(store, study),
         stopped_early=list_stopped_early(store, study.study)
         if completes_scoring(store, study, previous)
         else frozenset(),
@@ -261,17 +294,16 @@ def reaudit_rows(
         rows.append(_row(resolved) | {"change": changes[label], "problem": problem})
     held_back = [row | {"change": NONE} for row in diff.held_back]
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
-    references = _references(diff)
+    references = list_references(diff.store, study, diff.last_audited)
     rows += [row | nothing for row in diff.list_missing()]
     states = [
         [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
     ]
     key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
-    now = {row["entry"]: key for row in rows if row["state"] == AUDITED}
 
     def complete(row: Row) -> Row:
-        compared = _find_compared(row, diff, references, now)
+        compared = _find_compared(row, diff, references, key)
         return row | _link_reaudits(row, diff, key, references) | compared | stamp
 
     # Entries that are held back keep the results of their own run.
@@ -285,7 +317,7 @@ def _link_reaudits(row: Row, diff: RegistryDiff, key: str, references: set[str])
     if row["entry"] not in diff.last_audited:
         return {"judged_reaudit_id": key, **dict.fromkeys(names)}
     before = diff.last_audited[row["entry"]].row
-    if row["change"] == GATES:  # the earlier comparison stays
+    if row["change"] in (GATES, COMPARED):  # the earlier comparison stays
         judging = receipts.read_one(
             diff.store, REAUDITS, diff.study.study, before["judged_reaudit_id"]
         )
@@ -302,46 +334,26 @@ def _link_reaudits(row: Row, diff: RegistryDiff, key: str, references: set[str])
     }
 
 
-def _find_compared(
-    row: Row, diff: RegistryDiff, references: set[str], now: Mapping[str, str]
-) -> Row:
+def _find_compared(row: Row, diff: RegistryDiff, references: set[str], key: str) -> Row:
     """Entry of another name with which gates compare a row, and its re-audit.
 
-    It is the alias of `compare_with:`, in this re-audit if ``now`` has it. For a version that only
-    `--entry` names and whose model has no such alias, it is an entry of the same model, with the
-    last version that passed.
+    It is the alias of `compare_with:`, in this re-audit (``key``) if that audits it. For a version
+    that only `--entry` names and whose model has no such alias, it is an entry of the same model,
+    with the last version that passed.
     """
-    compared, last, reaudit_id = diff.study.compare_with, diff.last_audited, None
-    compared_label = f"{row['name']}@{compared}"
-    if compared not in COMPARISONS and compared_label != row["entry"]:
-        before = last[compared_label].row["reaudit_id"] if compared_label in last else None
-        reaudit_id = now.get(compared_label, before)
+    last, compared_label, reaudit_id = diff.last_audited, "", None
+    if alias_row := diff.find_alias(row["name"], row["entry"]):
+        compared_label, reaudit_id = alias_row["entry"], alias_row.get("reaudit_id", key)
     if reaudit_id is None and not row["is_followed"]:
         compared_label = min(
             (label for label in last if last[label].row["name"] == row["name"]), default=""
         )
         if compared_label:
-            is_it = compared_label in references or compared == PREVIOUS
+            is_it = compared_label in references or diff.study.compare_with == PREVIOUS
             reaudit_id = last[compared_label].row["reaudit_id" if is_it else "passed_reaudit_id"]
     return {
         "compared_entry": compared_label if reaudit_id else None,
         "compared_reaudit_id": reaudit_id,
-    }
-
-
-def _references(diff: RegistryDiff) -> set[str]:
-    """Entries whose last audited version passed its gates, or was accepted."""
-    if not diff.last_audited:
-        return set()
-    with connect_whole(diff.store, diff.study.study) as connection:
-        rows = connection.execute(
-            "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = ? AND is_reference",
-            [diff.study.study],
-        ).fetchall()
-    return {
-        entry
-        for entry, reaudit_id in rows
-        if entry in diff.last_audited and diff.last_audited[entry].row["reaudit_id"] == reaudit_id
     }
 
 

@@ -16,9 +16,12 @@ from warehouse.storage import Storage
 REAUDITS, ALERTS = "reaudits", "alerts"
 """Kinds of commits: recorded re-audits, and their delivered alerts."""
 AUDITED, FAILED, GONE = "audited", "failed", "gone"
-NONE, VERSION, NEW, GATES, RETURNED = "none", "version", "new", "gates", "returned"
-"""Kinds of change of an entry other than weights, preprocessing and inputs of the study. After
-GATES, stored results are judged again; RETURNED is a content that passed before."""
+NONE, VERSION, NEW, RETURNED = "none", "version", "new", "returned"
+"""Kinds of change of an entry other than weights, preprocessing and inputs of the study. RETURNED
+is a content that passed before."""
+GATES, COMPARED = "gates", "compared"
+"""Changes after which stored results are judged again: COMPARED is that of the version that
+`compare_with:` names."""
 
 BLOCKS = "blocks"
 """Change of a study that stops early: other blocks, or more scored blocks."""
@@ -115,6 +118,22 @@ def last_audited(
         rows, inputs = reaudits[key]
         audited[label] = LastAudited(rows[label], inputs)
     return audited
+
+
+def list_references(store: Storage, study: str, audited: Mapping[str, LastAudited]) -> set[str]:
+    """Entries whose last audited version passed its gates, or was accepted."""
+    if not audited:
+        return set()
+    with connect_whole(store, study) as connection:
+        rows = connection.execute(
+            "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = ? AND is_reference",
+            [study],
+        ).fetchall()
+    return {
+        entry
+        for entry, reaudit_id in rows
+        if entry in audited and audited[entry].row["reaudit_id"] == reaudit_id
+    }
 
 
 def passed_before(

@@ -9,7 +9,7 @@ from warehouse_answers import fetched
 
 from decaf.errors import ConfigError, UnknownEntry, UnknownName
 from decaf.plan.resolution import list_entries
-from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
+from tasks.reaudit.plan import RegistryDiff, commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest
 from tasks.reaudit.standing import accept, rows_of, select_followed
 from warehouse.commits.writer import commit
@@ -167,3 +167,62 @@ def test_a_model_whose_name_looks_like_a_version_is_followed(opened, tmp_path):
         *(("net", "1"), ("net@2", "2"))
     ]
     assert newest(store, study.study).rows.keys() == {"net", "net@2"}
+
+
+def test_an_entry_is_judged_again_when_the_alias_to_compare_with_moves(opened, tmp_path):
+    """Also if its content passed against the earlier version of the alias, and comes back."""
+    zoo, gates = tmp_path / "zoo" / "net", {"evidence": {"increase": 0.02}}
+    settings = {"registry": following(tmp_path, "latest", "champion"), "gates": gates}
+    for version in ("1", "2", "3"):
+        put(zoo / version, seed=int(version))
+    alias(zoo, champion=2)
+    study, store = opened(**settings, compare_with="champion")
+    recorded(study, store, "pass")
+    first = newest(store, study.study).reaudit_id
+    assert unchanged(study, store)
+
+    def move(version):
+        alias(zoo, champion=version)
+        assert not unchanged(study, store)
+        changes = recorded(study, store).changes()
+        assert unchanged(study, store)
+        return changes["net"], newest(store, study.study)
+
+    change, moved = move(1)
+    assert change == "compared"
+    row = moved.rows["net"]
+    assert row["judged_reaudit_id"] == row["compared_reaudit_id"] == moved.reaudit_id
+    assert row["previous_reaudit_id"] is row["passed_reaudit_id"] is None
+    # The alias of the same content under another number, and its own entry, change nothing.
+    shutil.copytree(zoo / "1", zoo / "1b")
+    assert move("1b")[0] == "none"
+    # A content that passed against 2 passes by its old verdict against 2 only.
+    put(zoo / "4", seed=4)
+    recorded(study, store, "fail")
+    shutil.copytree(zoo / "3", zoo / "5")
+    assert discover(study, store, study.pair_set()).changes()["net"] == "weights"
+    alias(zoo, champion=2)
+    found = discover(study, store, study.pair_set())
+    assert (found.changes()["net"], found.passed["net"].judged_reaudit_id) == ("returned", first)
+    # An alias that is gone is no alias to compare with.
+    (zoo / "aliases.yaml").unlink()
+    recorded(study, store)
+    assert compared(store, study)["net"] == (None, None)
+    assert unchanged(study, store)
+
+
+def test_verdicts_of_an_earlier_release_are_found_to_be_outdated(opened, tmp_path, monkeypatch):
+    zoo = tmp_path / "zoo" / "net"
+    registry = following(tmp_path, "latest", "champion")
+    for version in ("1", "2", "3"):
+        put(zoo / version, seed=int(version))
+    alias(zoo, champion=2)
+    study, store = opened(registry=registry, compare_with="champion")
+    recorded(study, store)
+    alias(zoo, champion=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(RegistryDiff, "_has_another_reference", lambda *_: False)
+        assert recorded(study, store).changes()["net"] == "none"
+    assert not unchanged(study, store)
+    assert recorded(study, store).changes()["net"] == "compared"
+    assert unchanged(study, store)

@@ -1,0 +1,63 @@
+"""The alias that gates compare with moves or is missing, as a user sees it."""
+
+import json
+
+import pytest
+from ended_commands import refused, succeeded
+from registry_folder import alias, put
+from warehouse_answers import fetched
+
+LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
+"""The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
+GATE = {"pair_type": "wall_hue"}
+
+
+@pytest.fixture
+def config(study, write, tmp_path):
+    settings = {**study, "study": "moved", "models": [], "compare_with": "champion"}
+    settings |= {"paths": {"blend": {"kind": "blend", "sigma": 1.15}}, "sources_per_block": 8}
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
+    settings["registry"] = registry | {"follow": ["latest", "champion"]}
+    settings["gates"] = {"evidence": [GATE | {"increase": 0.02}, GATE | {"at_most": 0.9}]}
+    settings["alerts"] = {"file": "alerts.jsonl", "events": False}
+    return write(settings)
+
+
+@pytest.mark.slow
+def test_a_verdict_follows_the_alias_that_it_depends_on(config, decaf, tmp_path):
+    zoo, warehouse = tmp_path / "zoo" / "net", tmp_path / "warehouse"
+    for version, lean in LEANS.items():
+        put(zoo / version, seed=0, lean=lean)
+    verdict = "SELECT verdict, change, version_compared FROM out_entries WHERE entry = 'net'"
+    rules = "SELECT rule, verdict FROM out_verdicts WHERE entry = 'net' ORDER BY rule"
+    costs = "SELECT count(*) FROM stg_costs"
+
+    # Without the alias, a limit on a change is undecided, although a limit on a value passes.
+    refused(decaf("reaudit", config), "no net@champion", code=4)
+    assert fetched(warehouse, rules) == [("at_most", "pass"), ("increase", "undecided")]
+    alias(zoo, champion=2)
+    found = decaf("reaudit", config)
+    succeeded(found)
+    assert "champion 2, which" not in found.stdout
+    assert fetched(warehouse, verdict) == [("pass", "compared", "2")]
+
+    # Back to 1, which leans less: the verdict against 2 no longer holds.
+    alias(zoo, champion=1)
+    moved = decaf("reaudit", config)
+    refused(moved, "net 3 failed evidence", code=1)
+    assert "version 1 of net@champion" in moved.stdout
+    assert fetched(warehouse, verdict) == [("fail", "compared", "1")]
+    (alert,) = json.loads((tmp_path / "alerts.jsonl").read_text().splitlines()[-1])["alerts"]
+    assert (alert["kind"], alert["entry"]) == ("gate.failed", "net")
+    scored = fetched(warehouse, costs)
+    refused(decaf("reaudit", config), "1 verdict stands", code=1)
+
+    # Each move of the alias judges stored results.
+    alias(zoo, champion=2)
+    decaf("reaudit", config)
+    assert fetched(warehouse, verdict) == [("pass", "compared", "2")]
+    assert fetched(warehouse, costs) == scored
+    (zoo / "aliases.yaml").unlink()
+    refused(decaf("reaudit", config), "no net@champion", code=4)
+    assert fetched(warehouse, verdict) == [("undecided", "compared", None)]
+    refused(decaf("reaudit", config), "no net@champion", code=4)
