@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from duckdb import DuckDBPyConnection
 from rich.text import Text
 
 from decaf.foundation.number_text import score_text, signed_text
@@ -22,6 +23,7 @@ from tasks.reaudit import standing as verdicts
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NONE, RETURNED, VERSION
 from tasks.terminal import Terminal
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.report.audit.facts import rows_of
 from warehouse.storage import Storage
 
@@ -50,6 +52,8 @@ def print_summary(
     table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
     for entry in summary["entries"]:
         verdict = verdict_text(entry["verdict"], entry["state"])
+        if entry["accepted_at"]:
+            verdict = "accepted"
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
@@ -58,6 +62,7 @@ def print_summary(
         remarks = [
             *remark_warnings(rows_of(connection, "warnings", study.study)),
             *remark_unapplied_limits(connection, study.study),
+            *_list_acceptances(connection, study.study),
         ]
     for remark in remarks:
         say(console, remark)
@@ -70,6 +75,16 @@ def print_summary(
         say(console, delivery)
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
+
+
+def _list_acceptances(connection: DuckDBPyConnection, study: str) -> list[str]:
+    """Lines with the user, time and reason of each acceptance that holds."""
+    rows = connection.sql(query("registry/answers"), params={"study": study}).fetchall()
+    return [
+        f"{entry} {version} is accepted {acceptance}"
+        for entry, _, version, verdict, acceptance in sorted(rows)
+        if verdict == "accepted"
+    ]
 
 
 def _print_drift(console: Terminal, study: Study, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from ended_commands import refused, succeeded
+from ended_commands import cells, refused, succeeded
 from registry_folder import alias, put
 from warehouse_answers import fetched
 
@@ -49,9 +49,18 @@ def test_a_verdict_follows_the_alias_that_it_depends_on(config, decaf, tmp_path)
     assert fetched(warehouse, verdict) == [("fail", "compared", "1")]
     (alert,) = json.loads((tmp_path / "alerts.jsonl").read_text().splitlines()[-1])["alerts"]
     assert (alert["kind"], alert["entry"]) == ("gate.failed", "net")
-    scored = fetched(warehouse, costs)
     refused(decaf("reaudit", config), "1 verdict stands", code=1)
 
+    # An acceptance is shown until the alias moves again.
+    succeeded(decaf("accept", config, "net", "--why", "a darker room"))
+    put(tmp_path / "zoo" / "other" / "1", seed=0)
+    alias(tmp_path / "zoo" / "other", champion=1)
+    shown = decaf("reaudit", config).stdout
+    rows = {row[0]: row[-1] for row in cells(shown) if len(row) == 6}
+    assert (rows["net"], rows["net@champion"]) == ("accepted", "pass")
+    assert "a darker room" in shown
+
+    scored = fetched(warehouse, costs)
     # Each move of the alias judges stored results.
     alias(zoo, champion=2)
     decaf("reaudit", config)
