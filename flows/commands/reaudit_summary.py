@@ -70,7 +70,9 @@ def print_summary(
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
         for row in verdict["rows"]:
             say(console, f"  {finding(row, study.names)}")
-    _print_drift(console, study, summary["drift"])
+    judged_anew = {entry["entry"] for entry in summary["entries"] if _is_judged_anew(entry)}
+    drift = [row for row in summary["drift"] if row["entry"] in judged_anew]
+    _print_drift(console, study, drift)
     if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
         say(console, delivery)
     if study.report_file and study.report_file.exists():

@@ -59,6 +59,8 @@ def test_a_verdict_follows_the_alias_that_it_depends_on(config, decaf, tmp_path)
     rows = {row[0]: row[-1] for row in cells(shown) if len(row) == 6}
     assert (rows["net"], rows["net@champion"]) == ("accepted", "pass")
     assert "a darker room" in shown
+    assert "Changes since" in moved.stdout
+    assert "Changes since" not in shown  # net was not judged, and other has no changes
 
     scored = fetched(warehouse, costs)
     # Each move of the alias judges stored results.
