@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.registry.alerts import Alerts, Webhook, append, faults, run, send, signature
-from decaf.registry.messages import MOST_LETTERS, _texts, finding, message
+from decaf.registry.messages import MOST_LETTERS, _texts, describe_standing, finding, message
 
 SECRET = "a s3cret"
 
@@ -119,6 +119,13 @@ def test_a_long_message_keeps_how_to_answer():
     (text,) = _texts({"alerts": [{"message": long}]})
     assert len(long) > len(text) == MOST_LETTERS
     assert text.splitlines()[-1] == long.splitlines()[-1]
+
+
+def test_a_failure_stands_since_the_last_pass():
+    """A content that failed before, and passed in between, fails since it failed again."""
+    again = FAILED | {"failed_since": FAILED["failing_since"], "is_followed": True}
+    again |= {"failing_since": FAILED["failed_since"], "failed_gates": ["evidence"]}
+    assert "since 2026-03-01 08:00 UTC;" in describe_standing(again, "study.yaml")
 
 
 def test_a_message_says_what_to_do():
