@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.digests import json_sha256, short
 from decaf.registry.alerts import Alerts
+from tasks.reaudit.recorded import AUDITED
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Storage
@@ -111,8 +112,15 @@ def accept(
         gates = rows_of(connection, GATES_OF_ENTRY, study=study, entry=entry)
     if not verdicts:
         row = followed_entries[entry]
-        state = row["verdict"] or row["state"]
-        raise BadInput(f"{entry} {row['version']} needs no acceptance: it is {state!r}")
+        subject = f"{entry} {row['version']}"
+        if row["state"] != AUDITED:
+            raise BadInput(
+                f"{subject} was not audited ({row['problem'] or row['state']}), so there is no "
+                "verdict to accept; decaf reaudit CONFIG audits it once it can be read"
+            )
+        if row["verdict"] is None:
+            raise BadInput(f"{subject} was not judged by any gate, so there is nothing to accept")
+        raise BadInput(f"{subject} needs no acceptance: its verdict is {row['verdict']!r}")
     verdict = verdicts[0] | {"rows": gates}
     if is_undo and not verdict["accepted_at"]:
         raise BadInput(

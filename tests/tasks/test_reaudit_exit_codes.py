@@ -67,6 +67,16 @@ def test_what_passed_needs_no_acceptance(exit_code):
         standing.accept(store, study, "net", "the lamp is new", "ada")
 
 
+def test_a_version_that_was_not_audited_has_nothing_to_accept(opened, tmp_path):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    study, store = opened(gates=GATES)
+    recorded(study, store, "fail")
+    (put(tmp_path / "zoo" / "net" / "2", seed=2) / "decaf.yaml").write_text("{}")
+    recorded(study, store)
+    with pytest.raises(BadInput, match="net 2 was not audited"):
+        standing.accept(store, study.study, "net", "the lamp is new", "ada")
+
+
 @pytest.mark.parametrize(
     ("error", "name"),
     [
