@@ -74,9 +74,9 @@ class Answer(NamedTuple):
     """Outcome of one version of an entry."""
 
     verdict: str = ""
-    """`accepted` for a failed version that a user accepted; empty without gates."""
+    """Worst verdict of the version; `accepted` if a user accepted it; empty without gates."""
     accepted: str = ""
-    """For a failed version: who accepted it, when and why, or `no`."""
+    """For a failed or accepted version: who accepted it, when and why, or `no`."""
     failed_gates: str = ""
     """For a failed version: each failed gate with the value found and its limit."""
 

@@ -1,9 +1,10 @@
 """Write findings and acceptances back to registries that keep them."""
 
+from collections.abc import Mapping, Sequence
+
 from decaf.errors import AlertFailed, RegistryError
 from decaf.plan.study import Study
 from decaf.registry.entries import Answer, Finding
-from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
 from decaf.registry.messages import finding
 from tasks.progress import announce
 from tasks.reaudit.standing import list_standing
@@ -11,9 +12,9 @@ from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
-IN_ORDER = ("no gate applies", *VERDICTS_OF_GATES[1:-1], "accepted", VERDICTS_OF_GATES[-1])
+PASS, ACCEPTED, FAIL = "pass", "accepted", "fail"
+IN_ORDER = (PASS, ACCEPTED, "no gate applies", "undecided", FAIL)
 """Verdicts on an entry, from the best to the worst."""
-FAILED = IN_ORDER[-2:]
 LATER = "the next decaf reaudit tries again to write them"
 
 
@@ -34,7 +35,7 @@ def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
 
 
 def write_answers(store: Storage, study: Study) -> None:
-    """Write the acceptance of each failed version, or its absence, to the registry.
+    """Write the acceptance of each version that did not pass, or its absence, to the registry.
 
     Every call reads all acceptances from the warehouse, so the next call repeats a failed write.
     Announces a warning if the registry refuses them.
@@ -43,13 +44,13 @@ def write_answers(store: Storage, study: Study) -> None:
     if not registry.keeps_findings:
         return
     answered_versions = answers(store, study).items()
-    failed = [
+    not_passed = [
         Finding(*version, answer, {})
         for version, answer in answered_versions
-        if answer.verdict in FAILED
+        if answer.verdict != PASS
     ]
     try:
-        registry.keep_answers(failed)
+        registry.keep_answers(not_passed)
     except RegistryError as error:
         announce(f"warning: acceptances cannot be written to the registry: {error}. {LATER}")
 
@@ -70,18 +71,34 @@ def findings(store: Storage, study: Study) -> list[Finding]:
 def answers(store: Storage, study: Study) -> dict[tuple[str, str], Answer]:
     """Verdict on each current version, by the names of its model and of the version.
 
-    A version with several followed names has the worst of its verdicts.
+    A version with several entries has the worst of their verdicts, with the failed gates and the
+    acceptances of all entries that have this verdict. So it is accepted only if each of its entries
+    passed or is accepted.
     """
     with connect_whole(store, study.study) as connection:
         rows = connection.sql(query("registry/answers"), params={"study": study.study}).fetchall()
-    rows.sort(key=lambda row: IN_ORDER.index(row[3]))
     failed_gates = {
-        standing["entry"]: "; ".join(finding(row, study.names) for row in standing["rows"])
+        standing["entry"]: [finding(row, study.names) for row in standing["rows"]]
         for standing in list_standing(store, study.study)
     }
+    by_version: dict[tuple[str, str], dict[str, list[tuple[str, str]]]] = {}
+    for entry, name, version, verdict, acceptance in sorted(rows):
+        by_version.setdefault((name, version), {}).setdefault(verdict, []).append(
+            (entry, acceptance)
+        )
     return {
-        (name, version): Answer(verdict, accepted, failed_gates.get(entry, ""))
-        if verdict in FAILED
-        else Answer(verdict)
-        for entry, name, version, verdict, accepted in rows
+        version: _answer_of(by_verdict, failed_gates) for version, by_verdict in by_version.items()
     }
+
+
+def _answer_of(
+    by_verdict: Mapping[str, Sequence[tuple[str, str]]], failed_gates: Mapping[str, Sequence[str]]
+) -> Answer:
+    """Worst verdict of a version; ``by_verdict`` has labels of entries, and their acceptances."""
+    verdict = max(by_verdict, key=IN_ORDER.index)
+    if verdict not in (ACCEPTED, FAIL):
+        return Answer(verdict)
+    entries = by_verdict[verdict]
+    acceptances = dict.fromkeys(acceptance for _, acceptance in entries)
+    gates = dict.fromkeys(gate for entry, _ in entries for gate in failed_gates.get(entry, ()))
+    return Answer(verdict, "; ".join(acceptances), "; ".join(gates))

@@ -44,16 +44,20 @@ def unchanged(study, store):
 def recorded(study, store, verdict=None, run_id="run", **gate):
     """Record the current entries as if they had been audited, judged and alerted.
 
-    ``gate`` has columns of the verdict's only row.
+    ``verdict`` is that on ``net``, or verdicts by entry; ``gate`` has columns of their only rows.
     """
     found = discover(study, store, study.pair_set())
     key = commit_reaudit(found, run_id)
     if verdict:
+        by_entry = verdict if isinstance(verdict, dict) else {"net": verdict}
         nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
-        row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
-        row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
-        row |= gate
-        table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
+        row = nothing | {"reaudit_id": key, "metric": "evidence", "rule": "at_most"}
+        row |= {"gate_limit": 0.1, "level": 0.95} | gate
+        rows = [
+            row | {"entry": entry, "position": position, "verdict": of_entry}
+            for position, (entry, of_entry) in enumerate(by_entry.items())
+        ]
+        table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
         commit(store, VERDICTS, study.study, key, {"gate_verdicts": table})
     commit(store, ALERTS, study.study, key, {})
     return found

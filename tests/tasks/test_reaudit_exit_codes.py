@@ -1,14 +1,14 @@
 """Exit codes of a re-audit that finds nothing changed, by the verdict that is recorded."""
 
 import pytest
-from registry_folder import put
+from registry_folder import alias, put
 from registry_rounds import recorded
 from rich.console import Console
 
 from decaf.errors import BadInput, DecafError, GatesFailed, GatesUndecided
 from flows.commands.reaudits import reaudit
 from flows.final_state import final_state
-from tasks.reaudit import standing
+from tasks.reaudit import standing, write_back
 
 GATES = {"evidence": {"at_most": 0.1}}
 FAILED, UNSURE, INAPPLICABLE = "fail", "undecided", "not applicable"
@@ -75,6 +75,32 @@ def test_a_version_that_was_not_audited_has_nothing_to_accept(opened, tmp_path):
     recorded(study, store)
     with pytest.raises(BadInput, match="net 2 was not audited"):
         standing.accept(store, study.study, "net", "the lamp is new", "ada")
+
+
+def test_a_version_of_several_entries_has_their_worst_verdict(opened, settings, tmp_path):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    alias(tmp_path / "zoo" / "net", champion=1, next=1)
+    follow = ["latest", "champion", "next"]
+    study, store = opened(gates=GATES, registry=settings["registry"] | {"follow": follow})
+    verdicts = {"net": "fail", "net@champion": "fail", "net@next": "undecided"}
+    recorded(study, store, verdicts)
+
+    def answer():
+        ((version, answer),) = write_back.answers(store, study).items()
+        assert version == ("net", "1")
+        return answer
+
+    assert answer()[:2] == ("fail", "no")
+    standing.accept(store, study.study, "net", "the lamp is new", "ada")
+    assert answer()[:2] == ("fail", "no")
+    standing.accept(store, study.study, "net@champion", "the room is dark", "bob")
+    assert answer() == ("undecided", "", "")
+    standing.accept(store, study.study, "net@next", "few pairs", "cy")
+    assert answer().verdict == "accepted"
+    for why in ("the lamp is new", "the room is dark", "few pairs"):
+        assert why in answer().accepted
+    standing.accept(store, study.study, "net", "it is not", "ada", is_undo=True)
+    assert answer()[:2] == ("fail", "no")
 
 
 @pytest.mark.parametrize(
