@@ -22,7 +22,7 @@ from decaf.foundation.addresses import Address
 from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.files import convert_os_errors
 from decaf.foundation.retries import last_answer
-from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings
+from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings, fault
 from decaf.registry.messages import slack, teams
 
 SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
@@ -125,6 +125,9 @@ class Alerts(Settings):
     @field_validator("webhook", mode="before")
     @classmethod
     def _one_is_a_list(cls, given: Any) -> Any:
+        webhooks = given if isinstance(given, list | tuple) else [given]
+        if any(isinstance(webhook, str) for webhook in webhooks):
+            raise fault("expected {url: …} instead of a text, or a list of such entries")
         return (given,) if isinstance(given, dict | Webhook) else given or ()
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation.settings import Settings, fault
@@ -46,6 +46,13 @@ class Gate(Settings):
     )
     path: str | None = Field(None, description="only this reveal path")
     variant: str | None = Field(None, description="only clean images of this kind (accuracy)")
+
+    @field_validator("increase", "decrease", "at_most", "at_least", mode="before")
+    @classmethod
+    def _refuse_percent(cls, limit: Any) -> Any:
+        if isinstance(limit, str) and limit.rstrip().endswith("%"):
+            raise fault("expected a number without %; as a number, 5 % is 0.05")
+        return limit
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> "Gate":

@@ -314,6 +314,22 @@ def test_a_gate_on_pairs_that_are_not_there(config):
         reaudit(Console(), path, is_plan=False, is_json=False)
 
 
+@pytest.mark.parametrize(
+    ("changed", "key", "hint"),
+    [
+        ({"gates": {"evidence": {"at_most": "5%"}}}, "gates.evidence", "5 % is 0.05"),
+        ({"gates": {"evidence": [{"increase": "2 %"}]}}, "gates.evidence", "5 % is 0.05"),
+        ({"alerts": {"webhook": "http://127.0.0.1:9/"}}, "alerts.webhook", "{url: …}"),
+        ({"alerts": {"webhook": ["http://127.0.0.1:9/"]}}, "alerts.webhook", "{url: …}"),
+    ],
+)
+def test_a_refused_value_names_its_key_and_the_form_to_write(opened, changed, key, hint):
+    with pytest.raises(ConfigError) as refusal:
+        opened(**changed)
+    assert key in str(refusal.value)
+    assert hint in str(refusal.value)
+
+
 def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config, settings):
     study, _ = opened()
     with pytest.raises(ConfigError, match="decaf reaudit"):
