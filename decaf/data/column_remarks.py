@@ -84,7 +84,10 @@ def remark_outside(
         if column.missing is not None:
             is_changed &= after[:, 1] > 0
             before = before[before[:, 1] > 0]
-        low, high, numbers = before[:, 0].min(), before[:, 0].max(), after[is_changed, 0]
+        numbers = after[is_changed, 0]
+        if not before.size or not numbers.size:
+            continue
+        low, high = before[:, 0].min(), before[:, 0].max()
         outside_count = np.count_nonzero((numbers < low) | (numbers > high))
         if outside_count > LARGEST_OUTSIDE * numbers.size:
             share = percent_text(outside_count / numbers.size)

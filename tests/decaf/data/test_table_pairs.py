@@ -345,3 +345,12 @@ def test_changes_to_far_numbers_are_mentioned(table):
     assert len(outside) == 1
     for words in ("rich", "'age' 20 to 40 (100 % outside)", "'pay' 1 to 2.5 (100 % outside)"):
         assert words in outside[0]
+
+
+def test_a_change_may_fill_a_column_without_values(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,a,b\n1,1,\n2,2,\n")
+    changes = {"filled": {"set": {"b": 1.0}}}
+    pair_set = TablePairs(adapter="table_pairs", table=rows, id="id", changes=changes).pair_set()
+    assert len(pair_set.pairs) == 2
+    assert not any("outside" in remark for remark in pair_set.remarks)
