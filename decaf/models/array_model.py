@@ -191,7 +191,7 @@ class ArrayModel:
             answer = self._answer(rows, **seeds)
         except ValueError as error:
             reason = self._explain(str(error))
-            raise ModelError(f"{self._name} raised an error: {reason}") from error
+            raise ModelError(f"{self._name} raised {type(error).__name__}: {reason}") from error
         output = f"the output of {self._name}"
         array = as_array(answer, output, ModelError)
         numbers = to_numpy(as_real(array, output, ModelError))

@@ -165,7 +165,7 @@ def test_what_the_estimator_does_not_give_is_refused(stored, estimator, target, 
 )
 def test_rows_of_another_length_are_refused(stored, estimator, message):
     model = load(stored(estimator.fit(ROWS, TWO)))
-    with pytest.raises(ModelError, match=f"raised an error: {message}"):
+    with pytest.raises(ModelError, match=f"raised ValueError: {message}"):
         model.outputs(torch.zeros(2, 3, 4, 4))
 
 
