@@ -1,6 +1,6 @@
 """Check that paths and models take inputs of the data's shape, before inputs are stored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from decaf.data.pairs import InputSet
 from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
+from decaf.reveal.path import RevealPath
 from decaf.reveal.start import BLUR_OF_SIDE, BlurredMidpoint
 from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
@@ -59,7 +60,7 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     if zeros.ndim != 4:
         return ()
     sizes = [example[2:] for example in taken_shapes or [zeros.shape]]
-    return (*_remark_resized(cards, sizes), *_remark_blurs(study, min(map(min, sizes))))
+    return (*_remark_resized(cards, sizes), *_remark_blurs(paths, min(map(min, sizes))))
 
 
 def sample(
@@ -97,12 +98,12 @@ def _require_images(study: Study, inputs: NDArray[Any]) -> None:
         )
 
 
-def _remark_blurs(study: Study, side: int) -> tuple[str, ...]:
+def _remark_blurs(paths: Mapping[str, RevealPath], side: int) -> tuple[str, ...]:
     """Remarks on paths whose blur is at least twice as large as usual for images of ``side`` px."""
     usual = BLUR_OF_SIDE * side
     blurs = {
         name: path.start.sigma
-        for name, path in study.paths.items()
+        for name, path in paths.items()
         if isinstance(path.start, BlurredMidpoint)
     }
     return tuple(

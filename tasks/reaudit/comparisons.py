@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS
-from decaf.registry.gates import RULES, Judged
-from tasks.reaudit.recorded import AUDITED, PreviousAudit, Row
+from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged
+from tasks.reaudit.recorded import AUDITED, NEW, PreviousAudit, Row
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
@@ -55,9 +55,11 @@ def has_outdated(store: Storage, study: Study, rows: Iterable[Row]) -> bool:
 def leave_undecided(
     study: Study, recorded: PreviousAudit, judged: Iterable[Judged]
 ) -> list[Judged]:
-    """Make limits on a change undecided for entries whose model lacks the alias to compare with.
+    """Make limits on a change that hold undecided if the model lacks the alias to compare with.
 
-    ``recorded`` is the re-audit that judges. Limits on a value keep their verdicts.
+    ``recorded`` is the re-audit that judges. Such limits were judged against the last version that
+    passed, if any: one that fails against it still fails. None applies to a first version. Limits
+    on a value keep their verdicts.
     """
     missing = {
         label: alias_label
@@ -65,6 +67,7 @@ def leave_undecided(
         if row["compared_entry"] is None
         and (alias_label := label_compared(study, row["name"], label))
     }
+    first = {label for label, row in recorded.rows.items() if row["change"] == NEW}
     return [
         row._replace(
             found=None,
@@ -73,7 +76,9 @@ def leave_undecided(
             verdict="undecided",
             reason=f"the registry has no {missing[row.entry]}, which 'compare_with:' names",
         )
-        if row.entry in missing and RULES[row.rule].is_change
+        if row.entry in missing
+        and RULES[row.rule].is_change
+        and (row.verdict == "pass" or (row.verdict == NOT_APPLICABLE and row.entry not in first))
         else row
         for row in judged
     ]

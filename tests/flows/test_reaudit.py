@@ -107,7 +107,7 @@ def check_found(settings, content, before):
         "again": ("audited", "version"),
         "gone": ("gone", "gone"),
         "broken": ("failed", "failed"),
-        "moved": ("audited", "none"),
+        "moved": ("audited", "compared"),
         "moved@champion": ("audited", "weights"),
     }
     failed = [row for row in content["entries"] if row["verdict"] == "fail"]

@@ -32,14 +32,15 @@ def put(folder, seed, lean=0.5):
     """Write a version: its weights, drawn by a seed, and its card."""
     if str(NETWORKS) not in sys.path:
         sys.path.append(str(NETWORKS))
-    folder.mkdir(parents=True)
+    hidden = folder.with_name(f".{folder.name}")  # so that no re-audit sees half of it
+    hidden.mkdir(parents=True)
     torch.manual_seed(seed)
     network = architectures.build(CARD["architecture"], {})
     with torch.no_grad():
         network.colour.copy_(torch.tensor([1.0, 0.0, -1.0]) * lean)
-    save(network, folder / CARD["weights"], {})
-    (folder / "decaf.yaml").write_text(yaml.safe_dump(CARD))
-    return folder
+    save(network, hidden / CARD["weights"], {})
+    (hidden / "decaf.yaml").write_text(yaml.safe_dump(CARD))
+    return hidden.rename(folder)
 
 
 def put_monday(root):
