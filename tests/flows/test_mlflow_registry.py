@@ -186,7 +186,7 @@ def test_a_model_that_no_server_can_serve(registered, registry, write, tmp_path)
     registry |= {"names": ["line"]}
     for python, words in (
         ("/no/such/python", "cannot be run: No such file"),
-        ("/bin/false", "it ended, or was silent"),
+        ("/bin/false", "it ended, or sent no port"),
     ):
         registry["cards"] = {"line": SERVED | {"python": python}}
         study = load_study(write(of_scenes(tmp_path, registry=registry)))
