@@ -143,13 +143,13 @@ def study_configuration() -> str:
         NOTICE,
         "# Configuration of the paper's studies",
         "Keys of data, paths, labels, baselines and trainings that the paper's studies use. "
-        "Brackets after a key have its own default. [All other keys](configuration.md).",
+        "[All other keys](../configuration.md).",
     ]
     for key, base in STUDY_SECTIONS.items():
         general, special = _split(base)
-        listed, elsewhere = (special, general) if key in SECTIONS else ([*general, *special], [])
+        listed = special if key in SECTIONS else [*general, *special]
         if listed:
-            parts += [f"## {key}", *_variants(listed, elsewhere)]
+            parts += [f"## {key}", *_variants(listed, name_repeated=True)]
     # Descriptions link to pages of the folder above.
     return re.sub(r"\]\((?=\w)", "](../", "\n\n".join(parts)) + "\n"
 
@@ -267,58 +267,28 @@ def _title(folder: str) -> str:
     return folder if folder in {**TITLES, **STUDY_TITLES} else f"{folder.partition('/')[0]}/"
 
 
-def _variants(models: list[type], elsewhere: list[type] | None = None) -> list[str]:
-    """Sections of classes.
-
-    With a list ``elsewhere``, a key that has the meaning of a key of these classes, which are on
-    the page of all keys, or of an earlier section is only named, with its default if it differs.
-    """
+def _variants(models: list[type], name_repeated: bool = False) -> list[str]:
+    """Sections of classes; with ``name_repeated``, keys of an earlier one are only named."""
     parts = []
-    is_short = elsewhere is not None
-    earlier = {
-        _meaning(key): (f"[{_name(model)}](configuration.md)", key.default)
-        for model in reversed(elsewhere or ())
-        for key in _settings(model)
-    }
+    earlier: dict[str, str] = {}
     for model in models:
-        parts += [f"### {_name(model)}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
+        keys = _described(model)
+        tag = next(key for key in keys if key.name in TAGS)
+        name = f"`{tag.name}: {get_args(tag.annotation)[0]}`"
+        parts += [f"### {name}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
+        rows = {key.name: _row(model, key) for key in keys if key is not tag}
         repeated: dict[str, list[str]] = {}
-        shown = []
-        for key in _settings(model):
-            if is_short and _meaning(key) in earlier:
-                place, default = earlier[_meaning(key)]
-                differs = "" if key.default == default else f" ({key.default})"
-                repeated.setdefault(place, []).append(f"`{key.name}`{differs}")
-            else:
-                shown.append(key)
+        for key, row in rows.items() if name_repeated else ():
+            if row in earlier:
+                repeated.setdefault(earlier[row], []).append(f"`{key}`")
+        shown = [row for row in rows.values() if not name_repeated or row not in earlier]
         if shown:
-            parts.append(_table([_row(model, key) for key in shown]))
+            parts.append(_table(shown))
         if repeated:
             places = [f"as for {place}: {', '.join(named)}" for place, named in repeated.items()]
             parts.append("A" + "; ".join(places)[1:] + ".")
-        earlier |= {_meaning(key): (_name(model), key.default) for key in shown}
+        earlier |= {row: name for row in shown}
     return parts
-
-
-def _name(model: type) -> str:
-    """Key and name that choose a class in a study."""
-    tag = _tag(_described(model))
-    return f"`{tag.name}: {get_args(tag.annotation)[0]}`"
-
-
-def _settings(model: type) -> list[Key]:
-    """Keys of a class but the one that chooses it."""
-    keys = _described(model)
-    return [key for key in keys if key is not _tag(keys)]
-
-
-def _tag(keys: list[Key]) -> Key:
-    return next(key for key in keys if key.name in TAGS)
-
-
-def _meaning(key: Key) -> tuple[str, str, str | None]:
-    """All of a key that its table shows, except the default."""
-    return key.name, _type(key.annotation), key.description
 
 
 def _keys(model: type) -> str:
