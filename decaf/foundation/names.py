@@ -26,7 +26,7 @@ def quote(name: str, most: int = 80) -> str:
 
 
 def shown_name(name: str, names: Mapping[str, str]) -> str:
-    """Display name of a pair type, path or metric: that in ``names``, else the name with spaces.
+    """Display name of a pair type or path: that in ``names``, else the name with spaces.
 
     Models without a display name are shown by their id: ``names.get(model_id, model_id)``.
 
@@ -34,6 +34,16 @@ def shown_name(name: str, names: Mapping[str, str]) -> str:
     ('wall colour', 'wall hue')
     """
     return names.get(name, name.replace("_", " "))
+
+
+def metric_name(metric: str) -> str:
+    """Name of a metric for people.
+
+    >>> [metric_name(metric) for metric in ("abs_response", "endpoint_magnitude", "evidence_frac")]
+    ['Abs', 'endpoint magnitude', 'evidence share']
+    """
+    words = metric.replace("abs_response", "Abs").replace("net_response", "Net")
+    return words.replace("_frac", " share").replace("_", " ")
 
 
 def printable(text: str) -> str:

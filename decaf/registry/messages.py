@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from decaf.foundation.names import shown_name
+from decaf.foundation.names import metric_name, shown_name
 from decaf.foundation.number_text import limit_text, percent_text, score_text, signed_text
 
 MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
@@ -41,8 +41,8 @@ def with_shown_names(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[s
 
     ``names`` are those that the study sets.
     """
-    named = {key: row[key] for key in ("pair_type", "path", "metric") if row[key]}
-    return {**row} | {key: shown_name(name, names) for key, name in named.items()}
+    named = {key: shown_name(row[key], names) for key in ("pair_type", "path") if row[key]}
+    return {**row, "metric": metric_name(row["metric"])} | named
 
 
 def finding(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
@@ -103,7 +103,7 @@ def describe_standing(verdict: Mapping[str, Any], config: str) -> str:
     answer = f"; accept with {accepting(config, entry)}"
     if not verdict["is_followed"]:
         answer = "; this version is not followed, so it cannot be accepted"
-    gates = ", ".join(shown_name(metric, {}) for metric in verdict["failed_gates"])
+    gates = ", ".join(map(metric_name, verdict["failed_gates"]))
     return f"{entry} {version} failed {gates} {_since(verdict)}{answer}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from decaf.foundation.names import metric_name
 from decaf.foundation.number_text import MISSING, score_text
 from warehouse.report import templates
 from warehouse.report.audit.facts import Row
@@ -97,7 +98,7 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side]) -> Table:
         *(Field(declared[key].column, partial(of, key=key)) for key in KEYS),
         *(Field(Column(name, "95 % interval"), partial(mean, name=name)) for name in sides),
     ]
-    title = metric.replace("abs_response", "Abs")
+    title = metric_name(metric)
     return table(title[0].upper() + title[1:], columns, lines, "")
 
 
