@@ -37,13 +37,16 @@ several, so that they can be pickled by a worker process.
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 
 class DecafError(Exception):
     """Root of the tree; the command line returns ``exit_code``."""
 
     exit_code = 3
+    by_task: Mapping[str, "DecafError"] = MappingProxyType({})
+    """Errors by the names of their tasks, if this error stands for those of several tasks."""
 
 
 class BadInput(DecafError):

@@ -1,12 +1,12 @@
 """Models under audit, of a configuration or a registry, and the handling of their failures."""
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import pyarrow as pa
 
-from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
-from tasks.cluster.drive import errors_by_task
+from decaf.errors import DecafError, DiskRefuses, OrchestrationLost, ScoringFailed
 from tasks.cluster.failures import MODEL_ERRORS, failure_of_models, raise_failures
 from tasks.looks.watch import Watch, watch_models
 from tasks.plan import AuditPlan, replan
@@ -50,7 +50,7 @@ class ConfiguredModels:
             raise_failures(errors)
         self.untrained += errors
         trainings = of_kind(plan.work.units, "train")
-        by_task = {name: each for error in errors for name, each in errors_by_task(error).items()}
+        by_task = ChainMap(*(dict(e.by_task) for e in errors if isinstance(e, DecafError)))
         for card in plan.waiting:
             training_name = training_of(card, trainings).name
             for name in {training_name, card.id} & by_task.keys():  # a choice has the card's name

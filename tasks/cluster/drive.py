@@ -172,11 +172,6 @@ def _raise(failures: dict[str, DecafError], task_count: int) -> None:
     raise error from errors[-1 if isinstance(error, WriteFailed) else 0]
 
 
-def errors_by_task(error: BaseException) -> dict[str, DecafError]:
-    """Errors by the names of the tasks that :func:`drive` raised as one; empty for other errors."""
-    return getattr(error, "by_task", {})
-
-
 def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
     """Combine errors into one with a given text, of their common class.
 
