@@ -45,7 +45,7 @@ SELECT
         format_limit(response_limit)
     ) ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
-    '. Perhaps with wrong inputs: ' || any_value(faults)), '') AS reasons
+    '. Its inputs may be wrong: ' || any_value(faults)), '') AS reasons
 FROM out_limits
 LEFT JOIN unscored USING (study, model_id)
 LEFT JOIN unlimited USING (study, model_id)
