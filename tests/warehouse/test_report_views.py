@@ -25,7 +25,8 @@ def test_queries_have_the_same_columns_over_stub_tables_and_real_views(tmp_path)
             study = ["none"] * query.count("?")
             real, stubbed = (side.sql(query, params=study) for side in (connection, stub))
             assert real.columns == stubbed.columns
-            assert part in ("progress", "sample") or real.fetchall() == []
+            expected = {"progress": [(0, 0)], "sample": [(0, None, None)]}
+            assert real.fetchall() == expected.get(part, [])
         with pytest.raises(UnknownName, match="known: none"):
             write_report(connection, "demo", tmp_path / "r.html")
 

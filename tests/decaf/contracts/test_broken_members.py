@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pytest
 import torch
+from broken_rules import OfItsOwn, OfNumpy, OfTheBatch, OneSided, Short
 from pydantic import ConfigDict, Field
 
 from decaf.contracts.base import COMMON, contracts_in, title
@@ -209,38 +210,6 @@ def never_the_same_entry(self):
 
 def refuse(self, *given):
     raise DataError("nothing fits")
-
-
-class OneSided:
-    of_pair = True
-
-    def states(self, plus, minus, draw):
-        return 0.5 * plus
-
-
-class OfTheBatch(Fade):
-    def states(self, start, clean, content, regions):
-        return super().states(start, clean, content, regions) + 0.01 * len(clean)
-
-
-class Short(Fade):
-    def states(self, start, clean, content, regions):
-        return 0.97 * super().states(start, clean, content, regions)
-
-
-class OfNumpy(Fade):
-    def states(self, start, clean, content, regions):
-        is_tensor = isinstance(clean, torch.Tensor)
-        return super().states(start, clean, content, regions) + (0.1 if is_tensor else 0)
-
-
-class OfItsOwn(Fade):
-    def states(self, start, clean, content, regions):
-        return super().states(start, clean, content, regions)
-
-    def write(self, built, start, clean, content, regions):
-        super().write(built, start, clean, content, regions)
-        built += 1e-6
 
 
 def too_early(self, block, inputs, grid):
