@@ -1,17 +1,10 @@
 -- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
--- The finding of a model is the response (out_responses) with its worst rule, in the order below,
--- on the path with the largest Abs; the sentence names other paths. Controls have no finding.
+-- A model's finding is its response (out_responses) with the worst rule of finding_rules.csv, on the
+-- path with the largest Abs; the sentence names other paths. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
-WITH rules (severity, rule, begins, ends) AS (
-    VALUES
-        (1, 'decides_by', 'Decides by ', ', which should not matter: this change moves'),
-        (2, 'leans_on', 'Leans on ', ', which should not matter: this change moves'),
-        (3, 'ignores', 'Ignores ', ', which should matter: this change moves'),
-        (4, 'contradicts', 'Contradicts itself on ', ': this change moves'),
-        (5, 'unstable', 'Is unstable on ', ': this change moves'),
-        (6, 'reacts_to', 'Reacts to ', ': this change moves'),
-        (7, 'no_response', 'Responds to no change by {} or more{}: ', ' moves')
+WITH rules AS (
+    SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')
 ),
 found AS (
     SELECT *,
@@ -25,8 +18,10 @@ found AS (
     FROM out_responses JOIN rules USING (rule)
     WINDOW on_model AS (PARTITION BY study, model_id ORDER BY abs_response DESC, pair_type
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-    QUALIFY expect <> 'control' AND row_number() OVER (PARTITION BY study, model_id
-        ORDER BY expect = 'control', is_largest_path DESC, severity, abs_response DESC, pair_type, path_position) = 1
+    QUALIFY expect <> 'control' AND row_number() OVER (
+        PARTITION BY study, model_id
+        ORDER BY expect = 'control', is_largest_path DESC, severity, abs_response DESC,
+            pair_type, path_position) = 1
 ),
 worded AS (
     SELECT *,
@@ -37,16 +32,19 @@ worded AS (
 SELECT
     model.study, model.model_id, model.position,
     if(failed.reason IS NULL, coalesce(severity, 8), 8) AS severity, -- 1 is the worst
-    if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even if some results exist
+    if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even with results
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
         is_largest_path, on_paths, on_types, controls, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
-    CASE WHEN found.rule IS NULL THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.') ELSE
-        coalesce('Failed: ' || failed.reason || '. So far: ', '') || format(begins, format_limit(smallest),
-            coalesce(' except ' || array_to_string(controls, ' and '), ''))
+    CASE
+        WHEN found.rule IS NULL
+            THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
+        ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
+        || format(begins, format_limit(smallest), coalesce(' except ' || array_to_string(controls, ' and '), ''))
         || pair_type_name || ends || ' the score by ' || format_score(abs_response)
-        || if(len(ways) > 0, ' on path ' || path_name, '') || format_interval(lower_95, upper_95, array_to_string(ways, ''))
+        || if(len(ways) > 0, ' on path ' || path_name, '')
+        || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
@@ -54,7 +52,9 @@ SELECT
         || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence
-FROM out_models AS model LEFT JOIN core_model_failures AS failed USING (study, model_id)
-LEFT JOIN worded AS found USING (study, model_id) LEFT JOIN core_decisions AS kept USING (study, model_id)
+FROM out_models AS model
+LEFT JOIN core_model_failures AS failed USING (study, model_id)
+LEFT JOIN worded AS found USING (study, model_id)
+LEFT JOIN core_decisions AS kept USING (study, model_id)
 LEFT JOIN core_factual_accuracy AS right_on USING (study, model_id)
 ORDER BY model.study, severity, abs_response DESC, model.position;
