@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -143,13 +144,15 @@ def study_configuration() -> str:
         NOTICE,
         "# Configuration of the paper's studies",
         "Keys of data, paths, labels, baselines and trainings that the paper's studies use. "
-        "[All other keys](../configuration.md).",
+        "Keys that a section only names are described where it says, here or with "
+        "[all other keys](../configuration.md).",
     ]
     for key, base in STUDY_SECTIONS.items():
         general, special = _split(base)
         listed = special if key in SECTIONS else [*general, *special]
         if listed:
-            parts += [f"## {key}", *_variants(listed, name_repeated=True)]
+            described = general if key in SECTIONS else []
+            parts += [f"## {key}", *_variants(listed, described, name_repeated=True)]
     # Descriptions link to pages of the folder above.
     return re.sub(r"\]\((?=\w)", "](../", "\n\n".join(parts)) + "\n"
 
@@ -267,16 +270,20 @@ def _title(folder: str) -> str:
     return folder if folder in {**TITLES, **STUDY_TITLES} else f"{folder.partition('/')[0]}/"
 
 
-def _variants(models: list[type], name_repeated: bool = False) -> list[str]:
-    """Sections of classes; with ``name_repeated``, keys of an earlier one are only named."""
+def _variants(
+    models: list[type], described: Sequence[type] = (), name_repeated: bool = False
+) -> list[str]:
+    """Sections of classes; with ``name_repeated``, keys of earlier ones are only named.
+
+    The classes ``described`` count as earlier; another page has their sections.
+    """
     parts = []
     earlier: dict[str, str] = {}
+    for model in reversed(described):
+        earlier |= dict.fromkeys(_rows(model).values(), _title_of(model))
     for model in models:
-        keys = _described(model)
-        tag = next(key for key in keys if key.name in TAGS)
-        name = f"`{tag.name}: {get_args(tag.annotation)[0]}`"
+        name, rows = _title_of(model), _rows(model)
         parts += [f"### {name}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
-        rows = {key.name: _row(model, key) for key in keys if key is not tag}
         repeated: dict[str, list[str]] = {}
         for key, row in rows.items() if name_repeated else ():
             if row in earlier:
@@ -289,6 +296,23 @@ def _variants(models: list[type], name_repeated: bool = False) -> list[str]:
             parts.append("A" + "; ".join(places)[1:] + ".")
         earlier |= {row: name for row in shown}
     return parts
+
+
+def _tag(model: type) -> Key:
+    """Key that chooses a class; another key may have the name of a tag, such as `source`."""
+    return next(key for key in _described(model) if key.name in TAGS)
+
+
+def _title_of(model: type) -> str:
+    """Key and value that choose a class, such as `kind: blend`."""
+    tag = _tag(model)
+    return f"`{tag.name}: {get_args(tag.annotation)[0]}`"
+
+
+def _rows(model: type) -> dict[str, str]:
+    """Rows of the keys of a class, without its tag."""
+    tag = _tag(model)
+    return {key.name: _row(model, key) for key in _described(model) if key != tag}
 
 
 def _keys(model: type) -> str:
