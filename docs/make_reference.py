@@ -144,8 +144,7 @@ def study_configuration() -> str:
         NOTICE,
         "# Configuration of the paper's studies",
         "Keys of data, paths, labels, baselines and trainings that the paper's studies use. "
-        "Keys that a section only names are described where it says, here or with "
-        "[all other keys](../configuration.md).",
+        "[All other keys](../configuration.md), also those that sections here only name.",
     ]
     for key, base in STUDY_SECTIONS.items():
         general, special = _split(base)
