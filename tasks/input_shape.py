@@ -17,7 +17,6 @@ from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.reveal.path import RevealPath
-from decaf.reveal.start import BLUR_OF_SIDE, BlurredMidpoint
 from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
 from tasks.units.scope import Scope
@@ -60,7 +59,7 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     if zeros.ndim != 4:
         return ()
     sizes = [example[2:] for example in taken_shapes or [zeros.shape]]
-    return (*_remark_resized(cards, sizes), *_remark_blurs(paths, min(map(min, sizes))))
+    return _remark_resized(cards, sizes)
 
 
 def sample(
@@ -96,22 +95,6 @@ def _require_images(study: Study, inputs: NDArray[Any]) -> None:
             "'attributions:' and labels of changed images are measured on images; inputs of the "
             f"data set have shape {inputs.shape[1:]}: leave 'attributions:' and 'labels:' out"
         )
-
-
-def _remark_blurs(paths: Mapping[str, RevealPath], side: int) -> tuple[str, ...]:
-    """Remarks on paths whose blur is at least twice as large as usual for images of ``side`` px."""
-    usual = BLUR_OF_SIDE * side
-    blurs = {
-        name: path.start.sigma
-        for name, path in paths.items()
-        if isinstance(path.start, BlurredMidpoint)
-    }
-    return tuple(
-        f"path {name} starts from a blur of {sigma:g} px, which is wide for images of {side} px; "
-        f"'sigma: {usual:.2g}' has the paper's ratio, 8 px of 224, as decaf.audit does by default"
-        for name, sigma in blurs.items()
-        if sigma >= 2 * usual
-    )
 
 
 def _remark_resized(

@@ -35,7 +35,6 @@ from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
-from decaf.reveal.start import BLUR_OF_SIDE
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import checked_clusters, checked_weights
 
@@ -326,10 +325,9 @@ def _chosen_paths(
 ) -> dict[str, RevealPath]:
     shape = inputs["x_plus"].shape
     is_image = len(shape) == 4
-    blur = BLUR_OF_SIDE * min(shape[2:]) if is_image else 0.0
     paths_by_kind = {
-        Blend.kind: Blend(sigma=blur),
-        Patches.kind: Patches(sigma=blur),
+        Blend.kind: Blend(),
+        Patches.kind: Patches(),
         Removal.kind: Removal(side=FEATURES_A_SIDE if is_image and not has_regions else None),
         ContextChannel.kind: ContextChannel(),
     }

@@ -18,27 +18,24 @@ LARGEST_SIGMA = 1000
 """Largest blur, px: it leaves only the mean of an image; a wider kernel only costs memory."""
 
 
-BLUR_OF_SIDE = 8 / 224
-"""Blur of the start, as a share of the image's side: the paper's 8 px of 224."""
-
 
 @dataclass(frozen=True)
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same for both branches (paper, appendix F).
 
     Shapes, ``sigma`` and ``radius`` are those of :func:`gaussian_blur`; inputs other than images
-    need ``sigma`` 0.
+    need ``sigma`` 0 or None. None stands for :func:`usual_blur`.
     """
 
-    sigma: float
+    sigma: float | None
     radius: int | None = None
     of_pair = True
 
     def __post_init__(self) -> None:
-        radius = 0 if self.radius is None else self.radius
-        if not (0 <= self.sigma <= LARGEST_SIGMA and 0 <= radius <= TRUNCATE * LARGEST_SIGMA):
+        sigma, radius = self.sigma or 0, self.radius or 0
+        if not (0 <= sigma <= LARGEST_SIGMA and 0 <= radius <= TRUNCATE * LARGEST_SIGMA):
             raise ResponseError(
-                f"sigma is {self.sigma} px and radius {radius} px; expected sigma from 0 to "
+                f"sigma is {sigma} px and radius {radius} px; expected sigma from 0 to "
                 f"{LARGEST_SIGMA} and radius from 0 to {TRUNCATE * LARGEST_SIGMA}"
             )
 
@@ -47,15 +44,28 @@ class BlurredMidpoint:
 
         >>> BlurredMidpoint(0).check((8, 2, 128))
         """
-        if self.sigma != 0 and len(shape) != 4:
+        if self.sigma and len(shape) != 4:
             raise ResponseError(
                 f"an input has shape {tuple(shape[1:])}; a blur (sigma {self.sigma}) needs images "
-                "(channels, height, width): write 'sigma: 0' for other inputs"
+                "(channels, height, width): leave 'sigma' out for other inputs"
             )
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
-        """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""
-        return gaussian_blur((plus + minus) / 2, self.sigma, self.radius)
+        """(n, channels, height, width) or, without a blur, (n, …) → the same shape."""
+        sigma = usual_blur(plus.shape) if self.sigma is None else self.sigma
+        return gaussian_blur((plus + minus) / 2, sigma, self.radius)
+
+
+def usual_blur(shape: tuple[int, ...]) -> float:
+    """Blur of the start, px: for images 8 px of 224 of the shorter side (paper, appendix F).
+
+    ``shape`` is that of the inputs, (n, …). Inputs other than (n, channels, height, width) are not
+    blurred.
+
+    >>> usual_blur((5, 3, 64, 112)), usual_blur((5, 12))
+    (2.2857142857142856, 0.0)
+    """
+    return 8 * min(shape[2:]) / 224 if len(shape) == 4 else 0.0
 
 
 @dataclass(frozen=True)

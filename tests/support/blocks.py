@@ -88,7 +88,8 @@ def states_of_pair(path, clean, levels, ties):
     ties
         What orders patches that differ alike.
     """
-    start = gaussian_filter(clean.mean(axis=0), (0, path.sigma, path.sigma), mode="mirror")
+    sigma = 8 * min(clean.shape[2:]) / 224 if path.sigma is None else path.sigma
+    start = gaussian_filter(clean.mean(axis=0), (0, sigma, sigma), mode="mirror")
     if isinstance(path, Blend):
         return np.stack([start + t * (clean - start) for t in GRID])
     side, cell = path.side, clean.shape[-1] // path.side

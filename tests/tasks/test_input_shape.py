@@ -44,15 +44,6 @@ def test_models_that_resize_are_named_once_for_each_size(tmp_path):
     assert remarks(study) == expected
 
 
-@pytest.mark.parametrize(("sigma", "is_wide"), [(0, False), (1.1, False), (1.2, True), (8, True)])
-def test_a_blur_twice_as_wide_as_the_papers_is_named(tmp_path, sigma, is_wide):
-    """8 px of 224 are 0.571 px of 16."""
-    study = squares(tmp_path, {"a": None}, paths={"soft": {"kind": "blend", "sigma": sigma}})
-    assert [("path soft" in remark, "0.57" in remark) for remark in remarks(study)] == [
-        (True, True)
-    ] * is_wide
-
-
 def test_a_path_that_cannot_reveal_such_images_is_refused(tmp_path):
     thirds = {"paths": {"thirds": {"kind": "patches", "side": 3}}}
     words = r"path thirds \(kind: patches\): an input has shape \(3, 16, 16\); patches need images"

@@ -74,8 +74,10 @@ class Blend(RevealPath):
 
     kind: Literal["blend"] = "blend"
     rule: ClassVar[Fade] = Fade()
-    sigma: float = path_field(
-        8.0, "blur of the midpoint, standard deviation in px; 0 for inputs other than images"
+    sigma: float | None = path_field(
+        None,
+        "blur of the midpoint, standard deviation in px; when absent, 8 px for each 224 px of an "
+        "image's shorter side, and none for other inputs",
     )
 
     def __post_init__(self) -> None:

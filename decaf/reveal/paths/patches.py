@@ -93,7 +93,11 @@ class Patches(RevealPath):
     """Patches in falling order of the squared difference of the pair (paper, appendix F)."""
 
     kind: Literal["patches"] = "patches"
-    sigma: float = path_field(8.0, "blur of the midpoint, standard deviation in px")
+    sigma: float | None = path_field(
+        None,
+        "blur of the midpoint, standard deviation in px; when absent, 8 px for each 224 px of an "
+        "image's shorter side",
+    )
     side: int = path_field(
         8, "number of patches along each side of the image, which must be a multiple of it"
     )

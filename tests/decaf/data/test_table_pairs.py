@@ -294,7 +294,7 @@ def test_other_rows_types_or_categories_are_other_content(tmp_path):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (Blend(), r"path path .* \(sigma 8.0\)"),
+        (Blend(sigma=8.0), r"path path .* \(sigma 8.0\)"),
         (Removal(baseline="blur"), r"\(sigma 12.0\)"),
         (Removal(), "feature 0"),
         (Patches(), "images"),

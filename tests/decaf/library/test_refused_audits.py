@@ -135,7 +135,7 @@ OPTIONS = {
     "an unknown path by name": ({"path": {"mine": "blond"}}, UnknownName, "'blend'"),
     "no path": ({"path": {}}, ResponseError, "path"),
     "a class of paths": ({"path": Blend}, ResponseError, "path"),
-    "a blur of rows": ({"path": Blend(sigma=1)}, ResponseError, "'sigma: 0'"),
+    "a blur of rows": ({"path": Blend(sigma=1)}, ResponseError, "leave 'sigma' out"),
     "patches of rows": ({"path": "patches"}, BadInput, "images"),
     "removal of a pair": ({"path": Removal()}, DataError, "x_minus"),
     "regions of a pair": ({"regions": [1, 1, 2]}, DataError, "x_minus"),

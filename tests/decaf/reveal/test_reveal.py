@@ -94,6 +94,14 @@ class TestByHand:
         blur = np.array([[middle, 2 * side, 0], [side, middle, side], [0, 2 * side, middle]])
         np.testing.assert_allclose(np.asarray(start)[0, 0], blur @ np.eye(3) @ blur.T, atol=1e-12)
 
+    def test_the_usual_blur_follows_the_shorter_side_of_an_image(self, library):
+        """8 px of 224 are 1 px of 28."""
+        plus = both(np.arange(28 * 56.0).reshape(1, 1, 28, 56) % 5)[library]
+        usual, own = (BlurredMidpoint(sigma).states(plus, plus * 0, NO_DRAW) for sigma in (None, 1))
+        assert usual.tolist() == own.tolist()
+        rows = both([[1.0, 0.0]])[library]
+        assert BlurredMidpoint(None).states(rows, rows * 0, NO_DRAW).tolist() == [[0.5, 0.0]]
+
     def test_a_kernel_longer_than_the_image_repeats_its_border(self, library):
         plus = both(np.ones((1, 1, 4, 4)))[library]
         start = BlurredMidpoint(sigma=8.0).states(plus, plus, NO_DRAW)
@@ -224,7 +232,7 @@ def test_a_path_may_have_its_own_stages():
     [
         lambda: Blend(sigma=-1),
         lambda: Blend(sigma="2"),
-        lambda: Patches(sigma=None),
+        lambda: Patches(sigma=True),
         lambda: Blend(stages=(0, 0.5)),
         lambda: Blend(stages=1),
         lambda: Patches(side=0),
