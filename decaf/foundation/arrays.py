@@ -140,11 +140,13 @@ def type_name(array: "Array") -> str:
 def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
     """Tensors stay tensors on their device, detached; everything else becomes a numpy array.
 
-    Raises ``error``, calling the values by ``name``, for lists of tensors, for rows of different
-    shapes, and where an entry is masked: without its mask it would be a number like any other.
+    Raises ``error``, calling the values by ``name``, for lists of tensors, data loaders and data
+    sets of torch, for rows of different shapes, and where an entry is masked: without its mask it
+    would be a number like any other.
     """
     if is_tensor(values):
         return values.detach()
+    _refuse_data_of_torch(values, name, error)
     parts = values if isinstance(values, list | tuple) else [values]
     if any(map(is_tensor, parts)):
         raise error(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
@@ -156,6 +158,23 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
             f"{name} holds rows of different shapes; expected one shape, such as (rows, columns): "
             "bring images to one size first"
         ) from refused
+
+
+def _refuse_data_of_torch(values: Any, name: str, error: type[DecafError]) -> None:
+    """Raise ``error`` for a data loader or a data set of torch; torch is not imported."""
+    if (data := sys.modules.get("torch.utils.data")) is None:
+        return
+    remedies = {
+        data.DataLoader: "torch.cat([batch[0] for batch in loader]), of a loader with "
+        "shuffle=False: rows are paired by position",
+        data.Dataset: "torch.stack([item[0] for item in dataset])",
+    }
+    for kind, remedy in remedies.items():
+        if isinstance(values, kind):
+            raise error(
+                f"{name} is a torch {kind.__name__} ({type(values).__name__}); expected one tensor "
+                f"or array, (n, …): {remedy}"
+            )
 
 
 def refuse_masked(values: Any, name: str, error: type[DecafError]) -> None:

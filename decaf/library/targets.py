@@ -47,9 +47,10 @@ def asked_for_scores(
 
     A classifier has ``predict_proba`` and ``classes_``; its ``target`` is a label of ``classes_``.
     For other scores the target is the number of a column, or its name among ``classes``. It is one
-    for all inputs or one for each. Raises ModelError when nothing can be called, a network is in
-    training mode, or a classifier has no probabilities or several outputs, ResponseError for
-    impossible targets and names, and DataError for another number of targets than inputs.
+    for all inputs or one for each. Raises ModelError when nothing can be called, a network or one
+    of its modules is in training mode, or a classifier has no probabilities or several outputs,
+    ResponseError for impossible targets and names, and DataError for another number of targets than
+    inputs.
     """
     name = type(model).__name__
     names = _class_names(model, classes)
@@ -63,11 +64,7 @@ def asked_for_scores(
         called = f"predict_proba of {name}, {words}"
         return Asked(model.predict_proba, columns, called, has_probabilities=True)
     if callable(model):
-        if getattr(model, "training", None) is True:
-            raise ModelError(
-                "score is a network in training mode, whose scores depend on the batch; call "
-                "score.eval() first"
-            )
+        _refuse_training_mode(model)
         call = NetworkScore(model) if is_network(model) else model
         if names and _are_names(target):
             columns, words = _class_columns(names, target, count)
@@ -86,6 +83,24 @@ def asked_for_scores(
         f"score is a {name}; expected a callable that maps a batch of inputs to scores, or an "
         "estimator with predict_proba or predict"
     )
+
+
+def _refuse_training_mode(model: Any) -> None:
+    """Raise ModelError if a network, or the network of a method, has modules in training mode.
+
+    BatchNorm would change its running statistics, and dropout would draw.
+    """
+    network = getattr(model, "__self__", model)
+    if not is_network(network):
+        return
+    modules = {name or "score": part for name, part in network.named_modules() if part.training}
+    if modules:
+        parts = [f"{name} ({type(module).__name__})" for name, module in modules.items()]
+        raise ModelError(
+            f"score is a network with modules in training mode: {abridge(parts)}; expected "
+            "evaluation mode, because in training mode scores depend on the batch and the audit "
+            "would change running statistics: call score.eval() first"
+        )
 
 
 def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 import decaf
 from decaf import Blend, ContextChannel, Removal
@@ -12,6 +13,7 @@ from decaf.library.inputs import pair_inputs
 ROWS = np.random.default_rng(0).random((4, 3))
 IMAGES = np.random.default_rng(0).random((4, 3, 8, 8))
 BEYOND = 2**53 + 1
+DATA_SET = TensorDataset(torch.from_numpy(ROWS), torch.zeros(4))
 
 
 def total(x):
@@ -87,6 +89,8 @@ INPUTS = {
     "another type": (ROWS, ROWS.astype(np.float32), "x_minus", "float32", "float64"),
     "another library": (ROWS, torch.from_numpy(ROWS), "x_minus", "torch", "numpy"),
     "a list of tensors": ([torch.ones(3)] * 4, ROWS, "torch.stack"),
+    "a data loader": (DataLoader(DATA_SET), ROWS, "x_plus", "DataLoader", "torch.cat"),
+    "a data set": (torch.ones(4, 3), DATA_SET, "x_minus", "TensorDataset", "torch.stack"),
     "a dict": ({"a": 1}, ROWS, "x_plus"),
     "channels last": (np.zeros((1, 8, 8, 3), np.uint8), None, "(1, 8, 8, 3)"),
 }
@@ -109,7 +113,7 @@ def test_inputs_on_two_devices_are_refused():
 
 OPTIONS = {
     "no score": ({"score": "predict"}, ModelError, "str"),
-    "a network that trains": ({"score": torch.nn.Linear(3, 1)}, ModelError, "eval"),
+    "a network that trains": ({"score": torch.nn.Linear(3, 1)}, ModelError, "score (Linear)"),
     "no stage": ({"stages": 0}, ResponseError, "stages"),
     "one stage": ({"stages": 1}, ResponseError, "stages"),
     "stages that end early": ({"stages": [0, 0.5]}, ResponseError, "[0, 1]"),
@@ -240,3 +244,39 @@ def test_masked_targets_are_refused():
     target = np.ma.masked_array([0, 0, 0, 0], [0, 0, 0, 1])
     with pytest.raises(DataError, match="target has masked"):
         decaf.audit(lambda x: x, ROWS, ROWS[::-1], target=target)
+
+
+@pytest.fixture
+def normalised():
+    """A network whose running statistics and draws depend on its mode, in evaluation mode."""
+    layers = torch.nn.BatchNorm1d(3), torch.nn.Dropout(), torch.nn.Linear(3, 1)
+    return torch.nn.Sequential(*layers).double().eval()
+
+
+def state_of(network):
+    """Every tensor of a network, and the mode of each module."""
+    tensors = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    return tensors, [module.training for module in network.modules()]
+
+
+@pytest.mark.parametrize("called", ["network", "method"])
+@pytest.mark.parametrize(("name", "kind"), [("0", "BatchNorm1d"), ("1", "Dropout")])
+def test_a_module_in_training_mode_is_named_and_left_as_it_is(normalised, called, name, kind):
+    normalised.get_submodule(name).train()
+    tensors, modes = state_of(normalised)
+    score = normalised if called == "network" else normalised.forward
+    with pytest.raises(ModelError, match=rf"{name} \({kind}\).*score\.eval"):
+        decaf.audit(score, ROWS, ROWS[::-1].copy(), stages=3)
+    _assert_state(normalised, tensors, modes)
+
+
+def test_an_audit_leaves_a_network_as_it_is(normalised):
+    tensors, modes = state_of(normalised)
+    decaf.audit(normalised, torch.from_numpy(ROWS), torch.from_numpy(ROWS[::-1].copy()), stages=3)
+    _assert_state(normalised, tensors, modes)
+
+
+def _assert_state(network, tensors, modes):
+    after, modes_after = state_of(network)
+    assert all(torch.equal(after[name], tensor) for name, tensor in tensors.items())
+    assert modes_after == modes
