@@ -1,5 +1,6 @@
 """Import the user's own code by ``package.module:name``; the digest of its file identifies it."""
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -91,23 +92,50 @@ def code_digest(name: str) -> str:
 
 
 def find_own_files(read: Callable[[], bytes]) -> list[Path]:
-    """Files of the user's own modules that a pickle, or a schema of skops, names.
+    """Files of the user's own modules that a pickle, or a schema of skops, names or needs.
 
-    ``read`` gives its content. Of a package, all files count. Modules that these modules import do
-    not, and neither do modules of folders that :func:`import_from` did not get.
+    ``read`` gives its content. The files are those of the modules that it names, and of own
+    modules that these import, directly or through others; no module is run. Of a package, all files
+    count. Modules of folders that :func:`import_from` did not get do not count, and neither do
+    modules that code imports by a computed name.
     """
-    entries = [
-        entry
-        for folder in _own_folders
-        for entry in sorted(folder.iterdir() if folder.is_dir() else ())
-        if entry.suffix == ".py" or (entry / "__init__.py").is_file()
+    modules: dict[str, list[Path]] = {}
+    for folder in _own_folders:
+        for entry in sorted(folder.iterdir() if folder.is_dir() else ()):
+            if entry.suffix == ".py" or (entry / "__init__.py").is_file():
+                files = [entry] if entry.is_file() else sorted(entry.rglob("*.py"))
+                modules.setdefault(entry.stem, []).extend(files)
+    content = read() if modules else b""
+    needed: set[str] = set()
+    pending = [
+        name
+        for name in modules
+        if re.search(NAMED_MODULE % re.escape(name).encode(), content, re.DOTALL)
     ]
-    content, files = read() if entries else b"", []
-    for entry in entries:
-        name = re.escape(entry.stem).encode()
-        if re.search(NAMED_MODULE % name, content, re.DOTALL):
-            files += [entry] if entry.is_file() else sorted(entry.rglob("*.py"))
-    return files
+    while pending:
+        name = pending.pop()
+        if name in modules and name not in needed:
+            needed.add(name)
+            pending += [imported for file in modules[name] for imported in _list_imports(file)]
+    return [file for name, files in modules.items() if name in needed for file in files]
+
+
+def _list_imports(file: Path) -> list[str]:
+    """Top-level names of the modules that a file imports; a relative import stays in its package.
+
+    Empty for a file that is not Python: opening the estimator raises with the cause.
+    """
+    try:
+        nodes = [*ast.walk(ast.parse(file.read_bytes()))]
+    except (SyntaxError, ValueError):
+        return []
+    names = [part.name for node in nodes if isinstance(node, ast.Import) for part in node.names]
+    names += [
+        node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
+    return [name.partition(".")[0] for name in names]
 
 
 def imported_digest(module_name: str) -> str:

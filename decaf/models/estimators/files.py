@@ -80,7 +80,7 @@ def saved_version(path: Path) -> str | None:
 
 
 def own_code(path: Path) -> list[Path]:
-    """Files of the user's own modules that the file of an estimator names."""
+    """Files of the user's own modules that the file of an estimator needs."""
     return find_own_files(lambda: _content_of(path))
 
 

@@ -157,7 +157,7 @@ class EstimatorCard(TrainableCard):
         return json_sha256(["estimator", self.method, self.classes, *([seldom] if seldom else [])])
 
     def weights_digest(self) -> str:
-        """Digest of the file, whose kind is checked, and of own modules that it names."""
+        """Digest of the file, whose kind is checked, and of own modules that it needs."""
         path = self._checked_file()
         digest = self._check_file_digest(path, self.sha256)
         modules = [] if path.suffix in XGBOOST else own_code(path)

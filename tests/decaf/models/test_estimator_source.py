@@ -229,3 +229,28 @@ def test_own_modules_that_the_file_names_are_part_of_the_identity(
     assert card(path, unpickle=True).weights_digest() == before
     module.write_text("def double(rows):\n    return 3 * rows\n")
     assert card(path, unpickle=True).weights_digest() != before
+
+
+@pytest.mark.parametrize("changed", ["units.py", "tables/sizes.py", "broken.py", "not_imported.py"])
+def test_own_modules_that_named_modules_import_are_part_of_the_identity(
+    tmp_path, monkeypatch, changed
+):
+    monkeypatch.setattr(callables, "_own_folders", [])
+    code = {
+        "steps.py": "from tables import sizes\ndef double(rows):\n    import broken\n",
+        "tables/__init__.py": "from . import sizes\n",
+        "tables/sizes.py": "import units.length, steps\n",
+        "units.py": "import json\n",
+        "broken.py": "def (\n",
+        "not_imported.py": "import steps\n",
+    }
+    (tmp_path / "tables").mkdir()
+    for file, text in code.items():
+        (tmp_path / file).write_text(text)
+    callables.import_from([tmp_path])
+    path = tmp_path / "a.pickle"
+    path.write_bytes(b"csteps\ndouble\n.")  # a pickle that names steps.double
+    before = card(path, unpickle=True).weights_digest()
+    (tmp_path / changed).write_text(code[changed] + "x = 1\n")
+    is_same = card(path, unpickle=True).weights_digest() == before
+    assert is_same == (changed == "not_imported.py")
