@@ -109,12 +109,24 @@ def store_inputs(
     if target.exists():
         return target
     remedy = "free some space there, or set 'workspace:' to another folder"
-    write = _read_all
+    write = _write_each
     if read_many is not None and (first := read_many(inputs.inputs.take(FIRST))) is not None:
         write = partial(_write_many, read_many, first)
     with convert_os_errors(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
         replace_file(target, lambda path: write(path, inputs, read, check or check_kind))
     return target
+
+
+def check_inputs(
+    inputs: InputSet, read: Callable[[Input], NDArray[Any]], read_many: ReadMany | None = None
+) -> None:
+    """Read every input of the set as :func:`store_inputs` does, without storing any.
+
+    Does nothing if ``read_many`` reads the inputs, as for a table, whose rows a data set reads to
+    name them. Raises DataError as :func:`store_inputs` does.
+    """
+    if read_many is None or read_many(inputs.inputs.take(FIRST)) is None:
+        _read_each(inputs, read, _read_first(inputs, read, check_kind))
 
 
 def _write_many(
@@ -157,55 +169,83 @@ def unusable_error(faults: Collection[str], what: str, where_and_remedy: str = "
     )
 
 
-def _read_all(
+def _write_each(
     path: Path,
     inputs: InputSet,
     read: Callable[[Input], NDArray[Any]],
     check: Callable[[Input, NDArray[Any]], None],
 ) -> None:
-    images, faults = inputs.inputs, dict[int, str]()
-
-    def attempt(position: int) -> NDArray[Any] | None:
-        try:
-            return read(images[position])
-        except DataError as error:
-            faults[position] = str(error)
-            return None
-
-    error_text = "inputs", f" of {len(images)}"
-    attempts = enumerate(map(attempt, range(len(images))))
-    number, first = next(((n, array) for n, array in attempts if array is not None), (0, None))
-    if first is None:
-        raise unusable_error(faults.values(), *error_text)
-    check(images[number], first)
-    shapes = [image.shape or first.shape for image in images]
-    count = sum(map(math.prod, shapes))
-    whole = (count,) if inputs.shapes else (len(images), *shapes[0])
+    """Write inputs one by one, through a map of the file."""
+    first = _read_first(inputs, read, check)
+    count = sum(math.prod(image.shape or first.shape) for image in inputs.inputs)
+    whole = (count,) if inputs.shapes else (len(inputs.inputs), *first.shape)
     store = mapped_array(path, first.dtype, whole)
     values, unit = store.reshape(-1), 1 if inputs.shapes else first.size
 
-    def copy(positions: range) -> None:
+    def write(position: int, array: NDArray[Any]) -> None:
+        place = inputs.places[position] * unit
+        values[place : place + array.size] = array.ravel()
+
+    _read_each(inputs, read, first, write)
+    store.flush()
+
+
+def _read_first(
+    inputs: InputSet,
+    read: Callable[[Input], NDArray[Any]],
+    check: Callable[[Input, NDArray[Any]], None],
+) -> NDArray[Any]:
+    """Read and check the first input that can be read; raises DataError if none can."""
+    faults = []
+    for image in inputs.inputs:
+        try:
+            array = read(image)
+        except DataError as error:
+            faults.append(str(error))
+            continue
+        check(image, array)
+        return array
+    raise unusable_error(faults, "inputs", f" of {len(inputs.inputs)}")
+
+
+def _read_each(
+    inputs: InputSet,
+    read: Callable[[Input], NDArray[Any]],
+    first: NDArray[Any],
+    write: Callable[[int, NDArray[Any]], None] | None = None,
+) -> None:
+    """Read all inputs, and pass each with its position to ``write``, from several threads.
+
+    Raises DataError, naming the first few, for inputs that cannot be read, or that have another
+    type than ``first`` or another shape than they state, by default that of ``first``.
+    """
+    images, faults = inputs.inputs, dict[int, str]()
+
+    def read_some(positions: range) -> None:
         for position in positions:
-            array = attempt(position)
-            if array is None:
+            image = images[position]
+            try:
+                array = read(image)
+            except DataError as error:
+                faults[position] = str(error)
                 continue
-            if (array.shape, array.dtype) != (shapes[position], first.dtype):
+            shape = image.shape or first.shape
+            if (array.shape, array.dtype) != (shape, first.dtype):
                 like = "" if inputs.shapes else " like the first input"
                 faults[position] = (
-                    f"{images[position].image_id} is {array.dtype} {array.shape}; expected "
-                    f"{first.dtype} {shapes[position]}{like}"
+                    f"{image.image_id} is {array.dtype} {array.shape}; expected "
+                    f"{first.dtype} {shape}{like}"
                 )
-                continue
-            place = inputs.places[position] * unit
-            values[place : place + array.size] = array.ravel()
+            elif write is not None:
+                write(position, array)
 
     with ThreadPoolExecutor(READERS) as pool:
         for start in range(0, len(images), INPUTS_PER_ROUND):
             positions = range(start, min(start + INPUTS_PER_ROUND, len(images)))
-            list(pool.map(copy, (positions[share::READERS] for share in range(READERS))))
+            list(pool.map(read_some, (positions[share::READERS] for share in range(READERS))))
     if faults:
-        raise unusable_error([faults[number] for number in sorted(faults)], *error_text)
-    store.flush()
+        named = [faults[position] for position in sorted(faults)]
+        raise unusable_error(named, "inputs", f" of {len(images)}")
 
 
 def check_kind(image: Input, array: NDArray[Any]) -> None:

@@ -79,7 +79,7 @@ def data(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
 ) -> None:
-    """Check the pairs of a study and show ten of them, without scoring."""
+    """Check the pairs of a study and all their files, and show ten pairs, without scoring."""
     from flows.commands.data import show_data
 
     show_data(console, config, html, is_json=as_json)

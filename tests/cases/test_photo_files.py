@@ -12,6 +12,7 @@ from turned_photos import annotations, exif, rectangle, write_photo
 
 from decaf.data.adapters.image_features import ImageFeatures
 from decaf.data.adapters.image_pairs import ImagePairs
+from decaf.data.input_store import store_inputs
 from decaf.data.photo_files import UPRIGHT, read_header, read_levels, read_photo, upright_size
 from decaf.data.upright_masks import turned_upright
 from decaf.errors import DataError
@@ -203,3 +204,19 @@ def test_a_counterfactual_that_lost_its_orientation_is_refused_with_exif_named(t
     study = turned_pair(tmp_path, 6, None, [(10, 8), (10, 8)])
     study["data"]["crop"] = 8
     refuse_to_look(write(study), "8 x 10", "EXIF orientation 6", "10 x 8 as stored")
+
+
+@pytest.mark.parametrize("changed", [0, 23, 44])
+def test_data_refuses_the_same_pictures_as_a_run(changed, tmp_path):
+    """`decaf data` shows ten of 45 pairs, and measures 20; it reads the pictures of all."""
+    names = [f"{number:02d}.png" for number in range(45)]
+    data = folders(tmp_path, names, names)
+    config = of_scenes(tmp_path, data=data.model_dump(mode="json")) | weighted(tmp_path)
+    assert look_at(config)["pairs"] == 45
+    sheer = Image.fromarray(np.full((16, 16, 4), 90, np.uint8))
+    file = tmp_path / "changed" / names[changed]
+    sheer.save(file)
+    refuse_to_look(config, "1 of 90", str(file), "transparent")
+    with pytest.raises(DataError, match="transparent"):
+        store_inputs(tmp_path / "stored", data.pair_set().input_set, data.read_input)
+    assert not [*(tmp_path / "stored").rglob("*.npy")]
