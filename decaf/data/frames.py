@@ -262,7 +262,7 @@ def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray
     is_missing = library.missing(series)
     if is_missing.any() and column.missing is None:
         row = int(np.flatnonzero(is_missing)[0])
-        raise _fault(column.name, f"has no value in row {row}", "a value in every row")
+        raise _fault(column.name, f"has no value in row {row + 1}", "a value in every row")
     numbers = np.where(is_missing, 0.0, library.numbers(series))
     wrong = ~np.isfinite(numbers)
     if column.kind == "whole":
@@ -271,7 +271,7 @@ def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray
         row = int(np.flatnonzero(wrong)[0])
         raise _fault(
             column.name,
-            f"is {numbers[row]:g} in row {row}",
+            f"is {numbers[row]:g} in row {row + 1}",
             "finite numbers, and whole ones below 2^53",
         )
     return numbers[:, None] if column.missing is None else np.stack([numbers, ~is_missing], axis=1)

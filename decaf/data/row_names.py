@@ -12,7 +12,7 @@ from decaf.foundation.names import quote
 
 
 def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
-    """Values of a column as names; raises DataError for a missing value.
+    """Values of a column as names; raises DataError, with the row from 1, for a missing value.
 
     ``expected`` says in the message what each row should have.
     """
@@ -22,7 +22,7 @@ def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
     gaps = np.flatnonzero(series.isna())
     if gaps.size:
         raise DataError(
-            f"column {column!r} has no value in row {gaps[0]}; expected {expected} in every row"
+            f"column {column!r} has no value in row {gaps[0] + 1}; expected {expected} in every row"
         )
     library = LIBRARIES["pandas"]
     if library.kind(series) == "whole":

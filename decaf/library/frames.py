@@ -136,8 +136,8 @@ def _refuse_reordered(labels: Any, other_labels: Any, name: str) -> None:
     row = next(n for n, label in enumerate(labels) if label != other_labels[n])
     raise DataError(
         f"{name} has the row labels of x_plus in another order, first {other_labels[row]!r} in row "
-        f"{row}, where x_plus has {labels[row]!r}; expected the same order, since rows are paired "
-        f"by position: sort both alike, or, if their positions are right, give "
+        f"{row + 1}, where x_plus has {labels[row]!r}; expected the same order, since rows are "
+        f"paired by position: sort both alike, or, if their positions are right, give "
         f"{name}.set_axis(x_plus.index)"
     )
 

@@ -77,7 +77,7 @@ def scene_index(levels: np.ndarray) -> np.ndarray:
         row, column = np.argwhere(outside)[0]
         factor = FACTORS[column]
         raise DataError(
-            f"scene levels: row {row} has {factor.name} {levels[row, column]}, "
+            f"scene levels: row {row + 1} has {factor.name} {levels[row, column]}, "
             f"expected 0 to {factor.cardinality - 1}"
         )
     return np.ravel_multi_index(tuple(levels.T.astype(np.int64)), _CARDINALITIES)

@@ -129,9 +129,9 @@ def _check_layout(path: Path, digest: str) -> None:
         if astray.size or not (np.diff(values) > 0).all():
             row = astray[0] if astray.size else 0
             raise DataError(
-                f"'labels' of {path}: row {row} has {factor.name} {labels[row, column]}; expected "
-                "all products of the levels, the last factor fastest, each level above the one "
-                f"before it; {REMEDY}"
+                f"'labels' of {path}: row {row + 1} has {factor.name} {labels[row, column]}; "
+                "expected all products of the levels, the last factor fastest, each level above "
+                f"the one before it; {REMEDY}"
             )
 
 

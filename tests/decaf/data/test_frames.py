@@ -141,9 +141,9 @@ def test_frames_that_cannot_be_described_say_why(name):
 
 
 STRANGE = {
-    "infinite": ({"pay": [np.inf, 1.0]}, "column 'pay' is inf in row 0; expected finite"),
+    "infinite": ({"pay": [np.inf, 1.0]}, "column 'pay' is inf in row 1; expected finite"),
     "unknown": ({"town": ["Ulm", "Rom"]}, "column 'town' has the value 'Rom'; expected one of Bo"),
-    "large": ({"age": [1, 2**53]}, "column 'age' is 9.0072e+15 in row 1; expected finite numbers"),
+    "large": ({"age": [1, 2**53]}, "column 'age' is 9.0072e+15 in row 2; expected finite numbers"),
     "type": ({"age": [1.5, 2.5]}, "column 'age' is float64; expected int64"),
 }
 
@@ -157,7 +157,7 @@ def test_rows_of_another_kind_are_refused(schema, name):
 
 def test_a_missing_number_is_refused_where_there_was_none():
     full = of(x=[1.0, 2.0])
-    with pytest.raises(DataError, match="column 'x' .* row 1"):
+    with pytest.raises(DataError, match="column 'x' .* row 2"):
         FrameSchema.of(full).encode(of(x=[1.0, None]))
 
 

@@ -140,7 +140,7 @@ def test_index_out_of_range(index):
 
 
 def test_level_out_of_range():
-    with pytest.raises(DataError, match="row 1 has size 8"):
+    with pytest.raises(DataError, match="row 2 has size 8"):
         scene_index(np.array([[0, 0, 0, 7, 0, 0], [0, 0, 0, 8, 0, 0]]))
 
 

@@ -115,9 +115,9 @@ FILES = {
         replaced("labels", lambda f: f.create_dataset("labels", (480_000, 6), np.float32)),
         "is float32 (480000, 6), expected float64 (480000, 6)",
     ),
-    "other order": (changed(swap_rows), "row 1205 has orientation"),
-    "level missing": (changed(hide_a_level), "row 0 has wall_hue 0.0"),
-    "not a number": (changed(no_number), "row 479999 has orientation nan"),
+    "other order": (changed(swap_rows), "row 1206 has orientation"),
+    "level missing": (changed(hide_a_level), "row 1 has wall_hue 0.0"),
+    "not a number": (changed(no_number), "row 480000 has orientation nan"),
 }
 
 
