@@ -123,9 +123,9 @@ def _read_node(source: Source, overrides: Overrides) -> yaml.Node:
     if isinstance(source, Path):
         node = _compose(source, depth=0)
     else:
-        node = _resolve(_parsed_text(_to_yaml(source), MAPPING_NAME), Path(), 0)
+        node = _fill_in(_parsed_text(_to_yaml(source), MAPPING_NAME), Path(), 0)
     for key, text in _assignments(overrides):
-        value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
+        value = _fill_in(_parsed_text(text, f"override {key}"), Path(), depth=0)
         node = _with(node, key.split("."), value)
     return node
 
@@ -188,7 +188,7 @@ def _mapping(node: yaml.Node) -> dict[str, Any]:
 def _compose(path: Path, depth: int) -> yaml.Node:
     if depth > DEEPEST_INCLUSION:
         raise ConfigError(f"{path}: files include each other more than {DEEPEST_INCLUSION} deep")
-    return _resolve(_parse_file(path), path, depth)
+    return _fill_in(_parse_file(path), path, depth)
 
 
 def _parse_file(path: Path) -> yaml.Node:
@@ -288,8 +288,30 @@ def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
         raise node_fault(node, keys, shorten_value(node.value), expected)
 
 
+def _fill_in(root: yaml.Node, path: Path, depth: int) -> yaml.Node:
+    """Put included files and environment variables in place; names all variables that are unset."""
+    missing_variables = {
+        name: f"{mark_of(node)}: environment variable {name} is not set; set it, as in "
+        f"{name}=VALUE decaf …"
+        for node in _scalars(root)
+        for name in VARIABLE.findall(node.value if node.tag in (FILE_TAG, TEXT_TAG) else "")
+        if name not in os.environ
+    }
+    if missing_variables:
+        raise ConfigError("\n".join(missing_variables.values()))
+    return _resolve(root, path, depth)
+
+
+def _scalars(node: yaml.Node) -> Iterator[yaml.Node]:
+    """Yield all values without keys, in their order."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+        return
+    for part in node.value:
+        yield from _scalars(part[1] if isinstance(node, yaml.MappingNode) else part)
+
+
 def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
-    """Put included files and environment variables in place."""
     if isinstance(node, yaml.MappingNode):
         node.value = [(key, _resolve(value, path, depth)) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):
@@ -312,16 +334,7 @@ def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
 
 
 def _expand(node: yaml.ScalarNode) -> str:
-    def value(match: re.Match[str]) -> str:
-        variable = os.environ.get(match[1])
-        if variable is None:
-            raise ConfigError(
-                f"{mark_of(node)}: environment variable {match[1]} is not set; set it, as in "
-                f"{match[1]}=VALUE decaf …"
-            )
-        return variable
-
-    return VARIABLE.sub(value, node.value)
+    return VARIABLE.sub(lambda match: os.environ[match[1]], node.value)
 
 
 def wording(problem: Any) -> str:

@@ -243,14 +243,15 @@ def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
 
 def faults(alerts: Alerts) -> Iterator[str]:
-    """Say which receivers would get no alert, without sending one."""
+    """Say which receivers would get no alert, and all reasons, without sending one."""
     for webhook in alerts.webhook:
         try:
             _ = webhook.secret
-            with closing(Caller(webhook.timeout_seconds)) as caller:
-                caller.call("HEAD", webhook.url, webhook.deadline_seconds, most_bytes=0)
         except ConfigError as error:
             yield str(error)
+        try:
+            with closing(Caller(webhook.timeout_seconds)) as caller:
+                caller.call("HEAD", webhook.url, webhook.deadline_seconds, most_bytes=0)
         except NoAnswer as error:
             yield f"{webhook.short_address} does not answer: {error}"
     if alerts.file is not None:

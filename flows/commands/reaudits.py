@@ -269,8 +269,12 @@ def _print_plan(
 ) -> None:
     """Print remarks on data, the changes of a registry, their work, and open failures.
 
-    Raises ChecksFailed if an entry cannot be audited or an alert cannot be delivered.
+    Receivers of alerts are tried first, so that faults are also named if the registry fails. Raises
+    ChecksFailed, naming all, if entries cannot be audited or alerts cannot be delivered.
     """
+    alert_faults = [*dict.fromkeys(faults(study.alerts))]
+    for fault in alert_faults:
+        announce(f"warning: {fault}")
     _list_with_remarks(study.registry)
     store = open_warehouse(study.warehouse)
     diff = discover(study, store, pairs, only)
@@ -302,13 +306,17 @@ def _print_plan(
         standing_verdicts = verdicts.select_followed(verdicts.list_standing(store, study.study))
         for verdict in verdicts.select_unaccepted(standing_verdicts):
             say(console, describe_standing(verdict, _name_of(config)))
-    if wrong := list(faults(study.alerts)):
-        faulty = ["alerts cannot be delivered:", *wrong]
-        raise ChecksFailed("\n  ".join(faulty))
+    _refuse_plan(alert_faults, unusable_entries)
+
+
+def _refuse_plan(alert_faults: Sequence[str], unusable_entries: Sequence[str]) -> None:
+    """Raise ChecksFailed, which names all faults of alerts and entries, if there are any."""
+    problems = ["\n  ".join(["alerts cannot be delivered:", *alert_faults])] if alert_faults else []
     if unusable_entries:
-        count = len(unusable_entries)
-        noun = "entry" if count == 1 else "entries"
-        raise ChecksFailed(f"{count} {noun} cannot be audited: {', '.join(unusable_entries)}")
+        count = number_of(len(unusable_entries), "entry", "entries")
+        problems.append(f"{count} cannot be audited: {', '.join(unusable_entries)}")
+    if problems:
+        raise ChecksFailed("\n".join(problems))
 
 
 def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | None, int]) -> None:

@@ -361,6 +361,28 @@ def test_a_plan_says_what_would_be_scored_and_writes_nothing(
     assert not (tmp_path / "warehouse").exists()
 
 
+def test_a_plan_names_everything_that_is_missing_at_once(config, settings, tmp_path, monkeypatch):
+    monkeypatch.delenv("DECAF_WEBHOOK_SECRET", raising=False)
+    monkeypatch.setattr(trial, "try_on_cluster", lambda plan: trial.TriedModels({}, {}, 1))
+    (tmp_path / "zoo" / "bad").mkdir(parents=True)
+    url = "http://127.0.0.1:9/"  # nobody listens on the port of discard
+    alerts = {"webhook": {"url": url}, "command": ["no-such-program"]}
+    with pytest.raises(ChecksFailed) as failed:
+        reaudit(Console(), config(alerts=alerts), is_plan=True, is_json=False)
+    for missing in ("DECAF_WEBHOOK_SECRET", url, "no-such-program", "bad"):
+        assert missing in str(failed.value)
+
+
+def test_a_plan_of_an_unreachable_registry_still_names_faults_of_alerts(
+    config, settings, tmp_path, capsys
+):
+    gone = settings["registry"] | {"root": str(tmp_path / "gone")}
+    changed = {"registry": gone, "alerts": {"command": ["no-such-program"]}}
+    with pytest.raises(RegistryError):
+        reaudit(Console(), config(**changed), is_plan=True, is_json=False)
+    assert "no-such-program" in capsys.readouterr().err
+
+
 def test_a_plan_has_the_remarks_on_data_and_threshold(config, tmp_path, capsys, monkeypatch):
     """The first study has models to plan, the second has none that can be audited."""
     monkeypatch.setattr(trial, "try_on_cluster", lambda plan: trial.TriedModels({}, {}, 1))

@@ -79,6 +79,11 @@ def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, mo
         ("", "epsilon: 0", r"study\.yaml:14: 'epsilon.*greater than 0 \(found 0\)"),
         ("", "batch_size: many", r"study\.yaml:14: 'batch_size.*found 'many'"),
         ("", "warehouse: ${NOT_SET_AT_ALL}", r"study\.yaml:14: environment variable NOT_SET"),
+        (
+            "",
+            "report: ${NO_A}\nworkspace: ${NO_B}",
+            r":14: .* NO_A is not .*\n.*:15: .* NO_B is not",
+        ),
         ("{kind: blend}", "{kind: blnd}", r"study\.yaml:13: 'paths\.blend.*'blend'"),
         ("{kind: class_p", "{kind: clas_p", r"study\.yaml:11: 'score': .*'class_probability'"),
         ("{kind: class_", "{knd: class_", r"study\.yaml:11: .*'kind'"),

@@ -240,8 +240,9 @@ def test_receivers_are_tried_without_an_alert(tmp_path, monkeypatch):
         file=tmp_path / "file" / "alerts.jsonl",
         command=["no-such-program"],
     )
-    secret, away, file, program = faults(bad)
+    secret, first_away, away, file, program = faults(bad)
     assert "DECAF_WEBHOOK_SECRET is not set" in secret
+    assert f"{url} does not answer: ConnectError" in first_away
     assert "/… does not answer: ConnectError" in away
     assert "alerts.jsonl cannot be written" in file
     assert "no-such-program was not found" in program
