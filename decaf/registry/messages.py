@@ -75,6 +75,22 @@ def verdict_text(verdict: str | None, state: str) -> str:
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
+def remark_skipped(name: str, last: str, latest: str) -> str:
+    """Remark on numbers between the last audited version and the latest one; else empty.
+
+    >>> remark_skipped("net", "9", "12")[:26]
+    'net: versions 10 to 11 are'
+    """
+    if not (last.isdecimal() and latest.isdecimal()) or int(latest) - int(last) < 2:
+        return ""
+    first, end = int(last) + 1, int(latest) - 1
+    versions = f"version {first} is" if first == end else f"versions {first} to {end} are"
+    return (
+        f"{name}: {versions} not audited, between {last}, which was the last one audited, and "
+        f"{latest}; if it still exists, --entry {name}@{first} audits version {first}"
+    )
+
+
 def explain_unchanged_content(
     entry: str, version: str, version_judged: str, moment: str, verdict: str
 ) -> str:

@@ -361,6 +361,17 @@ def test_a_plan_says_what_would_be_scored_and_writes_nothing(
     assert not (tmp_path / "warehouse").exists()
 
 
+def test_versions_between_two_re_audits_are_named_once(opened, tmp_path, capsys):
+    for version in ("1", "4"):
+        put(tmp_path / "zoo" / "net" / version, seed=int(version))
+        study, store = opened()
+        capsys.readouterr()
+        recorded(study, store)
+        assert ("versions 2 to 3 " in capsys.readouterr().err) == (version == "4")
+    discover(study, store, study.pair_set())
+    assert "version" not in capsys.readouterr().err
+
+
 def test_a_plan_names_everything_that_is_missing_at_once(config, settings, tmp_path, monkeypatch):
     monkeypatch.delenv("DECAF_WEBHOOK_SECRET", raising=False)
     monkeypatch.setattr(trial, "try_on_cluster", lambda plan: trial.TriedModels({}, {}, 1))
