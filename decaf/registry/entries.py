@@ -111,6 +111,13 @@ class Registry(Settings, ABC):
         Raises BadInput when the entry has no card, or has changed since it was listed.
         """
 
+    def list_unfinished(self) -> list[tuple[str, str]]:
+        """Remarks on new versions that are still being copied, each after the name of its model.
+
+        :meth:`entries` leaves these versions out. A re-audit that finds some does not end with 0.
+        """
+        return []
+
     @property
     def keeps_findings(self) -> bool:
         """True if decaf shall call :meth:`keep` and :meth:`keep_answers`."""

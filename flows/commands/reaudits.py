@@ -112,8 +112,8 @@ def reaudit(
     Raises ConfigError if the study has no registry, a gate names something that its pairs lack, or
     a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
     be read; GatesFailed if a failed verdict stands, or an entry could not be audited;
-    GatesUndecided if no verdict failed and some verdict is undecided; ChecksFailed if a plan finds
-    that alerts cannot be delivered.
+    GatesUndecided if no verdict failed, and some verdict is undecided or a new version is still
+    being copied; ChecksFailed if a plan finds that alerts cannot be delivered.
     """
     study = load_study(config, overrides)
     if study.registry is None:
@@ -137,12 +137,12 @@ def reaudit(
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # raises now, not after hours of scoring
     store = open_root(study.warehouse)
-    entries = _list_entries(study, _name_of(config), only)
+    entries, unfinished = _list_entries(study, _name_of(config), only)
     standing_verdicts = None
     if is_unchanged(study, store, entries, pairs, only):
         standing_verdicts = verdicts.select_followed(verdicts.list_standing(store, study.study))
     if standing_verdicts is None or _must_tell(study, standing_verdicts):
-        _audit(console, study, pairs, config, only, is_json=is_json)
+        _audit(console, study, pairs, config, only, unfinished, is_json=is_json)
         return
     write_answers(store, study)
     undecided_verdicts = verdicts.list_undecided(store, study.study)
@@ -162,6 +162,7 @@ def reaudit(
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
     _end_undecided(study, undecided_verdicts, config, only)
+    _refuse_unfinished(unfinished)
 
 
 def _end_undecided(
@@ -211,6 +212,7 @@ def _audit(
     pairs: PairSet,
     config: Source,
     only: Collection[str],
+    unfinished: Sequence[str],
     *,
     is_json: bool,
 ) -> None:
@@ -234,6 +236,7 @@ def _audit(
                 + "\n  ".join(lines)
             )
         _end_undecided(study, summary["undecided"], config, only)
+        _refuse_unfinished(unfinished)
 
     with hold_warehouse(study) as store:
         from flows.reaudit import reaudit
@@ -241,7 +244,7 @@ def _audit(
         launch(reaudit, config, study, pairs, store, _name_of(config), only, conclude=conclude)
 
 
-def _list_entries(study: Study, name: str, only: Collection[str]) -> list[Entry]:
+def _list_entries(study: Study, name: str, only: Collection[str]) -> tuple[list[Entry], list[str]]:
     try:
         return _list_with_remarks(study.registry, only)
     except RegistryError as error:
@@ -253,15 +256,28 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> list[Entry]
         raise
 
 
-def _list_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
+def _refuse_unfinished(remarks: Sequence[str]) -> None:
+    """Raise GatesUndecided for versions that were being copied when the re-audit began."""
+    if remarks:
+        listed = "\n  ".join(["no gate failed, but new versions were not judged:", *remarks])
+        raise GatesUndecided(listed)
+
+
+def _list_with_remarks(
+    registry: Registry, only: Collection[str] = ()
+) -> tuple[list[Entry], list[str]]:
+    """List entries, and remarks on versions that are still being copied; announce all remarks."""
+    copied = registry.list_unfinished()  # first: meanwhile, they may become entries, but not vanish
+    unfinished = [remark for name, remark in copied if not only or name in only]
     entries = list_entries(registry, only)
     known_aliases = {LATEST, *(entry.alias for entry in entries)}
     for alias in getattr(registry, "follow", ()):
         if alias not in known_aliases:
             announce(f"warning: no model has the alias {quote(alias)} that 'follow:' names")
-    for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
+    on_names = registry.remarks(entries) if isinstance(registry, CardRegistry) else ()
+    for remark in (*unfinished, *on_names):
         announce(f"warning: {remark}")
-    return entries
+    return entries, unfinished
 
 
 def _print_plan(

@@ -151,3 +151,19 @@ def test_an_alias_that_no_model_has_is_remarked_on(opened, config, settings, tmp
     reaudit(Console(), config(**changed), is_plan=False, is_json=False)
     warnings = [line for line in capsys.readouterr().err.splitlines() if "alias" in line]
     assert ["'champoin'" in line for line in warnings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "undecided", "codes"),
+    [("pass", None, (4, 0)), ("pass", "pass", (4, 0)), (FAILED, None, (1, 1))],
+)
+def test_a_version_that_is_being_copied_is_not_passed(
+    exit_code, tmp_path, capsys, verdict, undecided, codes
+):
+    again, *_ = exit_code(verdict, undecided=undecided)
+    copied = tmp_path / "zoo" / "net" / "2"
+    copied.mkdir()
+    first = again()
+    assert str(copied) in capsys.readouterr().err
+    copied.rename(copied.with_name(".2"))
+    assert (first, again()) == codes

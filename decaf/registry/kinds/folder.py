@@ -1,6 +1,7 @@
 """A folder of checkpoints with model cards."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,7 @@ from pydantic import Field
 from decaf.errors import BadInput, RegistryError
 from decaf.foundation.digests import folder_sha256
 from decaf.foundation.files import convert_os_errors
+from decaf.foundation.names import printable
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import (
@@ -23,6 +25,8 @@ from decaf.registry.entries import (
 )
 
 ALIASES_FILE = "aliases.yaml"
+UNFINISHED_SECONDS = 600
+"""Time since the last change after which an incomplete version is an error, s."""
 UNKNOWN = "unknown"
 """Version of an entry that cannot be read."""
 
@@ -39,14 +43,31 @@ class Folder(CardRegistry):
 
     def entries(self) -> list[Entry]:
         """Entries in the order of names; a digest is that of all files in the entry's folder."""
-        remedy = "correct 'root:', or put the folder there"
-        with convert_os_errors(RegistryError, f"registry {self.root} cannot be read", remedy):
-            folders = sorted(path for path in self.root.iterdir() if _is_shown(path))
         return [
             entry
-            for folder in folders
+            for folder in self._folders()
             for followed in self.follow
             for entry in self._entries_of_alias(folder, "" if followed == LATEST else followed)
+        ]
+
+    def list_unfinished(self) -> list[tuple[str, str]]:
+        """Incomplete newer versions in whose folders something changed a few minutes ago."""
+        places: list[Path] = []
+        for folder in self._folders() if LATEST in self.follow else ():
+            try:
+                versions = _versions(folder)
+                newer = [versions[version] for version in self._incomplete(versions)]
+                places += filter(_is_recent, newer)
+            except RegistryError:  # entries() has an entry with this problem
+                continue
+        return [
+            (
+                place.parent.name,
+                f"{printable(str(place))} is not audited: {self._lacking(place)}, and it changed "
+                f"in the last {UNFINISHED_SECONDS // 60} minutes, so it counts as being copied; "
+                "audit again once it is complete",
+            )
+            for place in places
         ]
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
@@ -64,6 +85,12 @@ class Folder(CardRegistry):
     def describe_entry(self, entry: Entry, workspace: Path) -> Described:
         """Description with the entry's folder; a folder has no tags."""
         return Described(Path(entry.place), {})
+
+    def _folders(self) -> list[Path]:
+        """Folders of models, sorted."""
+        remedy = "correct 'root:', or put the folder there"
+        with convert_os_errors(RegistryError, f"registry {self.root} cannot be read", remedy):
+            return sorted(path for path in self.root.iterdir() if _is_shown(path))
 
     def _entries_of_alias(self, folder: Path, alias: str) -> list[Entry]:
         """The entry under an alias, or the newest one; none where a model has no such alias."""
@@ -105,14 +132,23 @@ class Folder(CardRegistry):
         whole = (version for version in newest_first if not self._lacking(versions[version]))
         return next(whole, newest_first[0])
 
+    def _incomplete(self, versions: dict[str, Path]) -> list[str]:
+        """Versions newer than the latest whole one, in their order."""
+        latest = version_order(self._latest(versions)) if versions else ()
+        newer = (version for version in versions if version_order(version) > latest)
+        return sorted(newer, key=version_order)
+
     def _list_incomplete(
         self, name: str, latest: str, versions: dict[str, Path]
     ) -> Iterator[Entry]:
-        """Entries of incomplete versions newer than the latest whole one, with their problems."""
-        for version in sorted(versions, key=version_order):
-            if version in self.follow or version_order(version) <= version_order(latest):
-                continue
+        """Entries of incomplete versions newer than the latest whole one, with their problems.
+
+        Versions that are still being copied have none; see :meth:`list_unfinished`.
+        """
+        for version in self._incomplete(versions):
             place = versions[version]
+            if version in self.follow or _is_recent(place):
+                continue
             problem = (
                 f"{place} is not audited, and version {latest} counts as the latest of {name}: "
                 f"{self._lacking(place)}; complete or delete it (copy a version to .{version}, and "
@@ -144,6 +180,17 @@ def _versions(folder: Path) -> dict[str, Path]:
     with convert_os_errors(RegistryError, f"{folder} cannot be read", "make it readable"):
         versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}
     return {} if (folder / CARD_FILE).exists() else versions
+
+
+def _is_recent(place: Path) -> bool:
+    """True if a file or folder was made, changed or renamed there a few minutes ago.
+
+    Copies may preserve the time of a change, but not that of the inode.
+    """
+    remedy = "make it readable"
+    with convert_os_errors(RegistryError, f"{place} cannot be read", remedy):
+        latest = max(path.lstat().st_ctime for path in (place, *place.rglob("*")))
+    return time.time() - latest < UNFINISHED_SECONDS
 
 
 def _is_shown(path: Path) -> bool:

@@ -16,6 +16,7 @@ from decaf.errors import ConfigError, RegistryError
 from decaf.plan.resolution import list_entries, models_of, resolve
 from decaf.plan.study import load_study
 from decaf.registry.entries import CARD_FILE, Entry, version_order
+from decaf.registry.kinds import folder as folder_kind
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 TOKEN = "t0p-s3cret"
@@ -150,9 +151,29 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     assert found["net"].problem is None
 
 
+def test_an_incomplete_version_that_still_changes_is_left_out_and_named(study, folder, monkeypatch):
+    put(folder / "net" / "1")
+    (folder / "net" / "2").mkdir()
+    (put(folder / "net" / "3") / "net.safetensors").unlink()
+    (folder / "other" / "1").mkdir(parents=True)
+    registry = study({"kind": "folder", "root": str(folder)}).registry
+    assert [entry.label for entry in list_entries(registry)] == ["net", "other"]
+    assert [name for name, _ in registry.list_unfinished()] == ["net", "net"]
+    assert "decaf.yaml" in registry.list_unfinished()[0][1]
+    assert "net.safetensors" in registry.list_unfinished()[1][1]
+    # Of a model that was never complete, the newest version fails at once, and so does a copy that
+    # has stopped.
+    assert resolved(study({"kind": "folder", "root": str(folder)}))["other"].problem
+    monkeypatch.setattr(folder_kind, "UNFINISHED_SECONDS", 0)
+    assert registry.list_unfinished() == []
+    assert [entry.label for entry in list_entries(registry)] == ["net@2", "net@3", "net", "other"]
+    assert registry.model_copy(update={"follow": ("champion",)}).list_unfinished() == []
+
+
 def test_an_incomplete_version_is_an_entry_with_a_problem_and_the_whole_one_before_is_audited(
-    study, folder
+    study, folder, monkeypatch
 ):
+    monkeypatch.setattr(folder_kind, "UNFINISHED_SECONDS", 0)
     put(folder / "net" / "1")
     (folder / "net" / "2").mkdir()
     (put(folder / "net" / "3") / "net.safetensors").unlink()
