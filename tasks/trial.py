@@ -26,7 +26,6 @@ from decaf.plan.class_names import contradictions
 from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.batches import (
     LEAST_ROWS,
-    LONG_SECONDS,
     Call,
     TimedScorer,
     choose_batch,
@@ -186,10 +185,10 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
                 f"{error}; or set 'batch_size: 1' in the study, or, for a stochastic model, "
                 "'stochastic: {repeats: 8}' on its card"
             ) from error
-        if timed.largest.seconds > LONG_SECONDS and size * CHEAP <= trial.state_count:
+        if timed.is_long and size * CHEAP <= trial.state_count:
             score_full(timed, np.arange(min(len(inputs), size)), timed.largest.rows)
         calls.append(timed.largest)
-        if timed.largest.rows < size or timed.largest.seconds > LONG_SECONDS:
+        if timed.largest.rows < size or timed.is_long:
             break
     call = calls[-1] if trial.batch_size else choose_batch(calls)
     return Pace(

@@ -23,7 +23,7 @@ HOST_BYTES, GPU_BYTES = 8 * 2**20, 2**29
 GROWTH = 16
 """Factor from one batch size that is tried to the next one."""
 LONG_SECONDS = 0.25
-"""No batch is larger than the first whose call takes as long as this."""
+"""No batch is larger than the first whose rows take as long as this."""
 SLOWER = 1.25
 """Ratio of seconds per row from which the smaller of two batches is chosen."""
 
@@ -62,6 +62,17 @@ class TimedScorer:
     def largest(self) -> Call:
         """Fastest of the calls with most rows."""
         return max(self.calls, key=lambda call: (call.rows, -call.seconds))
+
+    @property
+    def is_long(self) -> bool:
+        """True if the rows of the largest call take long.
+
+        The seconds that any call takes, as the fastest call of fewer rows shows them, do not count:
+        larger batches save them.
+        """
+        largest = self.largest
+        smaller = (call.seconds for call in self.calls if call.rows < largest.rows)
+        return largest.seconds - min(smaller, default=0.0) > LONG_SECONDS
 
 
 def largest_batch(row_bytes: int, *, is_on_gpu: bool = False) -> int:

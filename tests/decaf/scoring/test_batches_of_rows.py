@@ -82,3 +82,24 @@ def test_a_timed_scorer_knows_its_largest_call():
     assert timed.largest == min(timed.calls[1:3], key=lambda call: call.seconds)
     assert timed.largest.rows == 5
     assert timed.largest.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_long"),
+    [
+        ([0.0, 0.0, 0.2], False),
+        ([0.0, 0.0, 0.3], True),
+        ([0.5, 0.4, 0.6], False),  # 0.4 s is what any call takes, and 64 rows add 0.2 s
+        ([0.5, 0.4, 0.7], True),
+    ],
+)
+def test_seconds_of_any_call_do_not_make_a_batch_long(seconds, is_long):
+    timed = TimedScorer(lambda rows: rows)
+    timed.calls = list(map(Call, [1, 1, 64], seconds))
+    assert timed.is_long == is_long
+
+
+def test_a_single_call_is_long_by_its_own_seconds():
+    timed = TimedScorer(lambda rows: rows)
+    timed.calls = [Call(64, 0.3)]
+    assert timed.is_long
