@@ -1,6 +1,6 @@
 """Check that paths and models take inputs of the data's shape, before inputs are stored."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from decaf.data.pairs import InputSet
 from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
-from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
 from tasks.units.scope import Scope

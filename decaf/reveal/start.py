@@ -18,7 +18,6 @@ LARGEST_SIGMA = 1000
 """Largest blur, px: it leaves only the mean of an image; a wider kernel only costs memory."""
 
 
-
 @dataclass(frozen=True)
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same for both branches (paper, appendix F).
