@@ -11,7 +11,7 @@
     │   │   └── SettingError    a setting that the data do not fit, and the keys that lead to it
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   │   └── UnstableScore   a score that depends on its batch, or on chance
-    │   ├── ResponseError       an array handed to the routing kernel
+    │   ├── ResponseError       an argument of decaf.audit or of its routing and statistics
     │   ├── MissingPackage      a package that some extra of decaf brings, or a plug-in needs
     │   ├── RegistryError       a registry that cannot be reached, or lists forbidden entries
     │   ├── ScheduleError       a schedule that cannot be made, or run now
@@ -96,7 +96,7 @@ class UnstableScore(ModelError):
 
 
 class ResponseError(BadInput):
-    """An array or threshold handed to the routing kernel is not a response."""
+    """An argument of decaf.audit, or of its routing and statistics, cannot be used."""
 
 
 class MissingPackage(BadInput):

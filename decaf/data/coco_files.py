@@ -70,7 +70,7 @@ def _parse(given: Any, skip_invalid: bool) -> Coco:
         named = Category(name, _text(entry, "supercategory", where) if has_parent else name)
         category_id = _id(entry, "id", where)
         if categories.setdefault(category_id, named) != named:
-            raise ValueError(f"two categories have one id, {quote(category_id)}")
+            raise ValueError(f"two categories have the same id, {quote(category_id)}")
     images: dict[str, Annotated] = {}
     by_id: dict[str, Annotated] = {}
     for number, entry in enumerate(listed["images"]):
@@ -82,7 +82,7 @@ def _parse(given: Any, skip_invalid: bool) -> Coco:
         image_id = _id(entry, "id", where)
         if image_id in by_id or name in images:
             same = f"id, {quote(image_id)}" if image_id in by_id else f"file_name, {quote(name)}"
-            raise ValueError(f"two images have one {same}")
+            raise ValueError(f"two images have the same {same}")
         images[name] = by_id[image_id] = Annotated(size, [])
     skipped: list[str] = []
     for number, entry in enumerate(listed["annotations"]):

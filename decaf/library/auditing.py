@@ -1,6 +1,6 @@
 """Audit a score on paired inputs in one call."""
 
-# Then help() shows the names of types, and not the unions that they stand for.
+# With this import, help() shows names of types instead of the unions behind them.
 from __future__ import annotations
 
 import warnings
@@ -28,7 +28,7 @@ from decaf.library.remarks import (
     remark_on_scores,
 )
 from decaf.library.scoring import Queries, score_pairs
-from decaf.library.targets import Score, asked_for_scores, call_in_order
+from decaf.library.targets import Score, call_in_order, find_score_call
 from decaf.reveal.path import RevealPath, stage_grid
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
@@ -38,7 +38,7 @@ from decaf.reveal.refinement import Refinement
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import checked_clusters, checked_weights
 
-FEATURES_A_SIDE = 4
+CELLS_PER_SIDE = 4
 """Default cells per side of a grid: the 16 patches of the paper, section 7."""
 
 
@@ -213,7 +213,8 @@ def audit(
     ([[[0.0, 1.0, 2.0]]], [1.0])
     """
     _check_counts(batch_size, repeats)
-    gate, grid = check_epsilon(DEFAULT_EPSILON if epsilon is None else epsilon), stage_grid(stages)
+    threshold = check_epsilon(DEFAULT_EPSILON if epsilon is None else epsilon)
+    grid = stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
     remarks = frames.remark(score, named_inputs) if frames else [remark_on_pixels(x_plus, "x_plus")]
@@ -230,9 +231,9 @@ def audit(
     sources = checked_clusters(range(count) if clusters is None else clusters)
     labels = one_each(sources, count, "clusters")
     weight = checked_weights(weights, count)
-    score_call = asked_for_scores(score, target, count, classes)
+    score_call = find_score_call(score, target, count, classes)
     if score_call.has_probabilities:
-        check_probability_epsilon(gate)
+        check_probability_epsilon(threshold)
     paths = _chosen_paths(path, inputs, regions is not None)
     mixes_inputs = any(not isinstance(chosen, ContextChannel) for chosen in paths.values())
     if mixes_inputs and (remark := remark_on_ids(score, x_plus)):
@@ -249,7 +250,7 @@ def audit(
         warnings.warn(remark, DataWarning, stacklevel=2)
     call = call_in_order(score, score_call.call, frames.feature_names if frames else ())
     score_call = score_call._replace(call=call)
-    queries = Queries(batch_size, repeats, gate, is_shown=progress)
+    queries = Queries(batch_size, repeats, threshold, is_shown=progress)
     scores, errors, grids = score_pairs(pairs, paths, grid, score_call, frames, queries)
     row = pairs.block.source
     audits = Audits(
@@ -259,14 +260,14 @@ def audit(
                 grid=grids[name],
                 q_plus=branches[..., 0],
                 q_minus=branches[..., 1],
-                epsilon=gate,
+                epsilon=threshold,
                 clusters=labels[row],
                 weights=weight[row],
                 row=row,
                 feature=pairs.block.feature,
                 feature_names=pairs.feature_names,
                 path=name,
-                score_source=score_call.words,
+                score_source=score_call.description,
                 has_probabilities=score_call.has_probabilities,
                 forward_rows=scores.forward_rows,
                 naive_rows=scores.naive_rows,
@@ -328,7 +329,7 @@ def _chosen_paths(
     paths_by_kind = {
         Blend.kind: Blend(),
         Patches.kind: Patches(),
-        Removal.kind: Removal(side=FEATURES_A_SIDE if is_image and not has_regions else None),
+        Removal.kind: Removal(side=CELLS_PER_SIDE if is_image and not has_regions else None),
         ContextChannel.kind: ContextChannel(),
     }
     if path is None and "x_minus" not in inputs:
@@ -351,7 +352,7 @@ def _chosen_paths(
             )
         if isinstance(chosen[name].stages, Refinement):
             raise ResponseError(
-                f"path {name!r} has a rule for its stages, which needs a study; give a number"
+                f"path {name!r} has a rule for its stages, but there is no study; give a number"
             )
     return chosen
 
@@ -370,7 +371,7 @@ def _pairs(
         if sides != {"pair"} or regions is not None:
             raise DataError(
                 "found x_minus together with regions or a path that removes features, which makes "
-                "its own counterfactuals: remove x_minus, or choose another path"
+                "its own counterfactuals: remove x_minus, or remove regions and choose another path"
             )
         return pair_inputs(inputs, names)
     if "pair" in sides or len(sides) > 1 or len(inputs) > 1:

@@ -37,7 +37,7 @@ class PairedInputs(NamedTuple):
 
     block: PairBlock
     host_inputs: NDArray[Any]
-    """(n_inputs, …) the inputs of the call, on the host, where 8-bit images have exact ties."""
+    """(n_inputs, …) the inputs of the call on the host; 8-bit images stay whole numbers."""
     clean: Array
     """(n_inputs, …) inputs for the score, on the device of the call."""
     feature_names: tuple[str, ...] = ()
@@ -86,12 +86,12 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
     kind = type_name(array)
     if array.ndim < 2 or 0 in array.shape or kind not in NUMBERS:
         return ""
-    words = f"{name} has shape {tuple(array.shape)} and type {kind}: the score gets"
+    start = f"{name} has shape {tuple(array.shape)} and type {kind}: the score gets"
     if kind == "uint8" and array.ndim == 4:
         if _has_channels_last(array):  # as_inputs refuses it
             return ""
         return (
-            f"{words} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
+            f"{start} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
             f"give {name} / np.float32(255), else give floats in the range of the score"
         )
     numbers = to_numpy(array) if kind == "uint16" else array  # torch has no minimum of uint16
@@ -101,7 +101,7 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
         return _remark_on_channels(array, name)
     grey = f" ({name}[:, None], for grey images)" if array.ndim == GREY_AXES else ""
     return (
-        f"{words} the numbers as they are, from {value_range.low:g} to "
+        f"{start} the numbers as they are, from {value_range.low:g} to "
         f"{value_range.high:g}, and they look like pixels; if it expects [0, 1], give {name} / "
         f"np.float32({scale}){grey}, else ignore this remark"
     )
@@ -175,35 +175,35 @@ def pair_features(
     Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k has the name ``id/k``, or
     ``id/name`` if features have names.
     Features are the cells of a grid with ``side`` cells per side, or ``regions``: the feature
-    number of every pixel, (height, width), or column, (features,), or the same for every input
-    with its own, (n_inputs, …); 0 for none. Features that overlap are truth values, (n_features,
-    …) or (n_inputs, n_features, …). Without ``side`` and regions every column of a row is a
+    number of every pixel, (height, width), or column, (features,), 0 for none; or (n_inputs, …) if
+    inputs have different features. Features that overlap are truth values, (n_features, …) or
+    (n_inputs, n_features, …). Without ``side`` and regions every column of a row is a
     feature. Raises DataError when features and inputs do not fit, or an input has none.
     """
     words = None
     if side is None:
-        words, count = _words(inputs, regions)
+        words, count = _region_words(inputs, regions)
         feature_bits = feature_words(np.arange(1, count + 1))
-        has = np.stack(
+        has_feature = np.stack(
             [(words & k).reshape(len(inputs), -1).any(axis=1) for k in feature_bits], axis=1
         )
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; remove 'regions'")
         features_of(tuple(inputs.shape), side, None)  # the inputs have room for the grid
-        has = np.ones((len(inputs), side**2), bool)
-    bare = np.flatnonzero(~has.any(axis=1))
-    if bare.size:
-        raise DataError(f"input {ids[bare[0]]!r} has no feature: its regions are 0 everywhere")
-    rows, features = np.nonzero(has)
-    called = feature_names or tuple(str(k + 1) for k in range(has.shape[1]))
+        has_feature = np.ones((len(inputs), side**2), bool)
+    empty = np.flatnonzero(~has_feature.any(axis=1))
+    if empty.size:
+        raise DataError(f"input {ids[empty[0]]!r} has no feature: its regions are 0 everywhere")
+    rows, features = np.nonzero(has_feature)
+    feature_labels = feature_names or tuple(str(k + 1) for k in range(has_feature.shape[1]))
     places = zip(rows.tolist(), features.tolist(), strict=True)
-    names = [f"{ids[row]}/{called[k]}" for row, k in places]
+    names = [f"{ids[row]}/{feature_labels[k]}" for row, k in places]
     block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=words)
-    return PairedInputs(block, to_numpy(inputs), as_taken(inputs), called)
+    return PairedInputs(block, to_numpy(inputs), as_taken(inputs), feature_labels)
 
 
-def _words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64], int]:
+def _region_words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64], int]:
     """Features of every pixel or column of the inputs, bit k - 1 for feature k, and how many."""
     shape = tuple(inputs.shape)
     if regions is None:
@@ -214,50 +214,50 @@ def _words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64]
             )
         regions = np.arange(1, shape[1] + 1)
     numbers = to_numpy(regions)
-    each = (shape[0], *shape[2:]) if len(shape) == 4 else shape
+    full = (shape[0], *shape[2:]) if len(shape) == 4 else shape  # if features differ by input
     if numbers.dtype == bool:
-        return _words_of_masks(numbers, each)
-    if numbers.dtype.kind not in "iu" or numbers.shape not in (each, each[1:]):
+        return _words_of_overlapping(numbers, full)
+    if numbers.dtype.kind not in "iu" or numbers.shape not in (full, full[1:]):
         raise DataError(
             f"regions have type {numbers.dtype} and shape {numbers.shape}; expected whole numbers "
-            f"of shape {each[1:]}, or {each} if inputs have different features; for features that "
-            f"overlap, truth values (features, *{each[1:]})"
+            f"of shape {full[1:]}, or {full} if inputs have different features; for features that "
+            f"overlap, truth values (features, *{full[1:]})"
         )
     if numbers.min() < 0 or not 0 < numbers.max() <= WORD_BITS:
         raise DataError(
             f"regions go from {numbers.min()} to {numbers.max()}; expected feature numbers from 1 "
             f"to at most {WORD_BITS}, and 0 for no feature"
         )
-    return feature_words(np.broadcast_to(numbers, each)), int(numbers.max())
+    return feature_words(np.broadcast_to(numbers, full)), int(numbers.max())
 
 
-def _words_of_masks(
-    masks: NDArray[np.bool_], each: tuple[int, ...]
+def _words_of_overlapping(
+    masks: NDArray[np.bool_], full: tuple[int, ...]
 ) -> tuple[NDArray[np.uint64], int]:
-    axis = masks.ndim - len(each)
-    is_alike = axis in (0, 1) and masks.shape[:axis] in ((), each[:1])
-    fits = is_alike and masks.shape[axis + 1 :] == each[1:]
+    axis = masks.ndim - len(full)
+    is_alike = axis in (0, 1) and masks.shape[:axis] in ((), full[:1])
+    fits = is_alike and masks.shape[axis + 1 :] == full[1:]
     if not fits or not 1 <= masks.shape[axis] <= WORD_BITS:
         raise DataError(
-            f"regions have type bool and shape {masks.shape}; expected (features, *{each[1:]}), or "
-            f"({each[0]}, features, *{each[1:]}), with 1 to {WORD_BITS} features"
+            f"regions have type bool and shape {masks.shape}; expected (features, *{full[1:]}), or "
+            f"({full[0]}, features, *{full[1:]}), with 1 to {WORD_BITS} features"
         )
     count = masks.shape[axis]
-    words = np.zeros((*masks.shape[:axis], *each[1:]), np.uint64)
+    words = np.zeros((*masks.shape[:axis], *full[1:]), np.uint64)
     for number in range(count):
         words |= np.where(masks.take(number, axis), np.uint64(1 << number), np.uint64(0))
-    return np.broadcast_to(words, each), count
+    return np.broadcast_to(words, full), count
 
 
 def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None:
-    for what, actual, expected in (
+    for key, actual, expected in (
         ("library", namespace(other).__name__, namespace(first).__name__),
         ("device", str(getattr(other, "device", "")), str(getattr(first, "device", ""))),
         ("shape", tuple(other.shape), tuple(first.shape)),
         ("type", type_name(other), type_name(first)),
     ):
         if actual != expected:
-            raise DataError(f"{name} has {what} {actual}; expected {expected}, as for {first_name}")
+            raise DataError(f"{name} has {key} {actual}; expected {expected}, as for {first_name}")
 
 
 def _block(
@@ -269,7 +269,7 @@ def _block(
     context: NDArray[np.int64] | None = None,
     regions: NDArray[np.uint64] | None = None,
 ) -> PairBlock:
-    """Pairs of one factual input are one source: they share states and go together."""
+    """Block of pairs in which all pairs of one factual input are one source."""
     return PairBlock(
         pair_ids=tuple(ids),
         source_ids=tuple(map(str, range(int(plus.max()) + 1))),

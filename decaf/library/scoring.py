@@ -13,7 +13,7 @@ from decaf.foundation.arrays import Array, is_on_gpu, is_tensor, namespace, to_n
 from decaf.library.frames import DistinctFrameBuilder, FrameBatch, FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs
 from decaf.library.progress import progress_line
-from decaf.library.targets import Asked, TargetScorer
+from decaf.library.targets import ScoreCall, TargetScorer
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import FixedLimit, GrowingLimit, largest_batch
 from decaf.scoring.block import BlockScores, Scorer, score_block
@@ -31,7 +31,7 @@ class Queries(NamedTuple):
     """Batch size, repeats and threshold of the queries of a callable."""
 
     batch_size: int | None
-    """Inputs of one call at most; None where the size of an input and the speed of a call say."""
+    """Most inputs of one call; None if the size of an input and the speed of calls decide."""
     repeats: int
     """Queries of every input."""
     epsilon: float
@@ -55,7 +55,7 @@ def score_pairs(
     pairs: PairedInputs,
     paths: dict[str, RevealPath],
     grid: NDArray[np.float64],
-    asked: Asked,
+    score_call: ScoreCall,
     frames: Frames | None,
     queries: Queries,
 ) -> Scored:
@@ -64,8 +64,8 @@ def score_pairs(
     Warns with UnstableScoreWarning where one input has two scores after one query of each.
     """
     row = pairs.block.source
-    targets = None if asked.targets is None else asked.targets[row]
-    scorer = TargetScorer(asked.call, targets, asked.class_names)
+    targets = None if score_call.targets is None else score_call.targets[row]
+    scorer = TargetScorer(score_call.call, targets, score_call.class_names)
     is_shared = not (frames and frames.has_labels)
     plan = plan_states(pairs.block, pairs.host_inputs, paths, grid, is_shared)
     builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
@@ -109,7 +109,7 @@ def _warn_if_unstable(
 ) -> None:
     """Score a few clean inputs again, alone and in small batches, and compare their scores.
 
-    A score that took the batches of the audit and fails now is warned of, too.
+    Warns, too, if the score fails for these batches.
     """
     states, inputs = np.unique(plan.clean_index, return_index=True)
     states, inputs = states[:PROBES], inputs[:PROBES]
@@ -129,5 +129,5 @@ def _warn_if_unstable(
         finding = f"the score fails for a few of the inputs: {type(error).__name__}: {error}"
     else:
         return
-    # Seen from who calls audit(), three calls above.
+    # The warning names the line that calls audit(), three calls above.
     warnings.warn(finding, UnstableScoreWarning, stacklevel=4)

@@ -26,13 +26,13 @@ Score = Callable[[Any], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes), from which a target selects."""
 
 
-class Asked(NamedTuple):
+class ScoreCall(NamedTuple):
     """Callable that scores, and the column of its output for each input."""
 
     call: Score
     targets: NDArray[np.int64] | None
     """(n_inputs,) columns; None if the score has only one."""
-    words: str
+    description: str
     """Method and class of an estimator, or the named class; empty for any other callable."""
     class_names: tuple[str, ...] = ()
     """Names of all columns; empty without names."""
@@ -40,9 +40,9 @@ class Asked(NamedTuple):
     """True if scores are probabilities of a classifier."""
 
 
-def asked_for_scores(
+def find_score_call(
     model: Any, target: Any, count: int, classes: Sequence[str] | None = None
-) -> Asked:
+) -> ScoreCall:
     """Find what to call: a classifier's ``predict_proba``, a callable itself, else ``predict``.
 
     A classifier has ``predict_proba`` and ``classes_``; its ``target`` is a label of ``classes_``.
@@ -61,15 +61,15 @@ def asked_for_scores(
         )
     if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
         columns, words = _class_columns(model.classes_, target, count)
-        called = f"predict_proba of {name}, {words}"
-        return Asked(model.predict_proba, columns, called, has_probabilities=True)
+        description = f"predict_proba of {name}, {words}"
+        return ScoreCall(model.predict_proba, columns, description, has_probabilities=True)
     if callable(model):
         _refuse_training_mode(model)
         call = NetworkScore(model) if is_network(model) else model
         if names and _are_names(target):
             columns, words = _class_columns(names, target, count)
-            return Asked(call, columns, words, class_names=names)
-        return Asked(call, _column_numbers(target, count), "", class_names=names)
+            return ScoreCall(call, columns, words, class_names=names)
+        return ScoreCall(call, _column_numbers(target, count), "", class_names=names)
     if hasattr(model, "predict_proba"):
         raise ModelError(f"score is the classifier {name} without classes_: fit it first")
     if hasattr(model, "classes_"):
@@ -78,7 +78,7 @@ def asked_for_scores(
             "returns numbers, such as decision_function"
         )
     if hasattr(model, "predict"):
-        return Asked(model.predict, _column_numbers(target, count), f"predict of {name}")
+        return ScoreCall(model.predict, _column_numbers(target, count), f"predict of {name}")
     raise ModelError(
         f"score is a {name}; expected a callable that maps a batch of inputs to scores, or an "
         "estimator with predict_proba or predict"
@@ -104,9 +104,9 @@ def _refuse_training_mode(model: Any) -> None:
 
 
 def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:
-    """Call of an estimator, or of a method of one, with columns of frames in the order of its fit.
+    """Wrap the call of an estimator so that it gets columns of frames in the order of its fit.
 
-    ``columns`` are those of the frames; none where inputs are arrays.
+    ``model`` is the estimator or one of its methods; ``columns`` is empty if inputs are arrays.
     """
     estimator = getattr(model, "__self__", model)
     if not columns or not hasattr(estimator, "predict"):
@@ -225,26 +225,26 @@ def _target_text(target: Any) -> str:
 
 
 class TargetScorer:
-    """Select the columns that are some ``q`` from the callable's output: (n, columns) scores."""
+    """Reduce the output of a callable to (n, columns) scores: the columns that targets name."""
 
     def __init__(
         self, score: Score, targets: NDArray[np.int64] | None, class_names: tuple[str, ...] = ()
     ) -> None:
         self._score = score
         self._class_names = class_names
-        self._wanted: NDArray[np.int64] | None = None
+        self._selected: NDArray[np.int64] | None = None
         if targets is not None:
-            self._wanted, self._columns = np.unique(targets, return_inverse=True)
+            self._selected, self._columns = np.unique(targets, return_inverse=True)
 
     def columns(self, pair_count: int) -> NDArray[np.int64]:
-        """(n_pairs,) where the score of each pair is among the columns that are kept."""
-        return np.zeros(pair_count, np.int64) if self._wanted is None else self._columns
+        """(n_pairs,) column of each pair's score in the reduced output."""
+        return np.zeros(pair_count, np.int64) if self._selected is None else self._columns
 
     def __call__(self, inputs: Array) -> Array:
         """(n, …) inputs → (n, columns) scores.
 
         Raises ModelError for anything but real numbers, one row for each input, with the columns
-        that are asked for.
+        that targets name.
         """
         output = "the output of the score"
         answer = self._score(inputs)
@@ -268,16 +268,16 @@ class TargetScorer:
                 f"the score returned {scored.shape[1]} columns, and 'classes' names "
                 f"{len(self._class_names)}; expected one name for each column"
             )
-        if self._wanted is None:
+        if self._selected is None:
             if scored.shape[1] != 1:
                 raise ModelError(
                     f"the score returned {scored.shape[1]} columns; choose q by 'target', "
                     "one column number for all inputs or one for each"
                 )
             return scored
-        if self._wanted[-1] >= scored.shape[1]:
+        if self._selected[-1] >= scored.shape[1]:
             raise ModelError(
-                f"target is column {self._wanted[-1]}, but the score returned {scored.shape[1]} "
+                f"target is column {self._selected[-1]}, but the score returned {scored.shape[1]} "
                 f"columns; expected 0 to {scored.shape[1] - 1}"
             )
-        return scored[:, self._wanted.tolist()]
+        return scored[:, self._selected.tolist()]

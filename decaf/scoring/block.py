@@ -36,6 +36,7 @@ class BlockScores(NamedTuple):
     """(n_inputs, columns) score values of the clean inputs."""
     forward_rows: int
     naive_rows: int
+    """Forward rows if every stage and branch were scored."""
     batch_size: int
     """Rows of the largest batch that went through the model."""
     build_seconds: float
@@ -49,7 +50,7 @@ def score_block(
     columns: NDArray[np.int64],
     limit: GrowingLimit,
     sign: float = 1.0,
-    known: StoredScores | None = None,
+    stored: StoredScores | None = None,
 ) -> BlockScores:
     """Score the states of a plan and gather trajectories.
 
@@ -59,17 +60,17 @@ def score_block(
     are: the caller quarantines them.
 
     The scorer is model and score definition, inputs → (n, columns) values; ``columns`` (n_pairs,)
-    says which of them is the score of a pair. A batch has ``limit.rows`` rows at most. ``sign``
-    multiplies every score: 1, or -1 for a score whose smaller values mean more. Without ``known``,
+    has the column that is the score of each pair. A batch has ``limit.rows`` rows at most. ``sign``
+    multiplies every score: 1, or -1 for a score whose smaller values mean more. Without ``stored``,
     every state is scored.
 
     Raises ModelError when the scorer returns another number of rows than it was given, or values
     that are not real numbers, and ScoringFailed when even one row does not fit the memory.
     """
-    scores = _Scores(plan.state_count, scorer, known)
+    scores = _Scores(plan.state_count, scorer, stored)
     batches = plan.batches(limit.rows)
-    if known is not None:
-        batches = [states[known.is_needed[states]] for states in batches]
+    if stored is not None:
+        batches = [states[stored.is_needed[states]] for states in batches]
     pending = [states for states in batches if states.size][::-1]
     build_seconds = 0.0
     while pending:
@@ -109,11 +110,11 @@ class _Scores:
     computes while the host fetches these scores and builds another batch.
     """
 
-    def __init__(self, state_count: int, scorer: Scorer, known: StoredScores | None) -> None:
+    def __init__(self, state_count: int, scorer: Scorer, stored: StoredScores | None) -> None:
         self._forward_seconds = 0.0
         self._scored_count = self._largest = 0
         self._state_count, self._scorer = state_count, scorer
-        self._values = None if known is None else known.values.copy()
+        self._values = None if stored is None else stored.values.copy()
         self._running: tuple[NDArray[np.int64], Callable[[], NDArray[np.floating]]] | None = None
 
     def gather(
@@ -147,9 +148,7 @@ class _Scores:
         running = states, start_fetch(scored)
         self._fetch()
         self._running = running
-        if not is_on_gpu(
-            scored
-        ):  # there, scores may be a view of the batch, whose memory is needed
+        if not is_on_gpu(scored):  # on a CPU, scores may be a view that keeps the batch in memory
             self._fetch()
         self._largest = max(self._largest, states.size)
         self._forward_seconds += time.perf_counter() - started

@@ -75,7 +75,8 @@ def ratio_limits(
     low, high = bounds
     if not (np.isfinite([low, high, most]).all() and low < high and most > 0.0):
         raise ResponseError(
-            f"bounds {bounds} and {most} at most; expected finite numbers, the lower bound first"
+            f"the ratio has bounds {bounds}, the divisor at most {most}; expected finite numbers, "
+            "the lower bound first, and a divisor above 0"
         )
     part, whole = _scale_to_range(over, under, count, most, bounds)
     total, weight, unseen_count = part.sum(), whole.sum(), count - part.size
@@ -105,8 +106,8 @@ def _scale_to_range(
         or not (0 < count >= numbers[0].size)
     ):
         raise ResponseError(
-            f"found values of shapes {numbers[0].shape} and {numbers[1].shape} for a list of "
-            f"{count}; expected two rows of equal length, no longer than the list"
+            f"over has shape {numbers[0].shape}, under {numbers[1].shape}, the list {count} items; "
+            "expected equal shapes (n,), with n not above the number of items"
         )
     low, high = bounds
     whole = numbers[1] / most

@@ -118,8 +118,8 @@ def _sorted_units(
     y, s = (np.asarray(side, dtype=np.float64) for side in (labels, scores))
     cluster, drawn = np.asarray(clusters), np.asarray(counts, dtype=np.float64)
     cluster = cluster if cluster.size else cluster.astype(np.int64)
-    if not ((y == 0) | (y == 1) | np.isnan(y)).all():
-        raise ResponseError("labels hold other values than 0, 1 and NaN")
+    if (is_wrong := ~((y == 0) | (y == 1) | np.isnan(y))).any():
+        raise ResponseError(f"labels have the value {y[is_wrong][0]:g}; expected 0, 1 or NaN")
     labelled = np.flatnonzero(~(np.isnan(y) | np.isnan(s)))
     order = labelled[np.argsort(-s[labelled])]
     is_positive, values = y[order] == 1, s[order]

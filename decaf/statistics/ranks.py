@@ -19,7 +19,7 @@ def spearman_rows(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
-        raise ResponseError(f"x has shape {a.shape} and y {b.shape}; expected two equal tables")
+        raise ResponseError(f"x has shape {a.shape} and y {b.shape}; expected equal shapes (n, k)")
     missing = np.isnan(a) | np.isnan(b)
     counts = (~missing).sum(axis=1)
     a, b = (_centred_ranks(side, missing, counts) for side in (a, b))

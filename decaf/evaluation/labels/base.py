@@ -83,7 +83,7 @@ class LabelSource(Settings, ABC):
 
     def measure(self, subject: Subject) -> Variants:
         """Score the changed images of one model on one block."""
-        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+        raise NotImplementedError(f"{type(self).__name__} has no measurement; define measure()")
 
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
         """Parameters of the analyses over all models at the end, by the table they fill.

@@ -84,7 +84,7 @@ def scored(block, inputs, paths, known=None, plan=None):
     plan = plan or plan_states(block, inputs, paths, GRID)
     builder = StateBuilder(plan, on_device(inputs, torch.device("cpu")))
     columns = np.zeros(block.pair_count, np.int64)
-    return score_block(plan, builder, scorer, columns, FixedLimit(64), known=known)
+    return score_block(plan, builder, scorer, columns, FixedLimit(64), stored=known)
 
 
 def added(block, inputs, stored, path, clean=None, branches=None):

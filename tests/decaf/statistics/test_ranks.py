@@ -54,5 +54,5 @@ def test_rows_equal_scipy_on_ties_and_gaps():
 
 @pytest.mark.parametrize(("x", "y"), [([1, 2], [1, 2]), ([[1, 2]], [[1, 2, 3]])])
 def test_bad_tables(x, y):
-    with pytest.raises(ResponseError, match="expected two equal tables"):
+    with pytest.raises(ResponseError, match="expected equal shapes"):
         spearman_rows(x, y)
