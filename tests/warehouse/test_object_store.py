@@ -309,7 +309,7 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     assert TRAJECTORIES in asked
     monkeypatch.setattr(cache, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
     memory._is_pruned = False
-    memory.readable({})
+    memory.find_readable({})
     assert not list(cache_folder().rglob("*.parquet"))
 
 

@@ -68,9 +68,9 @@ class Receipt:
     committed_at: str
     files: tuple[CommittedFile, ...]
     units: tuple[str, ...]
-    """Keys of the units whose rows the commit holds, or whose results an upgrade withdrew."""
+    """Keys of the units whose rows the commit holds."""
     inputs: dict[str, str]
-    """Recorded, forced, compacted or withdrawn items, by name; empty for units."""
+    """Values that belong to the kind of commit, such as withdrawn commits; empty for units."""
     software: dict[str, str]
 
     @property
@@ -201,10 +201,10 @@ def read(
         for receipt in _parse_all(store, _list_receipts(store, layout.receipts_folder(kind, study)))
     ]
     withdrawals = {
-        (receipt.study, *named)
+        (receipt.study, *identity)
         for receipt in committed
         if receipt.kind == WITHDRAWALS
-        for named in receipt.inputs.items()
+        for identity in receipt.inputs.items()
     }
     for receipt in committed:
         if receipt.kind in kinds and (receipt.study, *_identity(receipt)) not in withdrawals:
@@ -243,10 +243,10 @@ def _read_withdrawn(store: Storage, study: str, entries: Iterable[Entry]) -> lis
 
 
 def _list_withdrawals(store: Storage, study: str) -> set[tuple[str, str]]:
-    """Names and moments of the withdrawn commits of a study."""
+    """Identities of the withdrawn commits of a study."""
     entries = _list_receipts(store, layout.receipts_folder(WITHDRAWALS, study))
     withdrawals = _parse_all(store, entries)
-    return {named for withdrawal in withdrawals for named in withdrawal.inputs.items()}
+    return {identity for receipt in withdrawals for identity in receipt.inputs.items()}
 
 
 def _identity(receipt: Receipt) -> tuple[str, str]:

@@ -74,16 +74,16 @@ def commit(
     units
         Keys of the units whose rows the commit holds.
     inputs
-        Recorded, compacted or withdrawn items, by name.
+        Values that belong to the kind of commit, by name (:class:`Receipt`).
     at
         Moment of the commit, by default now; needed if the rows state this moment.
     """
-    fitted_tables = {name: _fit_all(TABLES[name], rows) for name, rows in tables.items()}
+    conformed_tables = {name: _conform_all(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}
     counts: dict[str, list[int]] = {}
 
     def writes() -> Iterator[tuple[str, Write]]:
-        for name, rows in fitted_tables.items():
+        for name, rows in conformed_tables.items():
             if first := next(rows, None):
                 path = layout.table_file(name, partition, key)
                 counts[name] = []
@@ -164,15 +164,15 @@ def _dictionary_columns(schema: pa.Schema) -> list[str]:
     return columns
 
 
-def _fit_all(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Fit one table at once, or several as they are read; leaves out tables without rows."""
+def _conform_all(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Conform one table at once, or several as they are read; leaves out tables without rows."""
     if isinstance(rows, pa.Table):
-        fitted = _fit(table, rows)
-        return iter([fitted] if fitted.num_rows else [])
-    return (fitted for some in rows if (fitted := _fit(table, some)).num_rows)
+        conformed = _conform(table, rows)
+        return iter([conformed] if conformed.num_rows else [])
+    return (conformed for part in rows if (conformed := _conform(table, part)).num_rows)
 
 
-def _fit(table: Table, rows: pa.Table) -> pa.Table:
+def _conform(table: Table, rows: pa.Table) -> pa.Table:
     """Order and type the columns as declared.
 
     Raises WarehouseError for missing or unknown columns, NULLs and non-finite numbers.
@@ -184,15 +184,15 @@ def _fit(table: Table, rows: pa.Table) -> pa.Table:
             f"{sorted(actual - expected)}"
         )
     try:
-        fitted = rows.select(table.schema.names).cast(table.schema)
+        conformed = rows.select(table.schema.names).cast(table.schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise WarehouseError(f"table {table.name}: {error}") from error
     for column in table.columns:
-        flat = fitted[column.name].combine_chunks()
+        flat = conformed[column.name].combine_chunks()
         flat = flat.flatten() if pa.types.is_list(flat.type) else flat
         if pa.types.is_floating(flat.type) and not _all_finite(flat):
-            raise WarehouseError(f"table {table.name}: column {column.name} is not finite")
-    return fitted
+            raise WarehouseError(f"table {table.name}: {column.name} has non-finite numbers")
+    return conformed
 
 
 def _all_finite(values: pa.Array) -> bool:

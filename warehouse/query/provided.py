@@ -53,7 +53,7 @@ def provide_files(
     """
     seeds = write_seeds(scratch_folder())
     contents = {file.path: Content(file.byte_count, file.sha256) for file in read}
-    readable = store.readable({key: contents[key] for key in contents if key not in without})
+    readable = store.find_readable({key: contents[key] for key in contents if key not in without})
     paths = readable.places
     if readable.filesystem:
         connection.register_filesystem(readable.filesystem)

@@ -109,7 +109,7 @@ class Storage(ABC):
         """Delete an object if it exists."""
 
     @abstractmethod
-    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+    def find_readable(self, wanted: Mapping[str, Content]) -> Readable:
         """Find the places where DuckDB reads objects; leaves out missing and changed ones."""
 
     @abstractmethod

@@ -79,7 +79,7 @@ class LocalStorage(Storage):
         return {key: self._content(key, path) for key, path in zip(keys, replaced, strict=True)}
 
     def _content(self, key: str, path: Path) -> Content:
-        with self._raise_out_of_reach(key), path.open("rb", buffering=0) as file:
+        with self._convert_errors(key), path.open("rb", buffering=0) as file:
             digest = hashlib.file_digest(file, "sha256")
             return Content(file.tell(), digest.hexdigest())
 
@@ -87,27 +87,27 @@ class LocalStorage(Storage):
         """Read a file."""
         # Making a Path takes as long as reading the file; a large audit has 100,000s of receipts.
         place = f"{self.address}/{key}"
-        with self._raise_out_of_reach(key), open(place, "rb", buffering=0) as file:  # noqa: PTH123
+        with self._convert_errors(key), open(place, "rb", buffering=0) as file:  # noqa: PTH123
             return file.readall()
 
     def exists(self, key: str) -> bool:
         """True if there is a file."""
-        with self._raise_out_of_reach(key):
+        with self._convert_errors(key):
             return (self.folder / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """List files below a folder."""
         files, folders = [], [folder]
         while folders:
-            above = folders.pop()
+            parent = folders.pop()
             # A file or folder can be deleted after it was listed.
             with (
                 suppress(FileNotFoundError),
-                self._raise_out_of_reach(above),
-                os.scandir(self._path_without_links(above)) as listing,
+                self._convert_errors(parent),
+                os.scandir(self._path_without_links(parent)) as listing,
             ):
                 for item in listing:
-                    key = f"{above}/{item.name}" if above else item.name
+                    key = f"{parent}/{item.name}" if parent else item.name
                     if item.is_symlink():
                         self._path_without_links(key)
                     elif item.is_dir():
@@ -121,10 +121,10 @@ class LocalStorage(Storage):
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
-        with self._raise_out_of_reach(key):
+        with self._convert_errors(key):
             self._path_without_links(key).unlink(missing_ok=True)
 
-    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+    def find_readable(self, wanted: Mapping[str, Content]) -> Readable:
         """Return the paths of the files themselves."""
         places = {
             key: str(self.folder / key)
@@ -159,7 +159,7 @@ class LocalStorage(Storage):
         """Try to get a shared lock, and release it."""
         if not self.exists(key):
             return False
-        with self._raise_out_of_reach(key), self._path_without_links(key).open() as file:
+        with self._convert_errors(key), self._path_without_links(key).open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -186,7 +186,7 @@ class LocalStorage(Storage):
         return path
 
     @contextmanager
-    def _raise_out_of_reach(self, key: str) -> Iterator[None]:
+    def _convert_errors(self, key: str) -> Iterator[None]:
         """Raise OSError inside the block as OutOfReach, except for a missing file."""
         try:
             yield

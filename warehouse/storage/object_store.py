@@ -77,7 +77,7 @@ class ObjectStore(Objects, Storage):
         listed = {entry.key: entry for entry in entries}
         return _at_once(lambda key: self._read_version(listed[key]), listed)
 
-    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+    def find_readable(self, wanted: Mapping[str, Content]) -> Readable:
         """Return paths of existing copies, and addresses of objects that queries get on demand."""
         if not self._is_pruned:
             self._is_pruned = True
