@@ -10,7 +10,7 @@ from tasks.cluster.workers import connect
 from tasks.models_under_audit import ConfiguredModels, ModelsUnderAudit
 from tasks.plan import AuditPlan
 from tasks.prefect import audit_steps as steps
-from tasks.step import error_of
+from tasks.step import catch_error
 from warehouse.report.audit.facts import Facts
 
 
@@ -40,7 +40,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     every model was left out. If models failed that stay in the plan, the run is incomplete: it is
     neither analysed nor checked.
     """
-    inputs = steps.store(plan.configuration, plan.pairs)
+    inputs = steps.store_pairs(plan.configuration, plan.pairs)
     steps.fit(plan, inputs)
     if plan.needs_workers:
         with connect(
@@ -73,14 +73,14 @@ def compute_models(
 
     Returns the plan of the computed models; None if no model is left.
     """
-    trainings = [error_of(train, client, plan, inputs) for train in (steps.train, steps.choose)]
+    trainings = [catch_error(train, client, plan, inputs) for train in (steps.train, steps.choose)]
     plan = steps.plan(plan)
     models.note_untrained(plan, [error for error in trainings if error is not None])
-    tried = steps.smoke_test(client, plan)
-    plan = models.leave_out(steps.settle(plan, tried), tried.errors)
+    tried = steps.try_models(client, plan)
+    plan = models.leave_out(steps.plan_after_trial(plan, tried), tried.errors)
     while plan is not None:
         steps.begin(plan)
-        computed, errors = steps.compute_until_known(client, plan, inputs, models)
+        computed, errors = steps.compute_until_decided(client, plan, inputs, models)
         plan = models.leave_out(computed, steps.quarantine(computed) | errors)
         if plan is not computed:
             continue

@@ -12,7 +12,7 @@ from decaf.foundation.proxies import open_client
 from decaf.foundation.yaml_source import Source
 from flows.final_state import final_state
 from flows.stopping import heed_signals
-from tasks.progress import telling
+from tasks.progress import announce_while_running
 from tasks.step import is_in_flow
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ def launch(
 
 
 def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
-    with telling("the start of Prefect"):
+    with announce_while_running("the start of Prefect"):
         open_client().close()  # Prefect's client opens one, too
         from prefect import flow
         from prefect.context import get_settings_context

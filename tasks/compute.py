@@ -12,7 +12,7 @@ from tasks.estimate import Remaining
 from tasks.make_task import make_task
 from tasks.plan import AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.run_task import UNITS, Done, run_task
+from tasks.units.run_task import UNITS, TaskSummary, run_task
 from warehouse.commits import receipts
 
 Groups = Sequence[tuple[Unit, ...]]
@@ -39,12 +39,12 @@ def compute_model(
     units_of_label: dict[str, tuple[Unit, ...]] = {}
     announced: set[str] = set()
 
-    def report(done: Done) -> None:
-        _announce_once(done.remark, announced)
-        units = units_of_label.pop(done.label)
-        remaining.take(units, done.seconds)
+    def report(summary: TaskSummary) -> None:
+        _announce_once(summary.remark, announced)
+        units = units_of_label.pop(summary.label)
+        remaining.take(units, summary.seconds)
         words = units[0].describe(plan.study.names)
-        progress.advance(words, done.forward_rows, done.unit_count)
+        progress.advance(words, summary.forward_rows, summary.unit_count)
 
     for wave in _waves(groups):
         units_of_label |= {units[0].label: units for units in wave}
@@ -67,13 +67,11 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     their input, and ScoringFailed if they failed for another reason; the message names the models
     and reasons.
     """
-    if groups := plan.work.of_study("train"):
+    if groups := plan.work.pending_groups("train"):
         announce(f"{number_of(len(groups), 'training')} to do")
         words = {group[0].label: group[0].describe(plan.study.names) for group in groups}
         with progress_of(len(groups), "trainings") as progress:
-            _prepare(
-                client, plan, groups, inputs, lambda done: progress.advance(words[done.label], 0)
-            )
+            _prepare(client, plan, groups, inputs, lambda it: progress.advance(words[it.label], 0))
 
 
 def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
@@ -86,7 +84,7 @@ def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
         commit = plan.work.commit_of(group[0].needs[0])
         return receipts.exists(plan.store, UNITS, plan.configuration.study, commit)
 
-    groups = list(filter(is_trained, plan.work.of_study("choose")))
+    groups = list(filter(is_trained, plan.work.pending_groups("choose")))
     _prepare(client, plan, groups, inputs, lambda _: None)
 
 
@@ -95,7 +93,7 @@ def _prepare(
     plan: AuditPlan,
     groups: Groups,
     inputs: Path,
-    on_done: Callable[[Done], None],
+    on_done: Callable[[TaskSummary], None],
 ) -> None:
     tasks = [make_task(plan, group, inputs, None) for group in groups]
     drive(client, run_task, tasks, [group[0].name for group in groups], on_done)
@@ -117,7 +115,7 @@ def analyse(plan: AuditPlan, inputs: Path) -> None:
 
 def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
     """Compute units in the process of the flow; each is one commit."""
-    for group in plan.work.of_study(kind):
+    for group in plan.work.pending_groups(kind):
         run_task(make_task(plan, group, inputs, None))
 
 

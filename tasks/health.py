@@ -24,7 +24,7 @@ from decaf.plan.cluster import (
 )
 from decaf.plan.study import Study
 from tasks.machine import NVIDIA_DRIVER, free_memory, read_machine, usable_cores
-from tasks.missing_inputs import missing_inputs
+from tasks.missing_inputs import check_inputs
 from tasks.plan import plan_audit
 from tasks.sizes import fill_cluster
 from tasks.units.scope import Scope
@@ -238,7 +238,7 @@ def study(setup: Setup) -> Iterable[Finding]:
     if setup.study is None:
         return
     pairs = setup.study.pair_set()
-    remarks = missing_inputs(Scope(setup.study, pairs), setup.study.models)
+    remarks = check_inputs(Scope(setup.study, pairs), setup.study.models)
     yield from (Finding("warning", "study", remark) for remark in remarks)
     if not remarks:
         yield Finding("ok", "study", "data, weights and packages can be used")

@@ -99,21 +99,21 @@ def _stored_units(
 
     The scores are those of other paths of the block, and of coarser grids of the scored paths.
     """
-    first, stored_of_block = units[0], ()
+    first, block_units = units[0], ()
     coarser: list[tuple[Unit, str]] = []
     if first.kind in SCORED:
-        stored_of_block = tuple(plan.work.stored_of_block.get((first.model_id, first.block), ()))
-        coarser = [plan.coarser[unit.key] for unit in units if unit.key in plan.coarser]
+        block_units = tuple(plan.work.stored_by_block.get((first.model_id, first.block), ()))
+        coarser = [plan.coarser_units[u.key] for u in units if u.key in plan.coarser_units]
     if kind.is_local:
-        return StoredUnits(stored_of_block)
+        return StoredUnits(block_units)
     keys = {unit.key for unit in units}
     commits = {
         unit.key: plan.work.commit_of(unit)
-        for unit in (*needed, *stored_of_block)
+        for unit in (*needed, *block_units)
         if unit.key not in keys
     }
     commits |= {unit.key: commit for unit, commit in coarser}
-    return StoredUnits((*stored_of_block, *(unit for unit, _ in coarser)), commits)
+    return StoredUnits((*block_units, *(unit for unit, _ in coarser)), commits)
 
 
 def task_model(plan: AuditPlan, units: Iterable[Unit]) -> TaskModel:

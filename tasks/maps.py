@@ -45,7 +45,7 @@ def draw_maps(
     scores, BadInput for another suffix, and WriteFailed if the picture cannot be written.
     """
     if picture.suffix.lower() not in FORMATS:
-        raise BadInput(f"{picture} is not a picture; expected a name in {', '.join(FORMATS)}")
+        raise BadInput(f"{picture}: expected a name that ends in {', '.join(FORMATS)}")
     with connect_whole(store, study.study) as connection:
         ranked = _rank_methods(connection, study.study, model)
         shown = _choose_methods(ranked, methods)

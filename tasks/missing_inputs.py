@@ -9,39 +9,39 @@ import numpy as np
 from decaf.data.pairs import PairSet
 from decaf.errors import BadInput
 from decaf.foundation.extras import Installed
-from decaf.foundation.readiness import Check, carry_out
+from decaf.foundation.readiness import Check, run_checks
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from tasks.input_shape import check_shape
 from tasks.units.scope import Scope
 
 
-def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
-    """Check all inputs of a run except its pairs; returns remarks on unused ones.
+def check_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
+    """Check all inputs of a run except its pairs; returns remarks on unused inputs.
 
     A model that waits for its training needs the inputs of its recipe, other models their weights.
     Raises BadInput, which names all missing or unusable inputs.
     """
 
-    def find_foregrounds() -> tuple[str, ...]:
+    def check_foregrounds() -> tuple[str, ...]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
-    def paths_fit() -> tuple[str, ...]:
+    def check_paths() -> tuple[str, ...]:
         _ = scope.of_paths
         return check_shape(scope, cards)
 
-    def classes_are_scored() -> tuple[str, ...]:
+    def check_classes() -> tuple[str, ...]:
         study.score.columns(np.unique(scope.pairs.pairs.class_ids))
         return ()
 
     study = scope.study
-    checks = [("score", classes_are_scored), *_checks_without_pairs(study, cards)]
+    checks = [("score", check_classes), *_checks_without_pairs(study, cards)]
     checks += [(card.id, partial(card.remark_columns, scope.pairs.columns)) for card in cards]
-    return carry_out([*checks, ("paths", paths_fit), ("labels", find_foregrounds)])
+    return run_checks([*checks, ("paths", check_paths), ("labels", check_foregrounds)])
 
 
-def name_pairs(study: Study) -> PairSet:
-    """Name the pairs of a study.
+def read_pairs(study: Study) -> PairSet:
+    """Read the pairs of a study, without their inputs.
 
     If its data cannot be used, raises the error of the data, or, if more is missing, BadInput that
     names all missing files, folders, weights and packages.
@@ -49,26 +49,23 @@ def name_pairs(study: Study) -> PairSet:
     try:
         return study.pair_set()
     except BadInput as error:
-        refusal = error
+        data_error = error
     absent = [place for place in study.data.needed_places() if not os.access(place, os.F_OK)]
-    named = [
+    unnamed = [
         place
         for place in absent
-        if str(place) not in str(refusal) and not set(place.parents) & set(absent)
+        if str(place) not in str(data_error) and not set(place.parents) & set(absent)
     ]
+    errors = [BadInput(f"{place} is missing") for place in unnamed]
+    checks = [("data", partial(_raise, error)) for error in errors]
     try:
-        carry_out(
-            [
-                *(("data", partial(_refuse, BadInput(f"{place} is missing"))) for place in named),
-                *_checks_without_pairs(study, study.models),
-            ]
-        )
+        run_checks([*checks, *_checks_without_pairs(study, study.models)])
     except BadInput as error:
-        raise BadInput(f"{refusal}\n{error}") from None
-    raise refusal
+        raise BadInput(f"{data_error}\n{error}") from None
+    raise data_error
 
 
-def _refuse(error: BadInput) -> tuple[str, ...]:
+def _raise(error: BadInput) -> tuple[str, ...]:
     raise error
 
 

@@ -54,7 +54,7 @@ def stored_remarks(
     """Remarks of the newest trials on models whose scores are all stored, by model.
 
     Other models are tried again before their run. Remarks that a key of the card has answered since
-    are left out (:func:`drop_answered`).
+    are left out (:func:`update_remarks`).
     """
     by_model = _newest_remarks(store, study, work)
     pending = {unit.model_id for unit in work.pending if unit.kind in SCORED}
@@ -65,7 +65,7 @@ def stored_remarks(
     }
 
 
-def drop_answered(store: Storage, study: str, work: RunWork, cards: Iterable[ModelCard]) -> None:
+def update_remarks(store: Storage, study: str, work: RunWork, cards: Iterable[ModelCard]) -> None:
     """Commit the newest remarks again, without those that keys of cards have answered since.
 
     Such a key changes no score, so that no trial would replace the remarks.

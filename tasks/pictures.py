@@ -38,7 +38,7 @@ QUALITY = 80
 """Quality of WebP, from 0 to 100."""
 
 
-def are_stored(plan: AuditPlan) -> bool:
+def are_pictures_stored(plan: AuditPlan) -> bool:
     """True if the pictures of the run are stored, or none are wanted and none are stored."""
     stored = receipts.keys(plan.store, PICTURES, plan.study.study)
     return plan.run_id in stored if plan.study.report.inputs else not stored
@@ -55,7 +55,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     again, and WriteFailed if the warehouse cannot be written.
     """
     study = plan.study.study
-    if are_stored(plan):
+    if are_pictures_stored(plan):
         return
     if not plan.study.report.inputs:
         commit_withdrawal(plan.store, study, list(receipts.read_kind(plan.store, PICTURES, study)))

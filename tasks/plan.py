@@ -21,7 +21,7 @@ from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import LEAST_ROWS
 from tasks.coarser import find_coarser
 from tasks.editions import FIRST, Editions, plain_key, read_editions, select_forced
-from tasks.missing_inputs import missing_inputs
+from tasks.missing_inputs import check_inputs
 from tasks.model_remarks import stored_remarks
 from tasks.reasons import history, reasons_of
 from tasks.refining import continue_grids, refine_stages
@@ -40,8 +40,8 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.version import check_version
 from warehouse.storage import Storage
 
-PREPARING = [kind for kind in KINDS.values() if kind.prepares]
-OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
+PREPARING_KINDS = [kind for kind in KINDS.values() if kind.prepares]
+RESULT_KINDS = [kind for kind in KINDS.values() if not kind.prepares]
 ROUTED = ("score", "route")
 """Kinds of units whose results show whether means still move with more stages."""
 
@@ -68,7 +68,7 @@ class AuditPlan:
     is_finished: bool
     """True if this run was completed and checked."""
     is_current: bool
-    """True if it is the last started run of the study, which views show."""
+    """True if it is the last started run of the study, which views show, with its pairs."""
     may_stop: bool
     """True if models may stop early after a number of blocks that is not known yet."""
     forced: Mapping[str, int]
@@ -87,7 +87,7 @@ class AuditPlan:
         return self.study.blocks(self.pairs)
 
     @cached_property
-    def coarser(self) -> dict[str, tuple[Unit, str]]:
+    def coarser_units(self) -> dict[str, tuple[Unit, str]]:
         """Stored units of coarser grids, with their commits, by keys of units to be scored."""
         pending = of_kind(self.work.pending, "score")
         return find_coarser(self.store, self.study, pending, self.work.scored_commits)
@@ -159,7 +159,7 @@ class PlannedUnits(NamedTuple):
     """Scope of the models that can be scored."""
     units: tuple[Unit, ...]
     committed: dict[str, str]
-    lost: Set[str]
+    repeated: Set[str]
     """Keys of trainings that replace others whose files were deleted."""
     remarks: list[str]
 
@@ -174,10 +174,10 @@ def _plan_in_editions(
     """
     lost: set[str] = set()
     while True:
-        preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
-        made_commits = committed_units(store, study.study, preparing)
+        preparing = plan_units(Scope(study, pairs), PREPARING_KINDS, editions=editions)
+        preparing_commits = committed_units(store, study.study, preparing)
         without_files = missing_files(
-            (unit for unit in preparing if unit.key in made_commits), study
+            (unit for unit in preparing if unit.key in preparing_commits), study
         )
         trainings = of_kind(preparing, "train")
         lost_trainings = {plain_key(unit) for unit in trainings if unit.key in without_files}
@@ -185,24 +185,24 @@ def _plan_in_editions(
             break
         editions = editions.with_next(lost_trainings)
         lost |= lost_trainings
-    ready = assign_checkpoints(study, store, preparing, made_commits)
+    ready = assign_checkpoints(study, store, preparing, preparing_commits)
     ready_study = study.model_copy(update={"models": ready.models})
     scope = Scope(ready_study, pairs, ready.trained_by)
-    remarks = missing_inputs(scope, ready.cards)
+    remarks = check_inputs(scope, ready.cards)
     # Units of all models wait until every model is trained.
-    kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
+    kinds = [kind for kind in RESULT_KINDS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)
     committed = committed_units(store, study.study, units[len(preparing) :])
-    committed |= made_commits
+    committed |= preparing_commits
     # A path whose scores are all stored needs neither its fit nor its starts.
     needed = {
-        maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
+        fit.key for unit in units if unit.key not in committed for fit in unit.made_by.values()
     }
-    idle = {unit.key for unit in of_kind(preparing, "fit")} - needed
-    for key in without_files - idle:
+    unneeded_fits = {unit.key for unit in of_kind(preparing, "fit")} - needed
+    for key in without_files - unneeded_fits:
         committed.pop(key, None)
-    again = {unit.key for unit in trainings if plain_key(unit) in lost}
-    return PlannedUnits(ready, scope, units, committed, again, remarks)
+    repeated = {unit.key for unit in trainings if plain_key(unit) in lost}
+    return PlannedUnits(ready, scope, units, committed, repeated, remarks)
 
 
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
@@ -217,14 +217,14 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         check_version(store)
     study = continue_grids(study, store)
     study, why_workers = fill_cluster(study, pairs)
-    study, has_open_blocks = fill_block_size(study, pairs, store)
+    study, can_shrink_blocks = fill_block_size(study, pairs, store)
     editions = read_editions(store, study.study)
     planned = _plan_in_editions(study, pairs, store, editions)
-    again = select_forced(planned.units, planned.committed, editions, force)
-    if again:
-        editions = editions.with_next(again)
+    forced = select_forced(planned.units, planned.committed, editions, force)
+    if forced:
+        editions = editions.with_next(forced)
         planned = _plan_in_editions(study, pairs, store, editions)
-    ready, scope, units, committed, lost, remarks = planned
+    ready, scope, units, committed, repeated, remarks = planned
     run_id = run_id_of(study, units, pairs)
     finished = receipts.keys(store, "outcomes", study.study)
     may_stop = study.to_the_end() != study
@@ -242,8 +242,8 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         finer = refine_stages(study, store)
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
-    before = history(store, study.study, missing) if newest != run_id else None
-    work = RunWork(units, committed, reasons_of(units, committed, before, lost))
+    earlier = history(store, study.study, missing) if newest != run_id else None
+    work = RunWork(units, committed, reasons_of(units, committed, earlier, repeated))
     return AuditPlan(
         configuration=study,
         study=scope.study,
@@ -258,8 +258,8 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         is_current=run_id == newest
         and short(pairs.analysed_digest) in receipts.keys(store, "pairs", study.study),
         may_stop=may_stop,
-        forced={key: editions.of_unit[key] for key in again},
-        sizes=ChosenSizes(why_workers, has_open_blocks),
+        forced={key: editions.of_unit[key] for key in forced},
+        sizes=ChosenSizes(why_workers, can_shrink_blocks),
     )
 
 
@@ -270,11 +270,11 @@ def replan(plan: AuditPlan, **changed: Any) -> AuditPlan:
 
 
 def settle_blocks(plan: AuditPlan, paces: Mapping[str, Pace], worker_count: int) -> AuditPlan:
-    """Plan with the speed of the models, which may need smaller blocks.
+    """Plan again if the measured speed of the models requires smaller blocks.
 
     Block sizes of the configuration or of an earlier run stay.
     """
-    if plan.sizes.has_open_blocks and paces:
+    if plan.sizes.can_shrink_blocks and paces:
         size = measured_block_size(plan.configuration, plan.pairs, paces, worker_count)
         if size != plan.configuration.sources_per_block:
             plan = replan(plan, sources_per_block=size)
@@ -304,15 +304,15 @@ def committed_units(store: Storage, study: str, units: Sequence[Unit]) -> dict[s
 
 
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
-    """Digest of a run's units, of the analysed pairs, and of the study's words and gates."""
-    words = [json_of(study.expect), study.names] if study.expect or study.names else []
+    """Digest of a run's units and analysed pairs, and of settings that reports or `stop:` use."""
+    settings = [json_of(study.expect), study.names] if study.expect or study.names else []
     if study.stop:  # another rule, or another gate, is another run
         gates = {
             name: [gate.model_dump() for gate in gates_of_metric]
             for name, gates_of_metric in study.gates.items()
         }
-        words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
+        settings = [*settings, study.stop.model_dump(mode="json"), gates, study.compare_with]
     if rules := list_rules(study.paths, study.stages):
-        words = [*words, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]
+        settings = [*settings, {name: [rule.until, rule.at_most] for name, rule in rules.items()}]
     keys = [unit.key for unit in units]
-    return short(json_sha256([study.study, keys, *pairs.unscored_properties, *words]))
+    return short(json_sha256([study.study, keys, *pairs.unscored_properties, *settings]))

@@ -52,7 +52,7 @@ class _Counted:
         if seconds is None and self.done:
             elapsed = time.monotonic() - self._began
             seconds = elapsed / self.done * (self.total - self.done)
-        return "" if seconds is None else f"{clock(seconds)} left"
+        return "" if seconds is None else f"{duration_text(seconds)} left"
 
 
 class _Bar:
@@ -134,14 +134,14 @@ def announce(text: str) -> None:
 
 
 @contextmanager
-def telling(what: str) -> Iterator[None]:
+def announce_while_running(what: str) -> Iterator[None]:
     """Print every 20 s that the block still runs, unless there was other output."""
     began, is_over = time.monotonic(), threading.Event()
 
     def tell() -> None:
         while not is_over.wait(SILENT_SECONDS):
             if time.monotonic() - max(began, _spoken[0]) >= SILENT_SECONDS:
-                announce(f"{what} has been running for {clock(time.monotonic() - began)}")
+                announce(f"{what} has been running for {duration_text(time.monotonic() - began)}")
 
     threading.Thread(target=tell, daemon=True).start()
     try:
@@ -150,7 +150,7 @@ def telling(what: str) -> Iterator[None]:
         is_over.set()
 
 
-def clock(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Seconds as h:mm:ss."""
     minutes, rest_seconds = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest_seconds:02d}"

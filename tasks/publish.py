@@ -33,7 +33,7 @@ def finish(plan: AuditPlan) -> None:
     commit_outcome(plan, *totals[0])
 
 
-def show_again(plan: AuditPlan) -> Facts | None:
+def publish_again(plan: AuditPlan) -> Facts | None:
     """Make a finished run the current run of its study again; returns what ``publish`` does."""
     commit_run(plan)
     store_pictures(plan)

@@ -47,7 +47,7 @@ class EarlierUnit(NamedTuple):
     parts: dict[str, str]
 
 
-class Miss(NamedTuple):
+class ReasonCount(NamedTuple):
     """Units of one kind and model that have to be computed for the same reason."""
 
     model_id: str | None
@@ -60,7 +60,7 @@ def reasons_of(
     units: Sequence[Unit],
     committed: Mapping[str, str],
     before: Mapping[Slot, EarlierUnit] | None,
-    lost: Set[str] = frozenset(),
+    repeated: Set[str] = frozenset(),
 ) -> tuple[Reason | None, ...]:
     """Reasons to compute units, in their order; None for units with a stored result.
 
@@ -71,14 +71,14 @@ def reasons_of(
     before
         Earlier units by slot, from :func:`history`; None if this run was already started, so that
         its uncommitted units are missing.
-    lost
+    repeated
         Keys of units that replace others whose files were deleted.
     """
 
     def why(unit: Unit) -> Reason | None:
         if unit.key in committed:
             return None
-        if unit.key in lost:
+        if unit.key in repeated:
             return because("result missing", "files")
         return MISSING if before is None else _reason(unit, before, committed)
 
@@ -143,14 +143,14 @@ def _parts_of(stored: pa.Table, units: Mapping[Slot, str]) -> dict[str, dict[str
     return parts
 
 
-def misses(units: Iterable[Unit], reasons: Iterable[Reason | None]) -> list[Miss]:
+def count_reasons(units: Iterable[Unit], reasons: Iterable[Reason | None]) -> list[ReasonCount]:
     """Count units to compute by model, kind and reason; causes come before units that follow."""
     counts: dict[tuple, int] = {}
     for unit, reason in zip(units, reasons, strict=True):
         if reason:
             group = unit.model_id, unit.kind, reason
             counts[group] = counts.get(group, 0) + 1
-    rows = [Miss(*group, count) for group, count in counts.items()]
+    rows = [ReasonCount(*group, count) for group, count in counts.items()]
     return sorted(rows, key=lambda miss: miss.reason.cause == "cascade")
 
 

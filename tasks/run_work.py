@@ -13,7 +13,6 @@ from tasks.units.scope import of_kind
 
 SCORED = ("predict", "score")
 """Kinds of units that go through a model together."""
-EMPTY: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class RunWork:
             work[group[0].model_id].append(group)
         return {model_id: groups for model_id, groups in work.items() if groups}
 
-    def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
+    def pending_groups(self, kind: str) -> list[tuple[Unit, ...]]:
         """Groups of units of one kind that have to be computed."""
         return list(group_units(of_kind(self.pending, kind)))
 
     @cached_property
-    def stored_of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
+    def stored_by_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
         """Scored units with stored results, by model and block."""
         units: dict[tuple[str | None, int | None], list[Unit]] = {}
         for unit, why in zip(self.units, self.reasons, strict=True):
@@ -58,11 +57,11 @@ class RunWork:
     @cached_property
     def scored_commits(self) -> set[str]:
         """Commits of scores of the blocks that are completely scored."""
-        open_blocks = {(unit.model_id, unit.block) for unit in of_kind(self.pending, "score")}
+        unfinished = {(unit.model_id, unit.block) for unit in of_kind(self.pending, "score")}
         return {
             self.committed[unit.key]
             for unit in of_kind(self.units, "score")
-            if unit.key in self.committed and (unit.model_id, unit.block) not in open_blocks
+            if unit.key in self.committed and (unit.model_id, unit.block) not in unfinished
         }
 
     @cached_property
@@ -77,18 +76,18 @@ class RunWork:
         """Key of the commit that stores a unit, now or later."""
         return self.committed.get(unit.key) or self.commits[unit.key]
 
-    def up_to(self, stops: Mapping[str, int], since: Mapping[str, int] = EMPTY) -> "RunWork":
+    def up_to(self, stops: Mapping[str, int], scored: Mapping[str, int]) -> "RunWork":
         """Restrict the work to the first blocks of some models; ``stops`` has their numbers.
 
-        ``since`` has numbers of blocks that are already scored. Other models keep all blocks.
+        ``scored`` has numbers of blocks that are already scored. Other models keep all blocks.
         """
         planned = [
-            (unit, None if unit.model_id in since and is_scored(unit, since) else reason)
+            (unit, None if unit.model_id in scored and is_scored(unit, scored) else reason)
             for unit, reason in zip(self.units, self.reasons, strict=True)
             if is_scored(unit, stops)
         ]
-        units, reasons = (tuple(each[place] for each in planned) for place in range(2))
-        return RunWork(units, self.committed, reasons)
+        units = tuple(unit for unit, _ in planned)
+        return RunWork(units, self.committed, tuple(reason for _, reason in planned))
 
     def all_done(self) -> "RunWork":
         """The same work after all its units were computed and committed."""

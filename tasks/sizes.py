@@ -50,14 +50,14 @@ class ChosenSizes:
 
     why_workers: str
     """Reason of the choice of workers; empty if the configuration sets them."""
-    has_open_blocks: bool
+    can_shrink_blocks: bool
     """True if the trial of the models may still choose smaller blocks."""
     paces: Mapping[str, Pace] = field(default_factory=dict)
     """Speed of tried models."""
 
     def with_paces(self, paces: Mapping[str, Pace]) -> "ChosenSizes":
         """Copy with the result of a trial of models, which settles the blocks."""
-        return replace(self, has_open_blocks=False, paces={**self.paces, **paces})
+        return replace(self, can_shrink_blocks=False, paces={**self.paces, **paces})
 
 
 def fill_cluster(study: Study, pairs: PairSet) -> tuple[Study, str]:

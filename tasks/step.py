@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from decaf.errors import DecafError
-from tasks.progress import telling
+from tasks.progress import announce_while_running
 
 
 def is_in_flow() -> bool:
@@ -26,7 +26,7 @@ def step(work: Callable[..., Any], name: str = "", **options: Any) -> Callable[.
 
     @wraps(work)
     def call(*arguments: Any) -> Any:
-        with telling(f"the step '{name}'"):
+        with announce_while_running(f"the step '{name}'"):
             if not is_in_flow():
                 return work(*arguments)
             return _run_as_task(work, arguments, name=name, **options)
@@ -34,7 +34,7 @@ def step(work: Callable[..., Any], name: str = "", **options: Any) -> Callable[.
     return call
 
 
-def error_of(call: Callable[..., Any], *arguments: Any) -> Exception | None:
+def catch_error(call: Callable[..., Any], *arguments: Any) -> Exception | None:
     """Error of a step, or None if it succeeds; signals are raised."""
     try:
         call(*arguments)

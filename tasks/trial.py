@@ -1,6 +1,6 @@
 """Try models before a run: a worker loads each model and scores a few clean inputs.
 
-The outputs for one input must fit the score; if shapes differ, those for a smallest and a largest
+The outputs for one input must fit the score; if shapes differ, also for a smallest and a largest
 input. Then a few inputs of one shape are scored in several batches, since the score of an input
 must depend on that input alone (:mod:`decaf.scoring.consistency`).
 """
@@ -22,7 +22,7 @@ from decaf.models.card import Model
 from decaf.models.estimators.class_order import UnorderedClasses
 from decaf.models.network_faults import remark_on_mean, remark_on_outputs
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.class_names import contradictions
+from decaf.plan.class_names import class_name_errors
 from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.batches import (
     LEAST_ROWS,
@@ -55,8 +55,8 @@ from tasks.progress import announce
 from tasks.run_work import SCORED
 from tasks.sizes import Pace
 
-CHEAP = 100
-"""A long call is measured again if a block has at least this many times its states.
+REPEAT_RATIO = 100
+"""A long call is measured again if a block has at least this many times the rows of the call.
 
 A busy machine may have delayed the call, and a batch or block that is too small costs far more.
 """
@@ -92,6 +92,7 @@ class Trial(NamedTuple):
 class TriedModel(NamedTuple):
     """Measurements of a model that can be used."""
 
+    model_id: str
     pace: Pace
     footprint: Footprint | None
     """Memory of a network; None if the trial does not measure it."""
@@ -114,12 +115,12 @@ class TriedModels(NamedTuple):
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
-        """Remarks by model, empty ones included."""
+        """Remarks by model, also for models without any."""
         return {model_id: model.remarks for model_id, model in self.models.items()}
 
 
 def try_model(trial: Trial) -> TriedModel:
-    """Load a model and score clean inputs alone and in batches; needs no training.
+    """Load a model, or build a network that waits for its training, and score clean inputs.
 
     Raises the model's own errors, which name the shape of the input if shapes differ, and
     UnstableScore if the score of an input depends on its batch or differs at the next query.
@@ -150,7 +151,7 @@ def try_model(trial: Trial) -> TriedModel:
     pace = _try_batches(trial, model)
     if footprint:
         footprint = footprint._replace(rows=min(pace.batch_size, trial.state_count))
-    return TriedModel(pace, footprint)
+    return TriedModel(card.id, pace, footprint)
 
 
 def _try_batches(trial: Trial, model: Model) -> Pace:
@@ -173,7 +174,7 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
     draws = trial.model.card.stochastic
     is_compared = draws is None or draws.seed
     calls: list[Call] = []
-    for size in _sizes(trial, inputs):
+    for size in _batch_sizes(trial, inputs):
         timed = TimedScorer(score)
         try:
             if is_compared:
@@ -185,7 +186,7 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
                 f"{error}; or set 'batch_size: 1' in the study, or, for a stochastic model, "
                 "'stochastic: {repeats: 8}' on its card"
             ) from error
-        if timed.is_long and size * CHEAP <= trial.state_count:
+        if timed.is_long and size * REPEAT_RATIO <= trial.state_count:
             score_full(timed, np.arange(min(len(inputs), size)), timed.largest.rows)
         calls.append(timed.largest)
         if timed.largest.rows < size or timed.is_long:
@@ -198,7 +199,7 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
     )
 
 
-def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
+def _batch_sizes(trial: Trial, inputs: Tensor) -> list[int]:
     """Batch sizes to try, the smallest first; no larger than the states of a block."""
     if trial.batch_size:
         return [min(trial.batch_size, trial.state_count)]
@@ -211,22 +212,22 @@ def _sizes(trial: Trial, inputs: Tensor) -> list[int]:
     return [*growing_sizes(min(most, trial.state_count))]
 
 
-def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
+def _footprint(trial: Trial, model: Model, clean: NDArray[Any]) -> Footprint:
     from decaf.scoring.footprint import bytes_per_row
 
     held, peak = held_memory(model.device), peak_memory(model.device)
-    is_on_gpu, is_levels = model.device.type == "cuda", given.dtype == np.uint8
-    as_taken = given.size * FLOAT if is_levels else given.nbytes
+    is_on_gpu, is_8_bit = model.device.type == "cuda", clean.dtype == np.uint8
+    model_bytes = clean.size * FLOAT if is_8_bit else clean.nbytes
     return Footprint(
         model_id=trial.model.card.id,
         is_on_gpu=is_on_gpu,
         held=held,
         peak=peak,
-        per_row=bytes_per_row(model, trial.score, on_device(given, model.device)),
+        per_row=bytes_per_row(model, trial.score, on_device(clean, model.device)),
         # The host keeps the read inputs while a block is scored; arrays become tensors in place.
-        per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
-        per_conversion=as_taken if is_levels else 0,
-        per_locked=given.nbytes if is_on_gpu else 0,
+        per_input=model_bytes + (clean.nbytes if is_8_bit and not is_on_gpu else 0),
+        per_conversion=model_bytes if is_8_bit else 0,
+        per_locked=clean.nbytes if is_on_gpu else 0,
         rows=1,
     )
 
@@ -280,7 +281,7 @@ def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels
     """Try the models of a plan on workers of its cluster, like the run.
 
     With ``is_measured``, networks get a footprint. Models in other processes, such as endpoints,
-    and estimators without training are not tried before the run. Writes nothing; reads a few
+    and estimators that wait for their training are not tried. Writes nothing; reads a few
     inputs.
     """
     study = plan.configuration
@@ -295,8 +296,8 @@ def try_on_cluster(plan: AuditPlan, *, is_measured: bool = False) -> TriedModels
         return TriedModels(refused, {}, 1)
     cluster = study.cluster
     if isinstance(cluster, LocalWorkers):
-        fewer = {"workers": min(cluster.workers, len(tasks))}
-        cluster = cluster.model_copy(update=fewer)
+        worker_count = min(cluster.workers, len(tasks))
+        cluster = cluster.model_copy(update={"workers": worker_count})
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
         models = _try(client, plan, tasks, is_measured=is_measured)
     return models._replace(errors=refused | models.errors)
@@ -329,16 +330,15 @@ def _try(
 ) -> TriedModels:
     models: dict[str, TriedModel] = {}
     cards = {model_id: task.card for model_id, task in tasks.items()}
-    unusable = contradictions(cards, plan.pairs, plan.study.score)
+    unusable = class_name_errors(cards, plan.pairs, plan.study.score)
     tasks = {model_id: task for model_id, task in tasks.items() if model_id not in unusable}
     if tasks:
-        # The count of units is said after the trial, which may choose smaller blocks.
+        # The number of units is printed after the trial, which may choose smaller blocks.
         announce(f"trying {number_of(len(tasks), 'model')} first")
 
-    def note(named_model: tuple[str, TriedModel]) -> None:
-        model_id, model = named_model
-        models[model_id] = model
-        name = plan.study.names.get(model_id, model_id)
+    def note(model: TriedModel) -> None:
+        models[model.model_id] = model
+        name = plan.study.names.get(model.model_id, model.model_id)
         for remark in model.remarks:
             announce(f"{name}: {remark}")
         if model.pace.is_reduced:
@@ -346,12 +346,8 @@ def _try(
             announce(f"{name}: batches have {rows} rows, since larger ones do not fit memory")
 
     trials = trials_of(plan, tasks, is_measured=is_measured)
-    errors = attempt(client, _try_by_name, trials, list(tasks), note)
+    errors = attempt(client, try_with_remarks, trials, list(tasks), note)
     return TriedModels({**unusable, **errors}, models, len(client.nthreads()))
-
-
-def _try_by_name(trial: Trial) -> tuple[str, TriedModel]:
-    return trial.model.card.id, try_with_remarks(trial)
 
 
 def trials_of(
@@ -365,10 +361,19 @@ def trials_of(
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
     _, state_count = largest_block(study, plan.pairs)
-    data = plan.pairs.changed_columns, plan.pairs.class_names
-    sizes = study.batch_size, state_count
     return [
-        Trial(task, study.score, extremes, probes, *sizes, study.epsilon, *data, is_measured)
+        Trial(
+            model=task,
+            score=study.score,
+            inputs=extremes,
+            probes=probes,
+            batch_size=study.batch_size,
+            state_count=state_count,
+            epsilon=study.epsilon,
+            changed_columns=plan.pairs.changed_columns,
+            class_names=plan.pairs.class_names,
+            is_measured=is_measured,
+        )
         for task in tasks.values()
     ]
 

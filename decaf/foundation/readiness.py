@@ -7,32 +7,32 @@ from decaf.errors import BadInput, abridge
 
 
 class Check(Hashable, Protocol):
-    """Looks for one thing that is needed. Equal checks are carried out once."""
+    """Function that looks for one thing that a study needs; equal checks run once."""
 
     def __call__(self) -> tuple[str, ...]:
-        """Remarks on what will not be used.
+        """Remarks on unused parts of that thing.
 
-        Raises BadInput when it is not there, or cannot be used.
+        Raises BadInput if it is missing or unusable.
         """
         ...
 
 
-def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
-    """Carry out checks, each with the name of its user; return remarks on parts that are not used.
+def run_checks(checks: Iterable[tuple[str, Check]]) -> list[str]:
+    """Run checks, each with the name of its user; return remarks on parts that are not used.
 
-    Raises BadInput with all that is wrong, and what needs it.
+    Raises BadInput that lists each problem and its users.
     """
-    askers: dict[Check, list[str]] = {}
-    for asker, check in checks:
-        askers.setdefault(check, []).append(asker)
+    users_by_check: dict[Check, list[str]] = {}
+    for user, check in checks:
+        users_by_check.setdefault(check, []).append(user)
     remarks: list[str] = []
     problems: dict[str, None] = {}
-    for check, names in askers.items():
+    for check, names in users_by_check.items():
         try:
             remarks += check()
         except BadInput as error:
             problems[f"{abridge(names)}: {error}"] = None
     if problems:
-        several = f"{len(problems)} things that the study needs are not there, or not as expected:"
+        several = f"{len(problems)} things that the study needs are missing or unusable:"
         raise BadInput("\n".join([several, *problems] if len(problems) > 1 else problems))
     return list(dict.fromkeys(remarks))

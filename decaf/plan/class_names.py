@@ -143,12 +143,12 @@ def target_number(
         spellings = [name for naming in namings for same in naming.names for name in same]
         unnamed = "; name them with 'classes:' in 'data:'"
         hint = suggestion(word, spellings) if spellings else unnamed
-        problem = "several outputs are called so" if places else "nothing names such a class"
+        problem = "several outputs have this name" if places else "nothing names such a class"
         raise fault(f"'target' is {word!r}, and {problem}{hint}", "target")
     return places.pop()
 
 
-def contradictions(
+def class_name_errors(
     cards: Mapping[str, ModelCard], pairs: PairSet, score: ScoreDefinition
 ) -> dict[str, DecafError]:
     """Errors of the models whose output names contradict the class names of the data."""

@@ -93,7 +93,7 @@ class Study(Settings):
     score: Score = Field(description="definition of the score q")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
     labels: Labels | None = Field(
-        None, description="labels of units, to judge E, C and F; none by default"
+        None, description="true roles of models, or of a model on each source, to judge E, C and F"
     )
     attributions: dict[Name, Attribution] = Field(
         {}, description="spatial attribution methods for comparison, by name"
@@ -157,31 +157,31 @@ class Study(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _keys_of_the_data(cls, given: Any) -> Any:
+    def _share_keys_of_data(cls, fields: Any) -> Any:
         """Copy keys of ``data:`` to recipes that have the same key and do not set it."""
-        data, models = (given.get(name) for name in ("data", "models"))
+        data, models = (fields.get(name) for name in ("data", "models"))
         if not isinstance(data, dict) or not isinstance(models, list | tuple):
-            return given
-        return given | {"models": with_keys_of_data(models, data)}
+            return fields
+        return fields | {"models": with_keys_of_data(models, data)}
 
     @model_validator(mode="before")
     @classmethod
-    def _no_former_keys(cls, given: Any) -> Any:
+    def _refuse_former_keys(cls, fields: Any) -> Any:
         """Refuse a former key of a study, and name its replacement."""
         for key, advice in FORMER_KEYS.items():
-            if isinstance(given, dict) and key in given:
+            if isinstance(fields, dict) and key in fields:
                 raise fault(f"'{key}' {advice}", key)
-        return given
+        return fields
 
     @field_validator("python_path")
     @classmethod
-    def _importable(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    def _import_folders(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
         import_from(folders)
         return folders
 
     @field_validator("score", mode="before")
     @classmethod
-    def _map_beside_the_data(cls, score: Any, info: ValidationInfo) -> Any:
+    def _use_class_map_of_data(cls, score: Any, info: ValidationInfo) -> Any:
         """If the data folder has the shipped class map that a score names, use that file."""
         root = getattr(info.data.get("data"), "root", None)
         if not isinstance(root, Path) or not isinstance(score, dict):
@@ -191,7 +191,7 @@ class Study(Settings):
 
     @field_validator("score", mode="before")
     @classmethod
-    def _target_by_name(cls, score: Any, info: ValidationInfo) -> Any:
+    def _replace_target_name(cls, score: Any, info: ValidationInfo) -> Any:
         """Replace a class name in ``target`` by the number of its output."""
         target = score.get("target") if isinstance(score, dict) else None
         if not isinstance(target, str) or target.isdecimal():
@@ -201,14 +201,14 @@ class Study(Settings):
 
     @field_validator("warehouse")
     @classmethod
-    def _short_enough(cls, place: str) -> str:
+    def _check_length(cls, place: str) -> str:
         if is_too_long(place):
             raise fault(f"it has {len(place)} characters; expected a shorter path or URL")
         return place
 
     @field_validator("models")
     @classmethod
-    def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
+    def _check_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
         ids = [card.id for card in models]
         # Some file systems ignore the difference between capital and small letters.
         plain = [name.casefold() for name in ids]
@@ -222,7 +222,7 @@ class Study(Settings):
 
     @field_validator("gates", mode="before")
     @classmethod
-    def _gates_on_columns(cls, gates: Any) -> Any:
+    def _check_gate_columns(cls, gates: Any) -> Any:
         for name in gates if isinstance(gates, dict) else ():
             if name not in METRICS:
                 hint = suggestion(str(name), METRICS)
@@ -230,7 +230,7 @@ class Study(Settings):
         return gates
 
     @model_validator(mode="after")
-    def _has_models(self) -> "Study":
+    def _check_models(self) -> "Study":
         if not self.models and self.registry is None:
             raise fault("give 'models' (a list of cards), 'registry', or both")
         for key in ("gates", "compare_with", "undecided", "alerts"):
@@ -240,7 +240,7 @@ class Study(Settings):
         return self
 
     @model_validator(mode="after")
-    def _trained_on_the_data(self) -> "Study":
+    def _check_recipes(self) -> "Study":
         """Refuse recipes that have another value of a key that they share with the data."""
         for key, consequence in self.data.shared_with_recipes.items():
             audited = getattr(self.data, key)
@@ -253,19 +253,19 @@ class Study(Settings):
         return self
 
     @model_validator(mode="after")
-    def _methods_fit_models(self) -> "Study":
+    def _check_methods(self) -> "Study":
         check_gradients(self.attributions, self.models)
         if self.registry is None:  # models of a registry are not known yet
             check_baselines(self.baselines, self.models)
         return self
 
     @model_validator(mode="after")
-    def _limits_can_be_broken(self) -> "Study":
+    def _check_limits(self) -> "Study":
         check_limits(self.score, self.epsilon, self.expect, self.gates)
         return self
 
     @model_validator(mode="after")
-    def _can_stop(self) -> "Study":
+    def _check_stop(self) -> "Study":
         if self.stop:
             whole = [key for key in ("labels", "baselines") if getattr(self, key)]
             check_stop(self.stop, self.score, has_gates=bool(self.gates), whole=whole)
@@ -274,7 +274,7 @@ class Study(Settings):
 
     @field_validator("stages")
     @classmethod
-    def _usable_grid(cls, stages: Stages) -> Stages:
+    def _check_grid(cls, stages: Stages) -> Stages:
         try:
             start_grid(stages)
         except ResponseError as error:
@@ -287,7 +287,7 @@ class Study(Settings):
         return start_grid(self.stages)
 
     @property
-    def members(self) -> list[Settings | reveal_base.RevealPath]:
+    def plugin_sections(self) -> list[Settings | reveal_base.RevealPath]:
         """Sections that plug-in classes define, built-in or third-party."""
         recipes = [getattr(card, "training", None) for card in self.models]
         sections = [
@@ -317,7 +317,7 @@ class Study(Settings):
             raise self._origin.locate(error) from None
         if self.sources_per_block:
             self.check_span(pairs)
-        return self._made_by_code(pairs)
+        return self._with_code_digest(pairs)
 
     def check_span(self, pairs: PairSet) -> None:
         """Raise ConfigError for a `stop:` that asks for more blocks than the study has."""
@@ -328,7 +328,7 @@ class Study(Settings):
             raise self._origin.locate(error) from None
 
     def blocks(self, pairs: PairSet) -> list[Rows]:
-        """Rows of the pairs that are committed at once, in a drawn order where it may stop.
+        """Rows of the pairs of each block; with `stop:`, blocks come in a drawn order.
 
         The number of sources in a block must be set or chosen (:mod:`tasks.sizes`).
         """
@@ -358,9 +358,9 @@ class Study(Settings):
         Raises DataError when the data set cannot give them.
         """
         images = self.labels.foregrounds(self.data, pairs) if self.labels else None
-        return self._made_by_code(images) if images else None
+        return self._with_code_digest(images) if images else None
 
-    def _made_by_code(self, inputs: Inputs) -> Inputs:
+    def _with_code_digest(self, inputs: Inputs) -> Inputs:
         code = "".join(code_of(self.data).values())
         return replace(inputs, geometry=f"{inputs.geometry} by {code}") if code else inputs
 

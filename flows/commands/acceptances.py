@@ -16,7 +16,7 @@ from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.publish import publish
 from tasks.reaudit import standing
-from tasks.reaudit.recorded import newest
+from tasks.reaudit.recorded import newest_reaudit
 from tasks.reaudit.write_back import write_answers
 from warehouse.storage import Storage
 
@@ -58,7 +58,7 @@ def list_acceptances(console: Console, config: Path) -> None:
 
 def _open_audited(config: Path) -> tuple[Study, Storage]:
     study, store = open_study(config)
-    if study.registry is None or newest(store, study.study) is None:
+    if study.registry is None or newest_reaudit(store, study.study) is None:
         raise BadInput(
             f"the warehouse {store.address} has no re-audit of {study.study}; run "
             f"decaf reaudit {config} first"

@@ -8,7 +8,7 @@ from decaf.plan.study import Study
 from flows.commands.display import describe_pairs
 from flows.commands.terminal import say
 from tasks.assumed_costs import Rate, assumed_costs, parse_rate
-from tasks.progress import clock
+from tasks.progress import duration_text
 
 
 def show_costs(
@@ -30,7 +30,7 @@ def show_costs(
     models = number_of(len(study.models), "model")
     say(console, f"rows: at most {costs.rows:,} forward rows of {models} on all pairs")
     say(console, f"rate: {_between(rate.slowest, rate.fastest, ',.0f')} rows/s{_basis(rate)}")
-    first, last = (clock(3600 * hours) for hours in costs.hours)
+    first, last = (duration_text(3600 * hours) for hours in costs.hours)
     say(console, f"time, h:mm:ss: {first}{f' to {last}' * (first != last)}")
     if price is not None:
         money = [price * hours for hours in costs.hours]

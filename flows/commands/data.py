@@ -15,12 +15,12 @@ from decaf.data.input_store import check_inputs
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import BadInput, abridge, number_of
-from decaf.foundation.readiness import carry_out
+from decaf.foundation.readiness import run_checks
 from decaf.plan.expectations import kinds_of
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
 from flows.commands.terminal import say
-from tasks.progress import telling
+from tasks.progress import announce_while_running
 from warehouse.report.data_sheet import write_data_sheet
 
 COLUMNS = ("pair", "type", "source", "split", "class", "factual", "counterfactual", "size")
@@ -34,7 +34,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     Print counts and ten pairs, and write a data sheet.
     """
     study = load_study(config)
-    with telling(f"reading the pairs of study {study.study}"):
+    with announce_while_running(f"reading the pairs of study {study.study}"):
         pairs = study.pair_set()
         study.data.verify(pairs)
         words = read_words(pairs, study.data.read_mask)
@@ -45,7 +45,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     rows = [describe_pair(example) for example in shown]
     checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
     try:
-        remarks, problem = [*remarks, *carry_out(checks)], None
+        remarks, problem = [*remarks, *run_checks(checks)], None
     except BadInput as error:  # raised once the pairs are shown
         problem = error
     input_facts = model_inputs(pairs, shown)

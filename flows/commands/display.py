@@ -28,10 +28,10 @@ from flows.commands.terminal import say, say_sentence, warn
 from tasks.attribution_rows import count_rows_left
 from tasks.estimate import Work, count_work, estimate_of, learn_estimate, trial_seconds, work_of
 from tasks.inputs import check_masks
-from tasks.missing_inputs import name_pairs
+from tasks.missing_inputs import read_pairs
 from tasks.plan import AuditPlan
-from tasks.progress import clock
-from tasks.reasons import misses
+from tasks.progress import duration_text
+from tasks.reasons import count_reasons
 from tasks.row_counts import count_rows
 from tasks.run_work import RunWork
 from tasks.units.kinds import KINDS
@@ -106,7 +106,7 @@ def query_command(study: Study, query: str) -> str:
 
 def describe_pairs(console: Console, study: Study) -> PairSet:
     """Print the models, pairs and paths of a study and remarks on its data; returns its pairs."""
-    pairs = name_pairs(study)
+    pairs = read_pairs(study)
     sources, kinds = pairs.pairs.sources.values, pairs.pairs.pair_types.values
     console.print(
         f"study {study.study}: {number_of(len(study.models), 'model')}, "
@@ -187,7 +187,7 @@ def print_estimate(console: Console, planned: AuditPlan) -> None:
         say(console, "time: no estimate; no similar unit was computed or tried yet")
     else:
         workers = number_of(estimate.workers, "worker")
-        say(console, f"time: about {clock(seconds)} on {workers}, estimated from {source}")
+        say(console, f"time: about {duration_text(seconds)} on {workers}, estimated from {source}")
 
 
 def _print_waiting(console: Console, planned: AuditPlan) -> None:
@@ -204,7 +204,7 @@ def _print_waiting(console: Console, planned: AuditPlan) -> None:
 
 def _print_misses(console: Console, work: RunWork) -> None:
     """Print why units have to be computed: changed ones first, then those that depend on them."""
-    missing = misses(work.units, work.reasons)
+    missing = count_reasons(work.units, work.reasons)
     if not missing:
         console.print("all units are committed; nothing to explain")
         return
@@ -277,7 +277,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         state = _state_of(is_running, is_finished, len(reasons))
         has_estimate = not is_finished and not reasons
         seconds = estimates[name].seconds(work_left[name]) if has_estimate else None
-        remains = "" if seconds is None else f", about {clock(seconds)} left"
+        remains = "" if seconds is None else f", about {duration_text(seconds)} left"
         if early := sum(planned is not None for *_, planned, _, _ in model_rows):
             state += f", {number_of(early, 'model')} stopped early"
         columns = ("model", "blocks", "rows", "work left")
@@ -285,7 +285,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         for model, done, total, forwards, planned, is_decided, _ in model_rows:
             of_model = {work: n for work, n in work_left[name].items() if work.model_id == model}
             needed = estimates[name].seconds(of_model)
-            cell = "" if needed is None else clock(needed)
+            cell = "" if needed is None else duration_text(needed)
             blocks = f"{done}/{planned or total}"
             if planned is not None:
                 blocks += ": decided" if is_decided else ": ended undecided"

@@ -52,7 +52,7 @@ def plan(
     if not skip_models:
         from tasks.cluster import fork_server
 
-        fork_server.begin_if_new(study)  # it starts while this process reads the pairs
+        fork_server.begin_early(study)  # it starts while this process reads the pairs
     planned = plan_audit(study, display.describe_pairs(console, study), force or ())
     if not skip_models:
         from flows.commands.trials import try_models

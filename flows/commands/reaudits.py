@@ -44,10 +44,10 @@ from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.inputs import check_masks
 from tasks.plan import plan_audit, settle_blocks
-from tasks.progress import announce, telling
+from tasks.progress import announce, announce_while_running
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
-from tasks.reaudit.recorded import FAILED, RETURNED, newest
+from tasks.reaudit.recorded import FAILED, RETURNED, newest_reaudit
 from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
@@ -122,7 +122,7 @@ def reaudit(
         )
     if should_score_all:
         study = study.to_the_end()
-    with telling("reading the pairs"):
+    with announce_while_running("reading the pairs"):
         pairs = study.pair_set()
     check_places(
         on_pair_types(study.gates, kinds_of(study.expect)),
@@ -155,7 +155,7 @@ def reaudit(
             console,
             "nothing changed: the registry has the "
             f"{number_of(len(entries), 'entry', 'entries')} of re-audit "
-            f"{newest(store, study.study).reaudit_id[:12]}; no model was opened",
+            f"{newest_reaudit(store, study.study).reaudit_id[:12]}; no model was opened",
         )
     summary = {"standing": standing_verdicts, "entries": []}
     if lines := _list_findings(study, summary, config, only):

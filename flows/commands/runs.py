@@ -13,9 +13,9 @@ from flows.launch import launch
 from tasks.cluster import fork_server
 from tasks.hold import hold_warehouse
 from tasks.manifest import record_forced
-from tasks.missing_inputs import name_pairs
-from tasks.model_remarks import drop_answered
-from tasks.pictures import are_stored
+from tasks.missing_inputs import read_pairs
+from tasks.model_remarks import update_remarks
+from tasks.pictures import are_pictures_stored
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
 from tasks.verify import refuse_quarantined
@@ -43,12 +43,12 @@ def run(
     study = load_study(config, overrides)
     if should_score_all:
         study = study.to_the_end()
-    fork_server.begin_if_new(study)  # it starts while this process plans, about 2 s of a core
+    fork_server.begin_early(study)  # it starts while this process plans, about 2 s of a core
     refuse_registry(study, "run")
-    pairs = name_pairs(study)  # before a warehouse is made: unreadable data make none
+    pairs = read_pairs(study)  # before a warehouse is made: unreadable data make none
     with hold_warehouse(study) as store:
         plan = plan_audit(study, pairs, force)
-        drop_answered(store, study.study, plan.work, plan.study.models)
+        update_remarks(store, study.study, plan.work, plan.study.models)
         for remark in plan.all_remarks:
             announce(remark)
         if force:
@@ -80,10 +80,10 @@ def _show_finished(console: Console, plan: AuditPlan) -> Facts | None:
     refuse_quarantined(plan.store, plan.study, plan.work.units)
     report = plan.study.report_file
     facts = None
-    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
-        from tasks.publish import show_again  # which imports charts
+    if not (plan.is_current and are_pictures_stored(plan) and (report is None or report.exists())):
+        from tasks.publish import publish_again  # which imports charts
 
-        facts = show_again(plan)
+        facts = publish_again(plan)
     count = len(plan.work.units)
     console.print(
         f"nothing to do: all {count} units of study {plan.study.study} are committed "

@@ -19,7 +19,7 @@ def say_sizes(console: Console, plan: AuditPlan) -> None:
     reason = f" ({plan.sizes.why_workers})" if plan.sizes.why_workers else ""
     say(console, f"workers: {describe_cluster(plan.configuration.cluster)}{reason}")
     sources = number_of(min(plan.configuration.sources_per_block, len(plan.source_ids)), "source")
-    if plan.sizes.has_open_blocks:
+    if plan.sizes.can_shrink_blocks:
         say(
             console,
             f"blocks: at most {sources}; a run tries the models, and may choose smaller blocks and "

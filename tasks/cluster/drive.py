@@ -21,7 +21,7 @@ from tasks.cluster.worker_deaths import note_work
 from tasks.cluster.worker_errors import plain_error
 
 WINDOW_PER_WORKER = 4
-SHOWN = 5
+MOST_SHOWN = 5
 FILE_ERRORS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 """Errors that concern one file and do not prevent writing others."""
 MOST_TASKS = 1 << 32
@@ -41,7 +41,7 @@ def drive(
     names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
-    final: tuple[type[DecafError], ...] = (DiskRefuses,),
+    final_errors: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> None:
     """Run ``work`` on every task with :func:`attempt`, and raise all failures as one error.
 
@@ -50,7 +50,7 @@ def drive(
     WriteFailed if only one file could not be written; OrchestrationLost if the connection to the
     scheduler is lost.
     """
-    _raise(attempt(client, work, tasks, names, on_done, rank, final), len(names))
+    _raise(attempt(client, work, tasks, names, on_done, rank, final_errors), len(names))
 
 
 def attempt(
@@ -60,16 +60,16 @@ def attempt(
     names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
-    final: tuple[type[DecafError], ...] = (DiskRefuses,),
+    final_errors: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> dict[str, DecafError]:
     """Run ``work`` on every task in order, and call ``on_done`` with each result as it arrives.
 
     Takes tasks from the iterable as it sends them, a window at a time.
 
     Work must be idempotent: a task is repeated if its worker dies, unless the task caused that
-    (:mod:`tasks.cluster.worker_deaths`). After a failed task, the others continue. After a
-    ``final`` error, no further task is started. After a write error of the disk, the worker starts
-    no task in any call of this client.
+    (:mod:`tasks.cluster.worker_deaths`). After a failed task, the others continue; after
+    one of the ``final_errors``, no further task is started. After a write error of the disk, the
+    worker starts no task in any call of this client.
 
     Each task has a unique name, which is in the key of its future and in messages. Among concurrent
     calls, tasks of a lower rank come first, so that a worker computes the tasks of one call in a
@@ -81,18 +81,18 @@ def attempt(
     waiting = zip(tasks, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
     running = as_completed(loop=client.loop)
-    called: dict[str, str] = {}
+    names_by_key: dict[str, str] = {}
     failures: dict[str, DecafError] = {}
 
     def submit(count: int) -> None:
         for task, name in itertools.islice(waiting, count):
-            place = -(rank * MOST_TASKS + len(called))
+            priority = -(rank * MOST_TASKS + len(names_by_key))
             # The key has the client's id: two studies on one scheduler may have tasks of equal
             # names, and Dask runs a key once.
             key = _key(work, name, client)
-            call = run_unless_refused, work, task, client.id, key
-            future = client.submit(*call, key=key, priority=place, pure=False)
-            called[future.key] = name
+            arguments = run_unless_refused, work, task, client.id, key
+            future = client.submit(*arguments, key=key, priority=priority, pure=False)
+            names_by_key[future.key] = name
             running.add(future)
 
     try:
@@ -102,9 +102,9 @@ def attempt(
             if error is None:
                 on_done(_fetch_result(future))
             else:
-                error = failures[called[future.key]] = _as_decaf_error(error)
+                error = failures[names_by_key[future.key]] = _as_decaf_error(error)
             future.release()
-            if isinstance(error, final):
+            if isinstance(error, final_errors):
                 client.cancel(list(running.futures))
                 break
             submit(1)
@@ -164,7 +164,7 @@ def _raise(failures: dict[str, DecafError], task_count: int) -> None:
     if not failures:
         return
     reasons = [f"{name}: {error}" for name, error in failures.items()]
-    shown = "\n  ".join(reasons[:SHOWN])
+    shown = "\n  ".join(reasons[:MOST_SHOWN])
     text = f"{len(failures)} of {task_count} tasks failed; other results are kept:\n  {shown}"
     errors = list(failures.values())
     error = common_error(errors, text)
@@ -178,12 +178,12 @@ def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
     If there is a write error, the result is a write error. Errors of different classes become
     BadInput if all are bad input, and ScoringFailed otherwise.
     """
-    kinds = {type(error) for error in errors}
-    for kind in (DiskRefuses, WriteFailed):
-        if kind in kinds:
-            return kind(text)
-    if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
-        return kind(text)
+    types = {type(error) for error in errors}
+    for error_type in (DiskRefuses, WriteFailed):
+        if error_type in types:
+            return error_type(text)
+    if len(types) == 1 and issubclass(error_type := types.pop(), DecafError):
+        return error_type(text)
     if all(isinstance(error, BadInput) for error in errors):
         return BadInput(text)
     return ScoringFailed(text)

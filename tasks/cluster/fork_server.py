@@ -81,7 +81,7 @@ def begin(settings: Cluster, cards: Sequence[ModelCard] = ()) -> None:
         announce(f"{SLOWER} ({error})")
 
 
-def begin_if_new(study: Study) -> None:
+def begin_early(study: Study) -> None:
     """Start the fork server before planning, for a study that is new in its warehouse.
 
     Other studies may be complete, which only their plan shows. For a warehouse on an object store

@@ -48,7 +48,7 @@ class Folders(WorkerPlugin):
 
 def user_code(study: Study) -> UserCode:
     """Code that the workers of a study need."""
-    kinds = {type(member) for member in study.members}
+    kinds = {type(member) for member in study.plugin_sections}
     versions = {reference_of(kind): code_version(kind) for kind in kinds if is_third_party(kind)}
     return UserCode(study.python_path, versions)
 

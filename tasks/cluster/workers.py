@@ -174,7 +174,7 @@ def _reach(settings: SchedulerAddress) -> Client:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise BadInput(
-            f"no scheduler with a worker at {settings.address} within {CONNECT_SECONDS} s "
+            f"found no scheduler with a worker at {settings.address} in {CONNECT_SECONDS} s "
             f"({error}); check 'cluster: address:' and start its workers"
         ) from error
     return client

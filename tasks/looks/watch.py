@@ -194,7 +194,7 @@ def watch_entries(
 
 def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
     """Record the stops of a run's models; returns the plan of the scored blocks, the new run."""
-    work = plan.work.up_to(watch.scored).all_done()
+    work = plan.work.up_to(watch.scored, {}).all_done()
     stopped = replace(plan, work=work, may_stop=False)
     run_ids = stopped.run_id, plan.run_id
     commit_stops(plan.store, plan.study.study, *run_ids, watch.stops(), watch.looks)

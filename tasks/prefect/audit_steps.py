@@ -13,8 +13,9 @@ from decaf.foundation.names import shown_name
 from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from tasks import compute as computing
+from tasks import inputs as storing
+from tasks import trial as trying
 from tasks.estimate import Remaining, estimate_of
-from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops
 from tasks.manifest import commit_failures, commit_run
 from tasks.model_remarks import commit_trial
@@ -25,14 +26,13 @@ from tasks.prefect.artifacts import leave_artifacts
 from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
 from tasks.refining import refine_stages
-from tasks.step import error_of, step
-from tasks.trial import TriedModels, try_models
+from tasks.step import catch_error, step
 from tasks.verify import too_many_quarantined, verify
 from warehouse.report.audit.facts import Facts
 from warehouse.storage import Storage
 
-store = step(store_pairs, name="store")
-store_labelled = step(store_foregrounds, name="store_labelled")
+store_pairs = step(storing.store_pairs, name="store")
+store_foregrounds = step(storing.store_foregrounds, name="store_foregrounds")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
@@ -41,7 +41,7 @@ compute_model = step(
 )
 begin = step(commit_run, name="begin")
 note_failures = step(commit_failures, name="note_failures")
-smoke_test = step(try_models, name="smoke_test")
+try_models = step(trying.try_models, name="try_models")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
 look = step(Watch.look, name="look")
@@ -55,14 +55,14 @@ def plan(plan: AuditPlan) -> AuditPlan:
 
 
 @step
-def settle(plan: AuditPlan, tried: TriedModels) -> AuditPlan:
-    """Plan with the measured speed of the models, which may need smaller blocks.
+def plan_after_trial(plan: AuditPlan, tried: trying.TriedModels) -> AuditPlan:
+    """Plan again if the measured speed of the models requires smaller blocks.
 
-    Stores the remarks of their trial with the units of this plan.
+    Stores the remarks of the trial with the units of the returned plan.
     """
-    settled = settle_blocks(plan, tried.paces, tried.worker_count)
-    commit_trial(settled.store, settled.study.study, settled.work.units, tried.remarks)
-    return settled
+    plan = settle_blocks(plan, tried.paces, tried.worker_count)
+    commit_trial(plan.store, plan.study.study, plan.work.units, tried.remarks)
+    return plan
 
 
 @step
@@ -87,21 +87,21 @@ def compute(
     next, so the number of models in progress is one more than that of workers. After a failed
     model, the others continue; after a write error of the disk, no further model is started.
     """
-    images = store_labelled(plan.study, plan.foregrounds)
-    refusals: list[BaseException] = []
+    images = store_foregrounds(plan.study, plan.foregrounds)
+    write_errors: list[BaseException] = []
 
-    def error_of_model(rank: int, model_id: str, groups: computing.Groups) -> BaseException | None:
-        if refusals:
-            return refusals[0]
+    def compute_one(rank: int, model_id: str, groups: computing.Groups) -> BaseException | None:
+        if write_errors:
+            return write_errors[0]
         shared = inputs, images, progress, remaining
-        error = error_of(compute_model, client, plan, model_id, rank, groups, *shared)
+        error = catch_error(compute_model, client, plan, model_id, rank, groups, *shared)
         if isinstance(error, DiskRefuses):
-            refusals.append(error)
+            write_errors.append(error)
         return error
 
     by_model = plan.work.by_model.items()
     work = {model_id: groups for model_id, groups in by_model if model_id not in skipped}
-    for model_id, error in skipped.items() if work else ():  # without work, the run raises it
+    for model_id, error in skipped.items() if work else ():  # without work, the run raises them
         announce(f"{plan.study.names.get(model_id, model_id)} is left out: {error}")
     estimate = estimate_of(plan.store, plan.study)
     estimate.workers = len(client.nthreads())
@@ -112,12 +112,12 @@ def compute(
         ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
     ):
         # Prefect knows the flow of a task from the context of its thread.
-        under_way = {
-            model_id: threads.submit(copy_context().run, error_of_model, rank, model_id, groups)
+        futures = {
+            model_id: threads.submit(copy_context().run, compute_one, rank, model_id, groups)
             for rank, (model_id, groups) in enumerate(work.items())
         }
         try:
-            errors = {model_id: future.result() for model_id, future in under_way.items()}
+            errors = {model_id: future.result() for model_id, future in futures.items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()
@@ -125,27 +125,27 @@ def compute(
     return {model_id: error for model_id, error in errors.items() if error is not None}
 
 
-def compute_until_known(
+def compute_until_decided(
     client: Client, plan: AuditPlan, inputs: Path, models: ModelsUnderAudit
 ) -> tuple[AuditPlan, dict[str, BaseException]]:
     """Compute all blocks, or with ``stop:`` drawn blocks until each model is decided.
 
     Returns the plan of the scored blocks, which defines the run from then on, and the errors of
-    failed models. Looks skip failed models; if there are any, the given plan is returned.
+    failed models. If a model failed, returns the given plan; looks skip failed models.
     """
     if not plan.may_stop:
         return plan, compute(client, plan, inputs, models.failed)
     watched = watch(models, plan)
     errors: dict[str, BaseException] = {}
     scored: dict[str, int] = {}
-    going = [card.id for card in plan.study.models]
-    while going:
-        goal = dict(watched.scored)
-        part = replace(plan, work=plan.work.up_to(goal, scored))
-        if part.work.by_model or not scored:
-            errors |= compute(client, part, inputs, {} if scored else models.failed)
-        scored = goal
-        going = look(watched, [name for name in going if name not in {**models.failed, **errors}])
+    undecided = [card.id for card in plan.study.models]
+    while undecided:
+        block_counts = dict(watched.scored)
+        next_plan = replace(plan, work=plan.work.up_to(block_counts, scored))
+        if next_plan.work.by_model or not scored:
+            errors |= compute(client, next_plan, inputs, {} if scored else models.failed)
+        scored, failed = block_counts, {**models.failed, **errors}
+        undecided = look(watched, [model_id for model_id in undecided if model_id not in failed])
     has_no_failure = not errors and not models.failed
     return (stop(plan, watched) if has_no_failure else plan), errors
 

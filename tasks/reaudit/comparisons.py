@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS
 from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged
-from tasks.reaudit.recorded import AUDITED, NEW, PreviousAudit, Row
+from tasks.reaudit.recorded import AUDITED, NEW, RecordedReaudit, Row
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
@@ -53,7 +53,7 @@ def has_outdated(store: Storage, study: Study, rows: Iterable[Row]) -> bool:
 
 
 def leave_undecided(
-    study: Study, recorded: PreviousAudit, judged: Iterable[Judged]
+    study: Study, recorded: RecordedReaudit, judged: Iterable[Judged]
 ) -> list[Judged]:
     """Make limits on a change that hold undecided if the model lacks the alias to compare with.
 

@@ -58,7 +58,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             ]
         ),
         **({"blocks": json_sha256(blocks)} if blocks else {}),
-        **code_of(*study.members),
+        **code_of(*study.plugin_sections),
     }
 
 

@@ -9,7 +9,7 @@ from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.comparisons import leave_undecided
-from tasks.reaudit.recorded import PreviousAudit, newest
+from tasks.reaudit.recorded import RecordedReaudit, newest_reaudit
 from tasks.reaudit.standing import list_standing, list_undecided, rows_of
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -24,8 +24,8 @@ COLUMNS = (
     *("lower_limit", "upper_limit", "verdict", "reason"),
 )
 """Columns of the fields of :class:`Judged`, in their order."""
-PLACE = COLUMNS.index("gate_limit")
-"""Number of fields that identify a rule and its subject; they come first."""
+SUBJECT = slice(COLUMNS.index("gate_limit"))
+"""First fields, which identify a rule and its subject."""
 REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false rows among those that are reported as drift."""
@@ -33,7 +33,7 @@ SHOWN_PAIRS = 20
 """Most pairs of one change of role that an alert lists; the view has all pairs."""
 
 DRIFT = """
-WITH asked AS (
+WITH changed_entries AS (
     FROM core_entry_versions
     WHERE study = $study AND is_newest AND is_changed AND against IN ($against, 'another_entry')
     QUALIFY count(*) OVER (PARTITION BY entry) = 1 OR against = 'another_entry'
@@ -42,8 +42,8 @@ SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.
     value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
     p_value, p_adjusted,
     coalesce(reason, CASE WHEN source_count = 1 THEN 'a single source' END)
-FROM drift_of('asked', $replicates, $seed, $levels) AS drift
-JOIN asked ON asked.entry = drift.g.entry
+FROM drift_of('changed_entries', $replicates, $seed, $levels) AS drift
+JOIN changed_entries ON changed_entries.entry = drift.g.entry
 ORDER BY ALL
 """
 
@@ -69,7 +69,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     If a gate no longer applies, since the score or the pairs changed, an earlier failed verdict on
     the same content stands. Does nothing without a re-audit.
     """
-    recorded = newest(store, study.study)
+    recorded = newest_reaudit(store, study.study)
     if recorded is None or receipts.exists(store, VERDICTS, study.study, recorded.reaudit_id):
         return
     reaudit_id = recorded.reaudit_id
@@ -78,7 +78,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     if gates and not judged:
         judged = judge(gates, drift(store, study))
     if any(row.verdict == NOT_APPLICABLE for row in judged):
-        judged = with_standing(judged, failed_before(store, study.study))
+        judged = keep_standing_failures(judged, read_standing_failures(store, study.study))
     judged = leave_undecided(study, recorded, judged)
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
@@ -88,7 +88,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     commit(store, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
 
 
-def read_looks(store: Storage, study: str, recorded: PreviousAudit) -> list[Judged]:
+def read_looks(store: Storage, study: str, recorded: RecordedReaudit) -> list[Judged]:
     """Verdicts of the looks of the newest re-audit's run; empty if all blocks were scored."""
     runs = {row["run_id"] for row in recorded.rows.values() if row["run_id"]}
     with connect_whole(store, study) as connection:
@@ -101,15 +101,15 @@ def read_looks(store: Storage, study: str, recorded: PreviousAudit) -> list[Judg
         ]
 
 
-def with_standing(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
+def keep_standing_failures(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
     """Replace verdicts of inapplicable gates by earlier failures of the same rule and subject.
 
     Several gates may have one rule and subject; each failure stands once.
     """
-    open_places = {row[:PLACE] for row in judged if row.verdict == NOT_APPLICABLE}
-    standing = [row for row in failed if row[:PLACE] in open_places]
-    answered = {row[:PLACE] for row in standing}
-    unchanged = [r for r in judged if r.verdict != NOT_APPLICABLE or r[:PLACE] not in answered]
+    inapplicable = {row[SUBJECT] for row in judged if row.verdict == NOT_APPLICABLE}
+    standing = [row for row in failed if row[SUBJECT] in inapplicable]
+    replaced = {row[SUBJECT] for row in standing}
+    unchanged = [r for r in judged if r.verdict != NOT_APPLICABLE or r[SUBJECT] not in replaced]
     return [*standing, *unchanged]
 
 
@@ -123,11 +123,11 @@ def drift(store: Storage, study: Study) -> list[DriftRow]:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
-def failed_before(store: Storage, study: str) -> list[Judged]:
+def read_standing_failures(store: Storage, study: str) -> list[Judged]:
     """Standing failures on contents that the newest re-audit judges again."""
-    query = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
+    sql = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
     with connect_whole(store, study) as connection:
-        rows = connection.execute(query, {"study": study}).fetchall()
+        rows = connection.execute(sql, {"study": study}).fetchall()
     return [Judged(*row) for row in rows]
 
 

@@ -15,7 +15,7 @@ from decaf.registry.entries import PREVIOUS
 from decaf.registry.messages import message
 from tasks.reaudit.events import emit
 from tasks.reaudit.judge import summary
-from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, failed_since
+from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, list_newly_failed
 from tasks.reaudit.standing import list_due_alerts
 from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits import receipts
@@ -24,7 +24,7 @@ from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
 PARTIAL = "-partial"
-"""End of the key of a receipt that names the channels that took a delivery, after others failed."""
+"""End of the key of a receipt that names the channels of a delivery that did not fail."""
 
 
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
         else []
     )
     if is_new:
-        alerts += _of_entries(content["entries"], failed_since(store, study.study, keys))
+        alerts += _entry_alerts(content["entries"], list_newly_failed(store, study.study, keys))
     content = {
         **content,
         "changed": is_new,
@@ -89,18 +89,18 @@ def notify_unreachable(study: Study, config: str, problem: str) -> None:
     )
     content["alerts"] = alerts
     receivers = _receivers(study, short(json_sha256(content)), content)
-    if failures := [failure for call in receivers.values() if (failure := _failure_of(call))]:
+    if failures := [failure for call in receivers.values() if (failure := _try_delivery(call))]:
         raise AlertFailed("\n  ".join(failures))
 
 
-def _of_entries(
-    entries: list[dict[str, Any]], failed_anew: Collection[str]
+def _entry_alerts(
+    entries: list[dict[str, Any]], newly_failed: Collection[str]
 ) -> list[dict[str, Any]]:
     """Alerts of entries that failed for a new reason, or moved during the re-audit."""
     alerts = []
     for entry in entries:
         details = {name: entry[name] for name in ("entry", "version", "problem")}
-        if entry["state"] == FAILED and entry["entry"] in failed_anew:
+        if entry["state"] == FAILED and entry["entry"] in newly_failed:
             alerts.append({"kind": "entry.failed", **details})
         if entry["state"] == AUDITED and entry["problem"]:
             alerts.append({"kind": "entry.moved", **details})
@@ -153,23 +153,23 @@ def _deliver_rest(
     channels: Mapping[str, Callable[[], None]],
     keys: Collection[str],
 ) -> None:
-    """Deliver to the channels that the receipt ``key`` does not name; names them if one fails."""
-    taken_before = receipts.read_one(store, ALERTS, study.study, key).inputs if key in keys else {}
+    """Deliver to channels that the receipt ``key`` does not name; if one fails, name the others."""
+    delivered = receipts.read_one(store, ALERTS, study.study, key).inputs if key in keys else {}
     failures = {
         name: failure
         for name, call in channels.items()
-        if name not in taken_before and (failure := _failure_of(call))
+        if name not in delivered and (failure := _try_delivery(call))
     }
     if not failures:
         return
-    if takers := taken_before.keys() | (channels.keys() - failures.keys()):
+    if names := delivered.keys() | (channels.keys() - failures.keys()):
         now = datetime.now(UTC).isoformat()
-        commit(store, ALERTS, study.study, key, {}, inputs=dict.fromkeys(sorted(takers), now))
+        commit(store, ALERTS, study.study, key, {}, inputs=dict.fromkeys(sorted(names), now))
     raise AlertFailed("\n  ".join(failures.values()))
 
 
-def _failure_of(call: Callable[[], None]) -> str:
-    """Message of a channel that fails; empty if it delivers."""
+def _try_delivery(call: Callable[[], None]) -> str:
+    """Deliver to one channel; returns its error message, empty if it succeeds."""
     try:
         call()
     except AlertFailed as failure:

@@ -34,22 +34,22 @@ from tasks.reaudit.recorded import (
     VERSION,
     LastAudited,
     PassedContent,
-    PreviousAudit,
+    RecordedReaudit,
     Row,
     completes_scoring,
+    entry_rows,
+    find_passed_contents,
     last_audited,
     list_references,
     list_stopped_early,
-    newest,
-    passed_before,
-    rows_in,
+    newest_reaudit,
 )
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
-NOTHING_REPLACED: Mapping[str, str] = {}
+NOTHING_MOVED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class RegistryDiff:
     resolved_at: datetime
     resolved: tuple[Resolved, ...]
     inputs: Mapping[str, str]
-    previous: PreviousAudit | None
+    previous: RecordedReaudit | None
     last_audited: Mapping[str, LastAudited]
     """Last audit of each entry, by label."""
     passed: Mapping[str, PassedContent]
@@ -153,23 +153,23 @@ class RegistryDiff:
         ):
             return RETURNED
         before, inputs = self.last_audited[label]
-        words = [
-            word
-            for word, now, then in (
+        changes = [
+            name
+            for name, now, then in (
                 ("weights", resolved.weights, before["weights_sha256"]),
                 ("preprocessing", resolved.preprocessing, before["preprocessing_sha256"]),
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
-        if label in self.stopped_early and not words:
-            words = [BLOCKS]
-        unchanged = NONE if before["version"] == resolved.entry.version else VERSION
+        changes += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
+        if label in self.stopped_early and not changes:
+            changes = [BLOCKS]
+        other_change = NONE if before["version"] == resolved.entry.version else VERSION
         if self._has_another_reference(resolved.entry, before["judged_reaudit_id"]):
-            unchanged = COMPARED
+            other_change = COMPARED
         if inputs.get("gates") != self.inputs["gates"]:
-            unchanged = GATES
-        return ", ".join(words) or unchanged
+            other_change = GATES
+        return ", ".join(changes) or other_change
 
 
 def is_unchanged(
@@ -180,7 +180,7 @@ def is_unchanged(
     ``only`` restricts the comparison to some entries. Compares versions and digests of the listing,
     so nothing is downloaded or opened. A failed entry counts as changed: each re-audit retries it.
     """
-    previous = newest(store, study.study)
+    previous = newest_reaudit(store, study.study)
     if previous is None or not previous.is_settled:
         return False
     rows = [row for row in previous.rows.values() if _is_selected(row["entry"], only)]
@@ -208,7 +208,7 @@ def discover(
     names is listed or recorded.
     """
     resolved_at = next_moment(store, REAUDITS, study.study)
-    previous = newest(store, study.study)
+    previous = newest_reaudit(store, study.study)
     entries, held_back = list_entries(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
         entries, held_back = _restrict(entries, previous.rows, only)
@@ -236,7 +236,7 @@ def discover(
         inputs=inputs,
         previous=previous,
         last_audited=before,
-        passed=passed_before(store, study.study, contents, inputs),
+        passed=find_passed_contents(store, study.study, contents, inputs),
         compared=read_compared(store, study),
         stopped_early=list_stopped_early(store, study.study)
         if completes_scoring(store, study, previous)
@@ -288,19 +288,19 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 
 
 def reaudit_rows(
-    diff: RegistryDiff, run_id: str | None, replaced: Mapping[str, str] = NOTHING_REPLACED
+    diff: RegistryDiff, run_id: str | None, moved: Mapping[str, str] = NOTHING_MOVED
 ) -> tuple[str, list[Row]]:
-    """Id and rows of a re-audit; ``replaced`` has problems of entries that moved meanwhile."""
+    """Id and rows of a re-audit; ``moved`` has problems of entries that changed meanwhile."""
     study, changes = diff.study.study, diff.changes()
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
-        problem = resolved.problem or replaced.get(label)
+        problem = resolved.problem or moved.get(label)
         rows.append(_row(resolved) | {"change": changes[label], "problem": problem})
     held_back = [row | {"change": NONE} for row in diff.held_back]
-    nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
+    gone = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
     references = list_references(diff.store, study, diff.last_audited)
-    rows += [row | nothing for row in diff.list_missing()]
+    rows += [row | gone for row in diff.list_missing()]
     states = [
         [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
     ]
@@ -326,8 +326,8 @@ def _link_reaudits(row: Row, diff: RegistryDiff, key: str, references: set[str])
         judging = receipts.read_one(
             diff.store, REAUDITS, diff.study.study, before["judged_reaudit_id"]
         )
-        (then,) = (then for then in rows_in(diff.store, judging) if then["entry"] == row["entry"])
-        return {"judged_reaudit_id": key, **{name: then[name] for name in names}}
+        rows = {judged["entry"]: judged for judged in entry_rows(diff.store, judging)}
+        return {"judged_reaudit_id": key, **{name: rows[row["entry"]][name] for name in names}}
     is_same = row["state"] != AUDITED or row["change"] in (NONE, VERSION)
     passed = before["reaudit_id" if row["entry"] in references else "passed_reaudit_id"]
     judged = before["judged_reaudit_id"] if is_same else key
@@ -354,8 +354,8 @@ def _find_compared(row: Row, diff: RegistryDiff, references: set[str], key: str)
             (label for label in last if last[label].row["name"] == row["name"]), default=""
         )
         if compared_label:
-            is_it = compared_label in references or diff.study.compare_with == PREVIOUS
-            reaudit_id = last[compared_label].row["reaudit_id" if is_it else "passed_reaudit_id"]
+            is_last = compared_label in references or diff.study.compare_with == PREVIOUS
+            reaudit_id = last[compared_label].row["reaudit_id" if is_last else "passed_reaudit_id"]
     return {
         "compared_entry": compared_label if reaudit_id else None,
         "compared_reaudit_id": reaudit_id,

@@ -31,7 +31,7 @@ DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code", BLOCKS)
 Row = dict[str, Any]
 
 
-class PreviousAudit(NamedTuple):
+class RecordedReaudit(NamedTuple):
     """A recorded re-audit."""
 
     reaudit_id: str
@@ -61,18 +61,18 @@ class PassedContent(NamedTuple):
     verdict: str
 
 
-def newest(store: Storage, study: str) -> PreviousAudit | None:
+def newest_reaudit(store: Storage, study: str) -> RecordedReaudit | None:
     """Last recorded re-audit, or None; reads receipts and one small file."""
     receipt = receipts.read_newest(store, REAUDITS, study)
     if receipt is None:
         return None
-    entries = rows_in(store, receipt)
+    entries = entry_rows(store, receipt)
     rows = {row["entry"]: row for row in entries if row["state"] != GONE and row["is_followed"]}
     is_settled = receipts.exists(store, ALERTS, study, receipt.key)
-    return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
+    return RecordedReaudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def completes_scoring(store: Storage, study: Study, previous: PreviousAudit | None) -> bool:
+def completes_scoring(store: Storage, study: Study, previous: RecordedReaudit | None) -> bool:
     """True if the study scores all pairs now, and its last re-audit stopped early."""
     if previous is None or study.stop is None or study.to_the_end() != study:
         return False
@@ -87,7 +87,7 @@ def list_stopped_early(store: Storage, study: str) -> frozenset[str]:
     return frozenset(entry for (entry,) in rows)
 
 
-def failed_since(store: Storage, study: str, delivered: Collection[str]) -> set[str]:
+def list_newly_failed(store: Storage, study: str, delivered: Collection[str]) -> set[str]:
     """Entries that failed for a new reason since the last re-audit with delivered alerts.
 
     ``delivered`` has ids of re-audits whose alerts were delivered.
@@ -96,12 +96,12 @@ def failed_since(store: Storage, study: str, delivered: Collection[str]) -> set[
         receipts.read_kind(store, REAUDITS, study), key=lambda receipt: receipt.committed_at
     )
     undelivered = takewhile(lambda receipt: receipt.key not in delivered, reversed(recorded))
-    rows = (row for receipt in undelivered for row in rows_in(store, receipt))
+    rows = (row for receipt in undelivered for row in entry_rows(store, receipt))
     return {row["entry"] for row in rows if row["state"] == FAILED and row["change"] != NONE}
 
 
 def last_audited(
-    store: Storage, study: str, previous: PreviousAudit | None
+    store: Storage, study: str, previous: RecordedReaudit | None
 ) -> dict[str, LastAudited]:
     """Last audit of each entry, by label."""
     if previous is None:
@@ -114,7 +114,8 @@ def last_audited(
             continue
         if key not in reaudits:
             receipt = receipts.read_one(store, REAUDITS, study, key)
-            reaudits[key] = ({row["entry"]: row for row in rows_in(store, receipt)}, receipt.inputs)
+            rows = {row["entry"]: row for row in entry_rows(store, receipt)}
+            reaudits[key] = (rows, receipt.inputs)
         rows, inputs = reaudits[key]
         audited[label] = LastAudited(rows[label], inputs)
     return audited
@@ -136,7 +137,7 @@ def list_references(store: Storage, study: str, audited: Mapping[str, LastAudite
     }
 
 
-def passed_before(
+def find_passed_contents(
     store: Storage, study: str, digests: Mapping[str, tuple[str, str]], inputs: Mapping[str, str]
 ) -> dict[str, PassedContent]:
     """Entries whose content passed before under the same study and gates, by label.
@@ -163,11 +164,11 @@ def passed_before(
     return {entry: passed for entry, passed in contents.items() if entry not in failed_entries}
 
 
-def rows_in(store: Storage, receipt: Receipt) -> list[Row]:
+def entry_rows(store: Storage, receipt: Receipt) -> list[Row]:
     """Rows of all entries of a re-audit."""
     return [row for file in receipt.files for row in read_file(store, file).to_pylist()]
 
 
 def has_run(store: Storage, study: str) -> bool:
     """True if a run audited an entry of the newest re-audit, so that a report can show it."""
-    return any(row["run_id"] for row in newest(store, study).rows.values())
+    return any(row["run_id"] for row in newest_reaudit(store, study).rows.values())

@@ -86,7 +86,7 @@ class Attribute(Kind):
             np.bitwise_or.at(named, of_pair, feature_words(block.feature))
             return score, play(methods, Features(block.regions[used], named), *arguments)
 
-        score, attributions = bench.within_memory(attribute)
+        score, attributions = bench.compute_within_memory(attribute)
         if block.regions is None:
             region = difference_region(images[block.plus], images[block.minus])
         else:

@@ -1,7 +1,4 @@
-"""Bench: the model, the inputs and the costs of a task on a worker.
-
-Nothing here imports Prefect.
-"""
+"""Bench: the model, the inputs and the costs of a task on a worker."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -40,9 +37,9 @@ from warehouse.commits.stored import read_unit
 from warehouse.storage import Storage
 
 Result = TypeVar("Result")
-Stored = dict[tuple[str, str], pa.Table | None]
+StoredRows = dict[tuple[str, str], pa.Table | None]
 """Rows of units that were read from the warehouse, by their keys and tables."""
-SUMMED = (
+SUMMED_COLUMNS = (
     "item_count",
     "forward_rows",
     "backward_rows",
@@ -53,7 +50,8 @@ SUMMED = (
     "wall_seconds",
     "cpu_seconds",
 )
-LARGEST = ("batch_size", "peak_memory_bytes")
+LARGEST_COLUMNS = ("batch_size", "peak_memory_bytes")
+"""Columns of ``costs`` that parts of a task add up, and those of which the largest counts."""
 PART_COLUMNS = {"predictions": "image_id", "trajectories": "pair_id", "repeats": "pair_id"}
 """Tables that a task may read for a part of a block, and the column that selects it."""
 
@@ -137,6 +135,7 @@ class Cost:
     forward_rows: int = 0
     backward_rows: int = 0
     naive_rows: int | None = None
+    """Forward rows if every stage and branch were scored."""
     batch_size: int | None = None
     peak_memory_bytes: int = 0
     load_seconds: float = 0.0
@@ -151,7 +150,7 @@ class Bench:
     ``stored`` has rows of the warehouse that other parts of the task have read.
     """
 
-    def __init__(self, task: Task, part: BlockPart, stored: Stored) -> None:
+    def __init__(self, task: Task, part: BlockPart, stored: StoredRows) -> None:
         self.task, self.part = task, part
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are already computed."""
@@ -210,11 +209,11 @@ class Bench:
         import torch
 
         scorers = scorers_of(self.task.model.card, self.model, self.task.study.score)
-        parts = images.split(batch_size)
-        queries = [torch.cat([scorer(some) for some in parts]) for scorer in scorers]
+        batches = images.split(batch_size)
+        queries = [torch.cat([scorer(batch) for batch in batches]) for scorer in scorers]
         return torch.stack(queries).mean(dim=0).cpu().numpy()
 
-    def within_memory(self, compute: Callable[[int], Result]) -> Result:
+    def compute_within_memory(self, compute: Callable[[int], Result]) -> Result:
         """Call ``compute(batch_size)``, halving the batch until it fits the memory.
 
         Raises ScoringFailed if a single row does not fit.
@@ -246,25 +245,23 @@ class Bench:
             rows = self.results[table]
             unit_rows = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return unit_rows if unit_rows.num_rows else None
-        place, name = (unit.key, table), PART_COLUMNS.get(table)
+        place, id_column = (unit.key, table), PART_COLUMNS.get(table)
         if place not in self._stored:
-            warehouse, commit = self.task.destination, self.task.stored.commits[unit.key]
-            self._stored[place] = read_unit(
-                warehouse.store, warehouse.study, commit, unit.key, table
-            )
+            store, study = self.task.destination.store, self.task.destination.study
+            commit = self.task.stored.commits[unit.key]
+            self._stored[place] = read_unit(store, study, commit, unit.key, table)
         rows = self._stored[place]
-        if rows is None or name is None:
+        if rows is None or id_column is None:
             return rows
-        unit_rows = rows.filter(
-            pc.is_in(rows[name], pa.array(getattr(self.part.block, f"{name}s")))
-        )
+        ids = pa.array(getattr(self.part.block, f"{id_column}s"))
+        unit_rows = rows.filter(pc.is_in(rows[id_column], ids))
         return unit_rows if unit_rows.num_rows else None
 
     def restart_processor_clock(self) -> None:
         """Start the processor time again, to exclude the preparation."""
         self._processed = time.process_time()
 
-    def model_is_done(self) -> None:
+    def finish_model(self) -> None:
         """Note the peak memory of the model, and release the inputs."""
         self.cost.peak_memory_bytes = peak_memory(self.model.device)
         self.__dict__.pop("clean", None)
@@ -290,6 +287,6 @@ def sum_costs(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Add up rows of the table ``costs`` for the shapes of a task's inputs."""
     total, *further_rows = rows
     for row in further_rows:
-        total |= {name: total[name] + row[name] for name in SUMMED if row[name] is not None}
-        total |= {name: max(total[name], row[name]) for name in LARGEST}
+        total |= {name: total[name] + row[name] for name in SUMMED_COLUMNS if row[name] is not None}
+        total |= {name: max(total[name], row[name]) for name in LARGEST_COLUMNS}
     return total

@@ -48,7 +48,7 @@ class Corrupt(Kind):
         def measure(batch_size: int) -> Variants:
             return bench.task.study.labels.measure(_Subject(bench, unit, batch_size))
 
-        variants = bench.within_memory(measure)
+        variants = bench.compute_within_memory(measure)
         images, names, _ = variants.values.shape
         bench.cost.item_count, bench.cost.forward_rows = images, images * names
         return {"corruptions": corruption_rows(unit.key, *variants)}

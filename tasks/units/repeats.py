@@ -14,7 +14,7 @@ from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model, ModelCard
 from decaf.scoring.block import Scorer
 from decaf.scoring.scores.base import ScoreDefinition
-from tasks.units.rows import score_lists, trajectory_names
+from tasks.units.rows import score_lists, trajectory_columns
 from warehouse.tables.declarations import REPEATS
 
 Branches = Mapping[str, NDArray[np.float64]]
@@ -60,7 +60,7 @@ def repeat_rows(
         for query in range(query_count):
             scores = trajectories[query, is_finite]
             columns = {
-                **trajectory_names(key, path, pair_ids, repetition),
+                **trajectory_columns(key, path, pair_ids, repetition),
                 "repeat": np.full(len(scores), query),
                 "q_plus": score_lists(scores[:, :, 0]),
                 "q_minus": score_lists(scores[:, :, 1]),

@@ -34,34 +34,31 @@ def trajectory_rows(
     All arguments are by path: the key of its unit, the names of its pairs, its (n_stages,) stages,
     and the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
-    finite_parts, withheld = [], []
+    # No path may have pairs among those of one shape.
+    finite_parts = [TRAJECTORIES.schema.empty_table()]
+    quarantine_parts = [QUARANTINE.schema.empty_table()]
     for path, key in keys.items():
         pairs, repetitions, stages, _ = branches[path].shape
         pair_ids = np.repeat(np.array(ids[path]), repetitions)
         repetition = np.tile(np.arange(repetitions), pairs)
         scores = branches[path].reshape(-1, stages, 2)
-        bad = ~np.isfinite(scores)
-        is_finite = ~bad.any(axis=(1, 2))
+        is_bad = ~np.isfinite(scores)
+        is_finite = ~is_bad.any(axis=(1, 2))
         finite = scores[is_finite]
         columns = {
-            **trajectory_names(key, path, pair_ids[is_finite], repetition[is_finite]),
+            **trajectory_columns(key, path, pair_ids[is_finite], repetition[is_finite]),
             "t": score_lists(np.broadcast_to(grids[path], finite.shape[:2])),
             "q_plus": score_lists(finite[:, :, 0]),
             "q_minus": score_lists(finite[:, :, 1]),
         }
         finite_parts.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
-            **trajectory_names(key, path, pair_ids[~is_finite], repetition[~is_finite]),
+            **trajectory_columns(key, path, pair_ids[~is_finite], repetition[~is_finite]),
             "stage_count": np.full(np.count_nonzero(~is_finite), stages),
-            "non_finite_count": bad[~is_finite].sum(axis=(1, 2)),
+            "non_finite_count": is_bad[~is_finite].sum(axis=(1, 2)),
         }
-        withheld.append(pa.table(columns, schema=QUARANTINE.schema))
-    # Among the pairs of one shape there may be none for any path.
-    finite_parts, withheld = (
-        finite_parts or [TRAJECTORIES.schema.empty_table()],
-        withheld or [QUARANTINE.schema.empty_table()],
-    )
-    return pa.concat_tables(finite_parts), pa.concat_tables(withheld)
+        quarantine_parts.append(pa.table(columns, schema=QUARANTINE.schema))
+    return pa.concat_tables(finite_parts), pa.concat_tables(quarantine_parts)
 
 
 def prediction_rows(
@@ -135,7 +132,7 @@ def profile_rows(key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
     return pa.table({name: columns[name] for name in PROFILES.schema.names}, schema=PROFILES.schema)
 
 
-def trajectory_names(
+def trajectory_columns(
     key: str, path: str, pair_ids: NDArray[np.str_], repetition: NDArray[np.int64]
 ) -> dict[str, Any]:
     """Columns that name (n,) trajectories of one path."""

@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import retry_while_away
-from tasks.units.bench import Bench, BlockPart, Destination, Stored, Task, sum_costs
+from tasks.units.bench import Bench, BlockPart, Destination, StoredRows, Task, sum_costs
 from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
 from tasks.units.scan import scan
@@ -24,7 +24,7 @@ UNITS = "units"
 """Kind of the commits that hold units."""
 
 
-class Done(NamedTuple):
+class TaskSummary(NamedTuple):
     """Summary of a finished task."""
 
     label: str
@@ -67,7 +67,7 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
     }
 
 
-def run_task(task: Task) -> Done:
+def run_task(task: Task) -> TaskSummary:
     """Compute the units of a task and commit them, unless they are already committed.
 
     Pairs whose inputs differ in shape are computed separately; the rows of all shapes are one
@@ -75,16 +75,16 @@ def run_task(task: Task) -> Done:
     files of units that make files.
     """
     began = time.perf_counter()
-    is_committed = retry_while_away(lambda: receipts.exists(*_place(task.destination)))
+    is_committed = retry_while_away(lambda: receipts.exists(*_commit_place(task.destination)))
     if is_committed and not missing_files(task.units, task.study):
-        return Done(task.label, len(task.units), 0)
-    stored: Stored = {}
+        return TaskSummary(task.label, len(task.units), 0)
+    stored: StoredRows = {}
     result = _join([_compute(task, part, stored) for part in task.parts])
     if not is_committed:
         _commit(task, result.tables)
     forward_rows = result.cost.get("forward_rows", 0)
     seconds = 0.0 if is_committed else time.perf_counter() - began
-    return Done(task.label, len(task.units), forward_rows, seconds, result.remark)
+    return TaskSummary(task.label, len(task.units), forward_rows, seconds, result.remark)
 
 
 class _Result(NamedTuple):
@@ -96,10 +96,10 @@ class _Result(NamedTuple):
     remark: str
 
 
-def _compute(task: Task, part: BlockPart, stored: Stored) -> _Result:
+def _compute(task: Task, part: BlockPart, stored: StoredRows) -> _Result:
     """Compute the units of a task for its pairs of one shape: first with the model, then without.
 
-    Keeps the rows that it reads in ``stored``, for the other shapes of the task.
+    Keeps rows from the warehouse in ``stored``, for the other shapes of the task.
     """
     bench, kinds = Bench(task, part, stored), KINDS.values()
     if any(KINDS[unit.kind].is_scanned for unit in task.units):
@@ -107,7 +107,7 @@ def _compute(task: Task, part: BlockPart, stored: Stored) -> _Result:
     _run(bench, [kind for kind in kinds if kind.uses_model and not kind.is_scanned])
     uses_model = KINDS[task.units[0].kind].uses_model
     if uses_model:
-        bench.model_is_done()
+        bench.finish_model()
     _run(bench, [kind for kind in kinds if kind.is_scanned or not kind.uses_model])
     return _Result(bench.results, bench.cost_row() if uses_model else {}, bench.remark)
 
@@ -129,11 +129,12 @@ def _join(parts: Sequence[_Result]) -> _Result:
     return _Result(tables, cost, next((part.remark for part in parts if part.remark), ""))
 
 
-def _place(destination: Destination) -> tuple[Storage, str, str, str]:
+def _commit_place(destination: Destination) -> tuple[Storage, str, str, str]:
     return destination.store, UNITS, destination.study, destination.key
 
 
 def _commit(task: Task, tables: dict[str, pa.Table]) -> None:
+    place, software = _commit_place(task.destination), dict(task.destination.software)
     model_id, keys = task.units[0].model_id, tuple(unit.key for unit in task.units)
-    put = partial(commit, *_place(task.destination), tables, model_id=model_id, units=keys)
-    retry_while_away(partial(put, software=dict(task.destination.software)))
+    named = {"model_id": model_id, "units": keys, "software": software}
+    retry_while_away(partial(commit, *place, tables, **named))

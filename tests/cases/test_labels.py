@@ -16,7 +16,7 @@ from warehouse_answers import fetched
 
 from decaf.data.class_ids import GUESSED
 from decaf.errors import BadInput
-from decaf.plan.class_names import contradictions
+from decaf.plan.class_names import class_name_errors
 from decaf.plan.resolution import list_entries, resolve
 from decaf.plan.study import load_study
 
@@ -268,7 +268,7 @@ def test_an_entry_of_a_registry_that_contradicts_the_data_fails(base, load, tmp_
     )
     study = load(settings | {"registry": {"kind": "folder", "root": str(tmp_path / "models")}})
     (judge,) = resolve(study, list_entries(study.registry))
-    errors = contradictions({"judge": judge.card}, study.pair_set(), study.score)
+    errors = class_name_errors({"judge": judge.card}, study.pair_set(), study.score)
     assert all(value in str(errors["judge"]) for value in ("class 0", "'yes'", "'no'"))
 
 

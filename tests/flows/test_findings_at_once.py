@@ -39,7 +39,7 @@ def test_many_findings_at_once_do_not_stop_the_server(server):
         return httpx.post(url, json=content, timeout=STANDSTILL_SECONDS, **options)
 
     with serving(lambda request, number: (200, "", {})) as people:
-        post("automations/", telling(server.url, people.url)).raise_for_status()
+        post("automations/", announce_while_running(server.url, people.url)).raise_for_status()
         flow = post("flows/", {"name": "beside the findings"}).raise_for_status().json()["id"]
         events = [finding(f"Burst.{number}") for number in range(FINDINGS)]
         post("events", events).raise_for_status()
@@ -48,7 +48,7 @@ def test_many_findings_at_once_do_not_stop_the_server(server):
             assert run.is_success or run.status_code == httpx.codes.SERVICE_UNAVAILABLE
 
 
-def telling(api, url):
+def announce_while_running(api, url):
     """The automation of the examples, which posts to an address."""
     with temporary_settings({PREFECT_API_URL: api}):
         block = CustomWebhookNotificationBlock(

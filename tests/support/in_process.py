@@ -8,7 +8,7 @@ from tasks.inputs import store_foregrounds, store_pairs
 from tasks.make_task import make_task
 from tasks.manifest import commit_run
 from tasks.plan import plan_audit
-from tasks.reasons import misses
+from tasks.reasons import count_reasons
 from tasks.units.kinds import KINDS
 from tasks.units.run_task import run_task
 from warehouse.commits.writer import open_root
@@ -24,7 +24,7 @@ def planned(study, force=()):
 def reasons(plan):
     """Why units have to be computed: how many, by kind and reason."""
     found = Counter()
-    for miss in misses(plan.work.units, plan.work.reasons):
+    for miss in count_reasons(plan.work.units, plan.work.reasons):
         found[miss.kind, *miss.reason] += miss.unit_count
     return dict(found)
 
@@ -34,7 +34,7 @@ def train(study, pairs=None):
     open_root(study.warehouse)
     pairs = pairs or study.pair_set()
     plan = plan_audit(study, pairs)
-    for group in (*plan.work.of_study("train"), *plan.work.of_study("choose")):
+    for group in (*plan.work.pending_groups("train"), *plan.work.pending_groups("choose")):
         run_task(make_task(plan, group, NO_INPUTS, None))
     return plan_audit(study, pairs)
 

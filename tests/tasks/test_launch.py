@@ -10,7 +10,7 @@ import pytest
 from decaf.errors import BadInput
 from flows.launch import launch
 from tasks.prefect.artifacts import leave_artifacts
-from tasks.step import error_of, step
+from tasks.step import catch_error, step
 
 WITHOUT_PREFECT = """
 import json, sys
@@ -53,8 +53,8 @@ def test_the_error_of_a_flow_is_raised_as_it_is(tmp_path, monkeypatch):
 
 
 def test_a_caller_may_take_the_error_of_a_step():
-    assert isinstance(error_of(step(fail)), ValueError)
-    assert error_of(step(lambda: 1, name="one")) is None
+    assert isinstance(catch_error(step(fail)), ValueError)
+    assert catch_error(step(lambda: 1, name="one")) is None
 
 
 def test_signals_are_no_errors_of_a_step():
@@ -62,7 +62,7 @@ def test_signals_are_no_errors_of_a_step():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        error_of(step(stop))
+        catch_error(step(stop))
 
 
 def test_outside_a_flow_no_artifact_is_left():

@@ -7,7 +7,7 @@ from warehouse_answers import fetched
 
 from decaf.models.network_faults import OUTPUTS_LIKE_PROBABILITIES
 from decaf.plan.study import Study
-from tasks.model_remarks import TRIALS, commit_trial, drop_answered
+from tasks.model_remarks import TRIALS, commit_trial, update_remarks
 from warehouse.commits import receipts
 
 WARNINGS = "SELECT model_id, detail FROM out_warnings WHERE warning = 'model_remark'"
@@ -69,5 +69,5 @@ def test_a_remark_that_the_card_answers_is_dropped(settings):
     settings["models"][0]["output"] = "logits"
     plan = planned(Study(**settings))
     assert plan.model_remarks == {"a": ("second",)}
-    drop_answered(plan.store, plan.study.study, plan.work, plan.study.models)
+    update_remarks(plan.store, plan.study.study, plan.work, plan.study.models)
     assert fetched(plan.study.warehouse, WARNINGS) == [("a", "second")]

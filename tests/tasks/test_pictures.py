@@ -18,7 +18,7 @@ from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.start import gaussian_blur
 from decaf.studies.scenes.adapters import Shapes3D
-from tasks.pictures import are_stored, store_pictures
+from tasks.pictures import are_pictures_stored, store_pictures
 from warehouse.commits import receipts
 
 FIELDS = "pair_id, words, factual, counterfactual, states, shown_t"
@@ -46,7 +46,7 @@ def scenes(tmp_path_factory):
     """A study of scenes with its pictures, and the plan of it."""
     paths = {"blend": Blend(sigma=2.0, stages=9)}
     study, plan = finished(tmp_path_factory.mktemp("scenes"), paths=paths)
-    assert not are_stored(plan)
+    assert not are_pictures_stored(plan)
     store_pictures(plan)
     return study, plan
 
@@ -76,7 +76,7 @@ def test_a_pair_is_shown_as_the_model_saw_it(scenes):
 def test_pictures_are_stored_once(scenes):
     study, plan = scenes
     (receipt,) = receipts.read_kind(plan.store, "pictures", study.study)
-    assert are_stored(plan)
+    assert are_pictures_stored(plan)
     store_pictures(plan)
     assert [*receipts.read_kind(plan.store, "pictures", study.study)] == [receipt]
 
@@ -87,11 +87,11 @@ def test_inputs_that_nobody_may_see_are_not_kept(tmp_path):
     private = study.model_copy(update={"report": Report(page=False, inputs=False)})
     hidden = in_process.planned(private)
     assert hidden.run_id == plan.run_id
-    assert not are_stored(hidden)
+    assert not are_pictures_stored(hidden)
     store_pictures(hidden)
-    assert are_stored(hidden)
+    assert are_pictures_stored(hidden)
     assert shown(study) == []
-    assert not are_stored(plan)
+    assert not are_pictures_stored(plan)
     store_pictures(plan)
     assert shown(study) != []
 

@@ -5,7 +5,7 @@ import sys
 import threading
 
 from tasks import progress as told
-from tasks.progress import clock, progress_of, telling
+from tasks.progress import announce_while_running, duration_text, progress_of
 
 SHOW = """
 from tasks.progress import progress_of
@@ -34,7 +34,7 @@ def test_what_shows_nothing_says_that_it_is_under_way(monkeypatch):
 
     monkeypatch.setattr(told, "SILENT_SECONDS", 0.01)
     monkeypatch.setattr(told, "announce", heard)
-    with telling("the step 'judge'"):
+    with announce_while_running("the step 'judge'"):
         assert said.wait(60)
     assert "'judge'" in lines[0]
 
@@ -62,5 +62,6 @@ def test_lines_are_few(capsys, monkeypatch):
     assert 1 < len(lines) <= 4
 
 
-def test_clock():
-    assert [clock(seconds) for seconds in (0, 59.6, 3600)] == ["0:00:00", "0:01:00", "1:00:00"]
+def test_durations():
+    texts = ["0:00:00", "0:01:00", "1:00:00"]
+    assert [duration_text(seconds) for seconds in (0, 59.6, 3600)] == texts

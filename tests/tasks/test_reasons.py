@@ -17,7 +17,7 @@ from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Shapes3D
 from tasks.manifest import commit_outcome, commit_run, record_forced
-from tasks.reasons import EarlierUnit, Reason, changed_parts, misses, reasons_of
+from tasks.reasons import EarlierUnit, Reason, changed_parts, count_reasons, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.run_task import UNITS, commit_key, group_units
 from tasks.units.scope import of_kind
@@ -72,7 +72,7 @@ def reasons(plan):
     """Reasons by model and kind, with how many units have each."""
     return {
         (miss.model_id, miss.kind, *miss.reason): miss.unit_count
-        for miss in misses(plan.work.units, plan.work.reasons)
+        for miss in count_reasons(plan.work.units, plan.work.reasons)
     }
 
 

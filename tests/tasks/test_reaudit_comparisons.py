@@ -10,7 +10,7 @@ from warehouse_answers import fetched
 from decaf.errors import ConfigError, UnknownEntry, UnknownName
 from decaf.plan.resolution import list_entries
 from tasks.reaudit.plan import RegistryDiff, commit_reaudit, discover, is_unchanged
-from tasks.reaudit.recorded import ALERTS, newest
+from tasks.reaudit.recorded import ALERTS, newest_reaudit
 from tasks.reaudit.standing import accept, rows_of, select_followed
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect
@@ -22,7 +22,7 @@ def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
     for seed, verdict in enumerate(["not applicable", "pass", "fail"]):
         put(zoo / str(seed), seed=seed)
         recorded(study, store, verdict)
-        keys[str(seed)] = newest(store, study.study).reaudit_id
+        keys[str(seed)] = newest_reaudit(store, study.study).reaudit_id
 
     def comes_back(version, as_version):
         shutil.copytree(zoo / version, zoo / as_version)
@@ -34,7 +34,7 @@ def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
     other, _ = opened(gates={"evidence": {"at_most": 0.5}})
     assert discover(other, store, other.pair_set()).changes() == {"net": "weights"}
     recorded(study, store)
-    row = newest(store, study.study).rows["net"]
+    row = newest_reaudit(store, study.study).rows["net"]
     assert row["judged_reaudit_id"] == keys["1"]
     assert (row["previous_reaudit_id"], row["passed_reaudit_id"]) == (keys["2"], keys["1"])
     query = "SELECT version, version_passed, version_judged, verdict, change FROM out_entries"
@@ -70,7 +70,7 @@ def following(tmp_path, *names):
 
 
 def compared(store, study):
-    rows = newest(store, study.study).rows.values()
+    rows = newest_reaudit(store, study.study).rows.values()
     return {row["entry"]: (row["compared_entry"], row["compared_reaudit_id"]) for row in rows}
 
 
@@ -82,7 +82,7 @@ def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
     alias(zoo / "net", champion=1)
     study, store = opened(registry=registry, compare_with="champion")
     recorded(study, store)
-    first = newest(store, study.study).reaudit_id
+    first = newest_reaudit(store, study.study).reaudit_id
     nothing = (None, None)
     by_entry = {"net": ("net@champion", first), "net@champion": nothing, "bare": nothing}
     assert compared(store, study) == by_entry
@@ -96,7 +96,7 @@ def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
     put(zoo / "net" / "3", seed=3)
     alias(zoo / "net", champion=2)
     recorded(study, store)
-    second = newest(store, study.study).reaudit_id
+    second = newest_reaudit(store, study.study).reaudit_id
     assert compared(store, study)["net"] == ("net@champion", second)
     put(zoo / "net" / "4", seed=4)
     alias(zoo / "net", champion=7)
@@ -133,7 +133,7 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
         put(zoo / "net" / str(version), seed=version)
         study, store = opened()
         recorded(study, store, "fail" if version == 3 else "pass")
-    last = newest(store, study.study)
+    last = newest_reaudit(store, study.study)
     asked, pairs = ["net@2"], study.pair_set()
     entries = list_entries(study.registry, asked)
     assert [entry.label for entry in entries] == ["net", "net@2"]
@@ -146,7 +146,7 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
     assert fetched(store, query) == [("3", None, None), ("2", "net", "2")]
     # It is no entry: it is not gone tomorrow, and its verdict is not told of.
     assert unchanged(study, store)
-    assert newest(store, study.study).rows.keys() == last.rows.keys()
+    assert newest_reaudit(store, study.study).rows.keys() == last.rows.keys()
     with connect(store) as connection:
         rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
     assert [row["entry"] for row in select_followed(rows)] == ["net"]
@@ -166,7 +166,7 @@ def test_a_model_whose_name_looks_like_a_version_is_followed(opened, tmp_path):
     assert [(row["entry"], row["version"]) for row in select_followed(rows)] == [
         *(("net", "1"), ("net@2", "2"))
     ]
-    assert newest(store, study.study).rows.keys() == {"net", "net@2"}
+    assert newest_reaudit(store, study.study).rows.keys() == {"net", "net@2"}
 
 
 def test_an_entry_is_judged_again_when_the_alias_to_compare_with_moves(opened, tmp_path):
@@ -178,7 +178,7 @@ def test_an_entry_is_judged_again_when_the_alias_to_compare_with_moves(opened, t
     alias(zoo, champion=2)
     study, store = opened(**settings, compare_with="champion")
     recorded(study, store, "pass")
-    first = newest(store, study.study).reaudit_id
+    first = newest_reaudit(store, study.study).reaudit_id
     assert unchanged(study, store)
 
     def move(version):
@@ -186,7 +186,7 @@ def test_an_entry_is_judged_again_when_the_alias_to_compare_with_moves(opened, t
         assert not unchanged(study, store)
         changes = recorded(study, store).changes()
         assert unchanged(study, store)
-        return changes["net"], newest(store, study.study)
+        return changes["net"], newest_reaudit(store, study.study)
 
     change, moved = move(1)
     assert change == "compared"

@@ -33,7 +33,7 @@ from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
 from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
-from tasks.reaudit.recorded import ALERTS, newest
+from tasks.reaudit.recorded import ALERTS, newest_reaudit
 from warehouse.commits import writer
 from warehouse.commits.writer import commit
 
@@ -97,13 +97,13 @@ def test_other_gates_judge_what_was_found_again(opened, tmp_path):
     for version, seed in (("1", 1), ("2", 2), ("3", 2)):
         put(tmp_path / "zoo" / "net" / version, seed=seed)
         recorded(study, store)
-        keys.append(newest(store, study.study).reaudit_id)
+        keys.append(newest_reaudit(store, study.study).reaudit_id)
     for limit in (0.1, 0.2):
         study, store = opened(gates={"evidence": {"increase": limit}})
         assert not unchanged(study, store)
         assert recorded(study, store).changes() == {"net": "gates"}
         assert unchanged(study, store)
-        judged = newest(store, study.study)
+        judged = newest_reaudit(store, study.study)
         row = judged.rows["net"]
         assert row["judged_reaudit_id"] == judged.reaudit_id
         assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
@@ -115,7 +115,7 @@ def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_p
     put(tmp_path / "zoo" / "net", seed=1)
     study, store = opened()
     commit_reaudit(discover(study, store, study.pair_set()), None)
-    assert not newest(store, study.study).is_settled
+    assert not newest_reaudit(store, study.study).is_settled
     assert not unchanged(study, store)
 
 
@@ -156,12 +156,12 @@ def test_only_a_channel_that_failed_gets_an_alert_again(opened, tmp_path, monkey
         commit_reaudit(diff, None)
         with pytest.raises(AlertFailed, match="500"):
             notify(store, study, "study.yaml")
-        assert not newest(store, study.study).is_settled
+        assert not newest_reaudit(store, study.study).is_settled
         (alert,) = notify(store, study, "study.yaml")["alerts"]
         assert notify(store, study, "study.yaml")["alerts"] == []
         names = [request.headers["X-Decaf-Delivery"] for request in server.requests]
     assert alert["entry"] == "broken"
-    assert names == [newest(store, study.study).reaudit_id] * 2
+    assert names == [newest_reaudit(store, study.study).reaudit_id] * 2
     (line,) = file.read_text().splitlines()
     assert json.loads(line)["alerts"] == [alert]
     assert fetched(study.warehouse, "SELECT count(*) FROM stg_alerts") == [(1,)]
@@ -189,7 +189,7 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
     known = [round_of(0.1, 9), round_of(0.2, 8), round_of(0.3, 7)]
     plan, reaudit_id = known[-1]
     assert plan_audit(plan.study, plan.pairs).is_current
-    assert newest(plan.store, "try").reaudit_id == reaudit_id
+    assert newest_reaudit(plan.store, "try").reaudit_id == reaudit_id
     newest_first = [(plan.run_id,) for plan, _ in reversed(known)]
     assert fetched(plan.store, "SELECT run_id FROM out_runs") == newest_first
     query = (
@@ -214,7 +214,7 @@ def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
     found = discover(study, store, study.pair_set())
     alias(zoo / "net", champion=2)
     commit_reaudit(found, "run")
-    (row,) = newest(store, study.study).rows.values()
+    (row,) = newest_reaudit(store, study.study).rows.values()
     assert "version 2" in row["problem"]
     assert discover(study, store, study.pair_set()).changes() == {"net@champion": "weights"}
 
@@ -268,7 +268,7 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
     assert found.is_changed
     key = commit_reaudit(found, "another run")
     commit(store, ALERTS, study.study, key, {})
-    rows = newest(store, study.study).rows
+    rows = newest_reaudit(store, study.study).rows
     assert {
         label: (row["version"], row["change"], row["run_id"]) for label, row in rows.items()
     } == {

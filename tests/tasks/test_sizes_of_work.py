@@ -35,7 +35,7 @@ def study(tmp_path):
 
 
 def sizes(plan):
-    return plan.configuration.sources_per_block, plan.sizes.has_open_blocks
+    return plan.configuration.sources_per_block, plan.sizes.can_shrink_blocks
 
 
 def test_a_first_run_chooses_blocks_and_later_ones_keep_them(study):

@@ -1,7 +1,7 @@
 """Verdicts that stand, by hand."""
 
 from decaf.registry.gates import Judged
-from tasks.reaudit.judge import with_standing
+from tasks.reaudit.judge import keep_standing_failures
 
 
 def judged(pair_type, limit, verdict):
@@ -14,7 +14,7 @@ def test_a_failure_stands_once_where_its_gates_are_not_applicable_any_more():
     failed = [judged("wall", 0.01, "fail"), judged("wall", 0.02, "fail")]
     now = [judged(row.pair_type, row.limit, "not applicable") for row in failed]
     shapes = judged("shape", 0.01, "not applicable")
-    assert with_standing([*now, shapes], failed) == [*failed, shapes]
+    assert keep_standing_failures([*now, shapes], failed) == [*failed, shapes]
     # What applies now is what counts.
     passed = [judged("wall", row.limit, "pass") for row in failed]
-    assert with_standing(passed, failed) == passed
+    assert keep_standing_failures(passed, failed) == passed

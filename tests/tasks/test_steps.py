@@ -29,7 +29,7 @@ def audit(monkeypatch, client):
     """Compute the models of a plan with functions in the place of the steps."""
 
     def run(names, compute, skipped=NO_ERRORS):
-        monkeypatch.setattr(steps, "store_labelled", lambda study, images: None)
+        monkeypatch.setattr(steps, "store_foregrounds", lambda study, images: None)
         monkeypatch.setattr(steps, "compute_model", compute)
         monkeypatch.setattr(steps, "estimate_of", lambda store, study: Estimate())
         by_model = {name: [("unit",)] for name in names}

@@ -46,7 +46,7 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
     open_root(study.warehouse)
     first = planned(study)
     assert (first.study.models, first.work.by_model) == ((), {})
-    robust, mild, fragile = first.work.of_study("train")
+    robust, mild, fragile = first.work.pending_groups("train")
     for group in (robust, fragile):
         run_task(make_task(first, group, in_process.NO_INPUTS, None))
     some = planned(study)
@@ -72,7 +72,7 @@ def test_a_worker_in_another_folder_trains_into_the_studys_workspace(given, tmp_
     open_root(study.warehouse)
     first = planned(study)
     assert [card.id for card in first.waiting] == ["net"]
-    (units,) = first.work.of_study("train")
+    (units,) = first.work.pending_groups("train")
     task = make_task(first, units, in_process.NO_INPUTS, None)
     monkeypatch.chdir(elsewhere)
     run_task(task)
@@ -194,7 +194,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     verify(again.store, "s")
     for file in files(study):
         file.unlink()
-    assert planned(study).work.of_study("train")[0][0].parts["edition"] == "3"
+    assert planned(study).work.pending_groups("train")[0][0].parts["edition"] == "3"
 
 
 def test_a_forced_training_is_another_edition(given):

