@@ -1,4 +1,4 @@
-"""Carry out a flow, with Prefect if a server is configured; no process of it stays behind."""
+"""Carry out a flow, as a Prefect flow if a server is configured."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ def launch(
     *arguments: Any,
     conclude: Callable[[Result], None] = lambda _: None,
 ) -> None:
-    """Carry out ``work(*arguments)``; ``conclude`` gets the result.
+    """Carry out ``work(*arguments)``; ``conclude`` gets the result, and its error fails the flow.
 
     If ``PREFECT_API_URL`` names a server, the work is a Prefect flow with the name of the function,
     the study's file as parameter, and a failed state for an error. If a Prefect worker has already
@@ -62,15 +62,15 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
         from prefect.context import get_settings_context
         from prefect.exceptions import FailedRun
 
-    ended: list[DecafError] = []
+    errors: list[DecafError] = []
 
     @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
-    def whole(config: Path) -> Any:
+    def run_flow(config: Path) -> Any:
         heed_signals()  # Prefect has replaced the handler of SIGTERM
         try:
             carry_out()
         except DecafError as error:
-            ended.append(error)
+            errors.append(error)
             return final_state(error)
 
     # Nothing reads heartbeats here, and a flow would wait a second for the end of their thread.
@@ -80,12 +80,12 @@ def _run_as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None
     settings = context.settings.model_copy(update={"flows": flows})
     with context.model_copy(update={"settings": settings}):
         try:
-            whole(config)
+            run_flow(config)
         except FailedRun:  # the state above
-            if not ended:
+            if not errors:
                 raise
-    if ended:
-        raise ended[0]
+    if errors:
+        raise errors[0]
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

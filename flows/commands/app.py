@@ -97,7 +97,7 @@ def status(
     """Print the progress of the runs, even while they run in another terminal."""
     from flows.commands import display
 
-    display.status(console, warehouse, study)
+    display.print_status(console, warehouse, study)
 
 
 @app.command()

@@ -9,7 +9,8 @@ import sys
 from flows import stopping
 
 MISUSED, BROKEN = 2, 3
-FEW_COLLECTIONS = 100_000
+"""Exit codes of a wrong command line, and of a bug of decaf."""
+COLLECTION_THRESHOLD = 100_000
 """Garbage-collection threshold: imports make many objects, and all of them stay."""
 
 
@@ -22,12 +23,12 @@ def main() -> None:
     """
     stopping.open_streams()
     stopping.heed_interrupts()
-    gc.set_threshold(FEW_COLLECTIONS)
+    gc.set_threshold(COLLECTION_THRESHOLD)
     try:
         from flows.commands.app import app
 
         code = app(standalone_mode=False) or 0
-        if stopping.has_signal() or code == stopping.INTERRUPTED:  # Typer makes a code of it
+        if stopping.has_signal() or code == stopping.INTERRUPTED:  # Typer returns this code
             raise KeyboardInterrupt
     except BaseException as error:  # noqa: BLE001 - the one place where a command ends
         if "--debug" in sys.argv[1:] and isinstance(error, Exception):
@@ -57,7 +58,7 @@ def _report_end(error: BaseException) -> int:
         stopping.say_stopped()
         return stopping.INTERRUPTED
     if isinstance(error, TyperException):
-        text = _with_choice(error.format_message())
+        text = _suggest_choice(error.format_message())
         complain(f"error: {text}\nSee: decaf --help" if text else "")
         return MISUSED
     if isinstance(error, DecafError):
@@ -70,8 +71,8 @@ def _report_end(error: BaseException) -> int:
     return BROKEN
 
 
-def _with_choice(text: str) -> str:
-    """Message about a refused argument, with the nearest choice if it has choices."""
+def _suggest_choice(text: str) -> str:
+    """Replace Typer's list of choices in a message by the nearest choice."""
     import re
 
     from decaf.errors import suggestion

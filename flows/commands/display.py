@@ -47,16 +47,16 @@ EXAMPLE = (
     "WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"
 )
 
-MOST_VERDICTS = 8
-"""Most models whose verdicts are printed, the worst first."""
+MOST_FINDINGS = 8
+"""Most models whose findings are printed, the worst first."""
 FINDINGS = "SELECT model_id, sentence FROM out_findings WHERE study = '{study}'"
 
 MANY_SMALL_FILES = 200
 """Number of a study's files below 1 MiB from which opening takes longer than reading."""
 
 
-def results(console: Console, store: Storage, study: Study, facts: Facts) -> None:
-    """Print means per model, remarks, a verdict per model, a query to try and the report's file."""
+def print_results(console: Console, store: Storage, study: Study, facts: Facts) -> None:
+    """Print means per model, remarks, a finding per model, a query to try and the report's file."""
     facts = facts.for_people()
     names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
@@ -74,11 +74,11 @@ def results(console: Console, store: Storage, study: Study, facts: Facts) -> Non
     remarks += [on_weights] if on_weights else []
     if list_rules(study.paths, study.stages):
         remarks += _remark_refinements(store, study)
-    for sentence in (*remarks, *_verdicts_of(facts)):
+    for sentence in (*remarks, *_finding_lines(facts)):
         say_sentence(console, sentence)
-    if (hidden_count := len(facts.findings) - MOST_VERDICTS) > 0:
-        query_text = FINDINGS.format(study=study.study)
-        say(console, f'and {number_of(hidden_count, "model")} more: decaf sql "{query_text}"')
+    if (hidden_count := len(facts.findings) - MOST_FINDINGS) > 0:
+        more = number_of(hidden_count, "model")
+        say(console, f"and {more} more: {query_command(study, FINDINGS)}")
     console.print("Ask further, for example:")
     say(console, f"  {query_command(study, EXAMPLE)}")
     if study.report_file:
@@ -90,11 +90,11 @@ def _remark_refinements(store: Storage, study: Study) -> list[str]:
         return remark_refinements(connection, study)
 
 
-def _verdicts_of(facts: Facts) -> list[str]:
+def _finding_lines(facts: Facts) -> list[str]:
     """Decision, if any, and finding of each printed model, the worst first."""
     return [
         f"{row.model_id}: {f'{row.decision}. ' if row.decision else ''}{row.sentence}"
-        for row in facts.findings[:MOST_VERDICTS]
+        for row in facts.findings[:MOST_FINDINGS]
     ]
 
 
@@ -118,27 +118,27 @@ def describe_pairs(console: Console, study: Study) -> PairSet:
     return pairs
 
 
-def show_plan(console: Console, planned: AuditPlan, *, explained: bool = False) -> None:
-    """Print the plan of a run; if ``explained``, with the reason of each unit to compute."""
-    if planned.waiting:
-        _print_waiting(console, planned)
-    _print_units(console, planned.run_id, planned.work)
-    if explained:
-        _print_misses(console, planned.work)
-    _print_rows_left(console, planned)
-    if planned.work.pending:
-        print_estimate(console, planned)
-    elif not planned.is_done:
+def show_plan(console: Console, plan: AuditPlan, *, shows_reasons: bool = False) -> None:
+    """Print the plan of a run; if ``shows_reasons``, why each unit is computed."""
+    if plan.waiting:
+        _print_waiting(console, plan)
+    _print_units(console, plan.run_id, plan.work)
+    if shows_reasons:
+        _print_reasons(console, plan.work)
+    _print_rows_left(console, plan)
+    if plan.work.pending:
+        print_estimate(console, plan)
+    elif not plan.is_done:
         console.print("all units are committed; a run only repeats means, checks and report")
-    rows, pairs = count_rows(planned.configuration, planned.pairs), planned.pairs
+    rows, pairs = count_rows(plan.configuration, plan.pairs), plan.pairs
     planned_rows = f"{'' if rows.is_exact else 'about '}{rows.planned}"
     console.print(
         f"forward rows per model: {planned_rows} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
-    say_stages(console, planned)
-    say_sizes(console, planned)
-    for remark in (*check_masks(planned.configuration, pairs), *planned.all_remarks):
+    say_stages(console, plan)
+    say_sizes(console, plan)
+    for remark in (*check_masks(plan.configuration, pairs), *plan.all_remarks):
         if remark not in pairs.remarks:
             say(console, remark)
 
@@ -158,14 +158,14 @@ def _print_units(console: Console, run_id: str, work: RunWork) -> None:
     console.print(table)
 
 
-def _print_rows_left(console: Console, planned: AuditPlan) -> None:
+def _print_rows_left(console: Console, plan: AuditPlan) -> None:
     """Print the rows that attribution methods still send through models.
 
     Before training, these are all their rows.
     """
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
     shared = []
-    for family in count_rows_left(planned):
+    for family in count_rows_left(plan):
         names = ", ".join(family.methods)
         table.add_row(Text(names), f"{family.forward:,}", f"{family.backward:,}")
         if family.forward < family.separate:
@@ -176,25 +176,25 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
         say(console, line)
 
 
-def print_estimate(console: Console, planned: AuditPlan) -> None:
+def print_estimate(console: Console, plan: AuditPlan) -> None:
     """Print the time for the missing units, estimated from similar work or from the trial."""
-    study, pending = planned.study, planned.work.pending
-    estimate = estimate_of(planned.store, study)
+    study, pending = plan.study, plan.work.pending
+    estimate = estimate_of(plan.store, study)
     seconds, source = estimate.seconds(count_work(pending)), "earlier work"
-    if seconds is None and (by_trial := trial_seconds(study, pending, planned.sizes.paces)):
+    if seconds is None and (by_trial := trial_seconds(study, pending, plan.sizes.paces)):
         seconds, source = by_trial / estimate.workers, "the trial of the models"
-    if seconds is None or planned.waiting:
+    if seconds is None or plan.waiting:
         say(console, "time: no estimate; no similar unit was computed or tried yet")
     else:
         workers = number_of(estimate.workers, "worker")
         say(console, f"time: about {duration_text(seconds)} on {workers}, estimated from {source}")
 
 
-def _print_waiting(console: Console, planned: AuditPlan) -> None:
-    waiting, models = planned.waiting, len(planned.study.models) + len(planned.waiting)
+def _print_waiting(console: Console, plan: AuditPlan) -> None:
+    waiting, models = plan.waiting, len(plan.study.models) + len(plan.waiting)
     console.print(
         f"to be trained first: {number_of(len(waiting), 'model')}; then {models} in all are scored "
-        f"on {number_of(len(planned.blocks), 'block')} of pairs"
+        f"on {number_of(len(plan.blocks), 'block')} of pairs"
     )
     table = table_of(None, ("to be trained", "recipe"), 2)
     for card in waiting:
@@ -202,24 +202,24 @@ def _print_waiting(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def _print_misses(console: Console, work: RunWork) -> None:
+def _print_reasons(console: Console, work: RunWork) -> None:
     """Print why units have to be computed: changed ones first, then those that depend on them."""
-    missing = count_reasons(work.units, work.reasons)
-    if not missing:
+    reasons = count_reasons(work.units, work.reasons)
+    if not reasons:
         console.print("all units are committed; nothing to explain")
         return
     table = table_of("why units have to be computed", ("model", "to", "units", "why"))
-    for miss in missing:
-        why = ": ".join(filter(None, miss.reason))
-        table.add_row(Text(miss.model_id or "all"), miss.kind, str(miss.unit_count), Text(why))
+    for row in reasons:
+        why = ": ".join(filter(None, row.reason))
+        table.add_row(Text(row.model_id or "all"), row.kind, str(row.unit_count), Text(why))
     table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
     console.print(table)
 
 
-def status(console: Console, store: Storage, study: str | None) -> None:
+def print_status(console: Console, store: Storage, study: str | None) -> None:
     """Print the progress of current runs, model by model, and the files of the warehouse."""
 
-    def ask(
+    def read_status(
         connection: duckdb.DuckDBPyConnection,
     ) -> tuple[list, list, list, list, list, dict, dict]:
         rows = connection.sql(
@@ -235,7 +235,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
             "FROM core_run_units WHERE $study IS NULL OR study = $study GROUP BY ALL",
             params={"study": study},
         ).fetchall()
-        costs = connection.sql(query("status/spent_beside"), params={"study": study}).fetchall()
+        costs = connection.sql(query("status/further_costs"), params={"study": study}).fetchall()
         files = connection.sql(
             "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
             "FROM out_storage WHERE $study IS NULL OR study = $study",
@@ -256,7 +256,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         return rows, counts, costs, files, failures, estimates, dict(display_names)
 
     rows, counts, costs, files, failures, estimates, shown_models = query_readable_files(
-        store, ask, warn
+        store, read_status, warn
     )
     work_left = {
         name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates
@@ -272,7 +272,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         model_rows = [row[1:] for row in rows if row[0] == name]
         is_finished = model_rows[0][-1]
         is_running = is_held(store, name)
-        # While an attempt runs, the failures are those of the one before.
+        # While an attempt runs, the recorded failures are of the previous attempt.
         reasons = [row[1:] for row in failures if row[0] == name and not is_running]
         state = _state_of(is_running, is_finished, len(reasons))
         has_estimate = not is_finished and not reasons
@@ -295,7 +295,7 @@ def status(console: Console, store: Storage, study: str | None) -> None:
         for model, reason in reasons:
             shown_model = shown_models.get((name, model), model)
             say_sentence(console, f"{shown_model} failed: {reason}")
-        study_costs = {(kind, what): numbers for of, kind, what, *numbers in costs if of == name}
+        study_costs = {tuple(row[1:3]): row[3:] for row in costs if row[0] == name}
         _print_further_units(
             console, name, (row[1:] for row in counts if row[0] == name), study_costs
         )
@@ -336,10 +336,10 @@ def _print_further_units(
         return
     names = ("kind", "name", "made", "forward rows", "backward rows", "CPU s")
     table = table_of(f"{study}: further units", names, 2)
-    for of in sorted(planned):
-        forwards, backwards, seconds = costs.get(of, (0, 0, 0.0))
-        numbers = (f"{done[of]}/{planned[of]}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
-        table.add_row(*map(Text, of), *numbers)
+    for unit in sorted(planned):
+        forwards, backwards, seconds = costs.get(unit, (0, 0, 0.0))
+        cells = (f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
+        table.add_row(*map(Text, unit), f"{done[unit]}/{planned[unit]}", *cells)
     console.print(table)
 
 

@@ -60,6 +60,6 @@ def plan(
         try:
             planned = try_models(console, planned)
         except DecafError:
-            display.show_plan(console, planned, explained=explain)
+            display.show_plan(console, planned, shows_reasons=explain)
             raise
-    display.show_plan(console, planned, explained=explain)
+    display.show_plan(console, planned, shows_reasons=explain)

@@ -32,7 +32,7 @@ def run(
     *,
     should_score_all: bool = False,
 ) -> None:
-    """Compute the missing units of a study, and print its results; a finished study needs no flow.
+    """Compute the missing units of a study, and print its results; a finished study starts no flow.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.select_forced`) are
     computed again. If ``should_score_all``, all pairs are scored in spite of the study's ``stop``.
@@ -43,9 +43,9 @@ def run(
     study = load_study(config, overrides)
     if should_score_all:
         study = study.to_the_end()
-    fork_server.begin_early(study)  # it starts while this process plans, about 2 s of a core
+    fork_server.begin_early(study)  # it takes 2 s, while this process plans
     refuse_registry(study, "run")
-    pairs = read_pairs(study)  # before a warehouse is made: unreadable data make none
+    pairs = read_pairs(study)  # first, so that unreadable data leave no new warehouse behind
     with hold_warehouse(study) as store:
         plan = plan_audit(study, pairs, force)
         update_remarks(store, study.study, plan.work, plan.study.models)
@@ -59,16 +59,16 @@ def run(
             if plan.needs_workers:
                 fork_server.begin(plan.configuration.cluster, plan.study.models)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-            returned: list[Facts | None] = []
+            results: list[Facts | None] = []
             try:
-                from flows.audit import audit  # which imports Dask
+                from flows.audit import audit  # imports Dask
 
-                launch(audit, config, plan, conclude=returned.append)
+                launch(audit, config, plan, conclude=results.append)
             except ModelsFailed:
-                display.results(console, store, study, _read_results(store, study))
+                display.print_results(console, store, study, _read_results(store, study))
                 raise
-            (facts,) = returned
-    display.results(console, store, study, facts or _read_results(store, study))
+            (facts,) = results
+    display.print_results(console, store, study, facts or _read_results(store, study))
 
 
 def _read_results(store: Storage, study: Study) -> Facts:
@@ -81,7 +81,7 @@ def _show_finished(console: Console, plan: AuditPlan) -> Facts | None:
     report = plan.study.report_file
     facts = None
     if not (plan.is_current and are_pictures_stored(plan) and (report is None or report.exists())):
-        from tasks.publish import publish_again  # which imports charts
+        from tasks.publish import publish_again  # imports charts
 
         facts = publish_again(plan)
     count = len(plan.work.units)

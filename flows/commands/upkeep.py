@@ -133,7 +133,7 @@ def collect_garbage(
 
 def _check_days(option: str, days: float) -> None:
     if not days <= MOST_DAYS:
-        raise BadInput(f"{option} {days:g}; expected days, {MOST_DAYS} at most")
+        raise BadInput(f"{option} {days:g}; expected at most {MOST_DAYS} days")
 
 
 def _extent(extent: Extent) -> str:

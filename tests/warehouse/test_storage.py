@@ -27,7 +27,7 @@ def stored_tables(warehouse):
 
 def said(store, study=None):
     text = io.StringIO()
-    display.status(Console(file=text, width=160), store, study)
+    display.print_status(Console(file=text, width=160), store, study)
     return text.getvalue()
 
 
