@@ -219,7 +219,7 @@ def _parsed_text(content: bytes, name: str) -> yaml.Node:
         line = text.count("\n", 0, error.position) + 1
         letter = f"character U+{error.character:04X}"
         raise ConfigError(
-            f"{name}:{line}: found {letter}, which no YAML has; take it out"
+            f"{name}:{line}: found {letter}, which YAML does not allow; remove it"
         ) from None
     except yaml.MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1

@@ -106,8 +106,8 @@ def _scale_to_range(
         or not (0 < count >= numbers[0].size)
     ):
         raise ResponseError(
-            f"over has shape {numbers[0].shape}, under {numbers[1].shape}, the list {count} items; "
-            "expected equal shapes (n,), with n not above the number of items"
+            f"over and under have shapes {numbers[0].shape} and {numbers[1].shape} for a list of "
+            f"{count} items; expected (n,) for both, with n at most the number of items"
         )
     low, high = bounds
     whole = numbers[1] / most

@@ -51,7 +51,7 @@ TEXTS = {
     "number": ("17\n", "study.yaml:1", "found a number", "expected keys and values"),
     "nothing": ("~\n", "study.yaml:1", "found nothing", "expected keys and values"),
     "empty": ("", "study.yaml is empty"),
-    "nul": (study() + "report: a\0b\n", "study.yaml:20", "U+0000", "take it out"),
+    "nul": (study() + "report: a\0b\n", "study.yaml:20", "U+0000", "remove it"),
     "not-utf-8": (b"study: \xff\n", "study.yaml:1", "expected UTF-8"),
     "image": (b"\x89PNG\r\n\x1a\n" + bytes(99), "study.yaml:1", "expected UTF-8"),
     "brackets": ("a: " + "[" * 5000, "study.yaml", "nested"),

@@ -155,7 +155,7 @@ def test_short_lists():
         (([np.nan], [1.0], 2, 0.1), {}, "the first is nan"),
         (([0.5], [1.0], 2, 0.1), {"bounds": (1.0, 1.0)}, "the lower bound first"),
         (([0.5], [1.0], 2, 0.1), {"bounds": (0.0, np.inf)}, "expected finite numbers"),
-        (([0.5], [1.0], 2, 0.1), {"most": 0.0}, "and 0.0 at most"),
+        (([0.5], [1.0], 2, 0.1), {"most": 0.0}, "divisor at most 0.0"),
     ],
 )
 def test_what_cannot_be_used(given, options, said):

@@ -57,5 +57,5 @@ def test_nothing_to_judge():
 
 
 def test_labels_are_0_and_1():
-    with pytest.raises(ResponseError, match="other values than 0, 1"):
+    with pytest.raises(ResponseError, match="expected 0, 1"):
         auroc_of_clusters([0, 2], [1.0, 2.0], [0, 0], [[1]])
