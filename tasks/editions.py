@@ -89,8 +89,8 @@ def select_forced(
             kinds = ", ".join(dict.fromkeys(unit.kind for unit in units))
             raise BadInput(
                 f"no unit of the study is called {pattern!r}; give KIND[:NAME][@MODEL] with a kind "
-                f"among {kinds}, a path or method as the name, and the id of a model: decaf views "
-                "core_run_units lists them"
+                f"among {kinds}, a path or method as the name, and the id of a model: decaf sql "
+                '"FROM core_run_units" lists them'
             )
         keys += [plain_key(unit) for unit in matching if unit.key in committed]
     return [key for key in dict.fromkeys(keys) if key not in editions.under_way]

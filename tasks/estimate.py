@@ -54,7 +54,8 @@ class Work(NamedTuple):
     """Units of about equal cost."""
 
     model_id: str
-    what: str
+    name: str
+    """Kind and name of the units, or SCAN."""
 
 
 def work_of(model_id: str, kind: str, name: str) -> Work:
@@ -78,7 +79,7 @@ class Estimate:
 
     def learn(self, work: Work, unit_count: int, seconds: float) -> None:
         """Add finished units of one kind of work and their seconds on one worker."""
-        for measured_work in (work, Work("", work.what)):  # of this model, and of any model
+        for measured_work in (work, Work("", work.name)):  # of this model, and of any model
             self._units[measured_work] += unit_count
             self._seconds[measured_work] += seconds
 
@@ -86,7 +87,7 @@ class Estimate:
         """Seconds that all workers need together; None without similar finished units."""
         total = 0.0
         for work, count in unit_counts.items():
-            measured_work = work if self._units[work] else Work("", work.what)
+            measured_work = work if self._units[work] else Work("", work.name)
             if count and not self._units[measured_work]:
                 return None
             total += count and count * self._seconds[measured_work] / self._units[measured_work]

@@ -27,7 +27,7 @@ def check_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
     def check_paths() -> tuple[str, ...]:
-        _ = scope.of_paths
+        _ = scope.blocks_by_path
         return check_shape(scope, cards)
 
     def check_classes() -> tuple[str, ...]:

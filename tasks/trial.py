@@ -41,7 +41,7 @@ from tasks.cluster.worker import (
     TaskModel,
     choose_device,
     held_memory,
-    loaded_model,
+    load_model,
     peak_memory,
 )
 from tasks.cluster.worker_deaths import limit_seconds
@@ -133,7 +133,7 @@ def try_model(trial: Trial) -> TriedModel:
             model: Model = card.load_untrained(choose_device(trial.model.device))
     else:
         try:
-            model = loaded_model(trial.model).model
+            model = load_model(trial.model).model
         except UnorderedClasses as error:
             raise ModelError(f"{error}{error.suggestion(trial.class_names)}") from error
     for read in trial.inputs:
@@ -240,7 +240,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     is_network = isinstance(card, NetworkCard)
     if is_network and card.is_untrained:
         return tried
-    model = loaded_model(trial.model).model
+    model = load_model(trial.model).model
     clean = np.concatenate([channels_first(read()) for read in trial.probes])
     inputs = on_device(clean, model.device)
     remarks = [*getattr(model, "remarks", ())]

@@ -44,9 +44,10 @@ class LoadedModel(NamedTuple):
 
 
 _held: list[tuple[TaskModel, Model]] = []
+"""Model that this worker keeps in memory; empty before its first task."""
 
 
-def loaded_model(task: TaskModel) -> LoadedModel:
+def load_model(task: TaskModel) -> LoadedModel:
     """Load the model of a task, or return it if the worker still has it.
 
     The worker keeps the model until a task needs another one. Raises ModelError if the weights
@@ -54,9 +55,8 @@ def loaded_model(task: TaskModel) -> LoadedModel:
     """
     exact_float32()
     _held[:] = [held for held in _held if held[0] == task]
-    for held, model in _held:
-        if held == task:
-            return LoadedModel(model, 0.0)
+    if _held:
+        return LoadedModel(_held[0][1], 0.0)
     started = time.perf_counter()
     with limit_seconds(task.card.timeout):
         loaded = task.card.load_for(choose_device(task.device), task.columns)
@@ -71,20 +71,20 @@ def loaded_model(task: TaskModel) -> LoadedModel:
     return LoadedModel(model, time.perf_counter() - started)
 
 
-def choose_device(wanted: str) -> str:
+def choose_device(device: str) -> str:
     """Choose the device of this worker; `auto` is the GPU if there is one.
 
     Raises BadInput for `cuda` without a GPU.
     """
     import torch
 
-    has_gpu = torch.cuda.is_available()
-    if wanted == "cuda" and not has_gpu:
+    sees_gpu = torch.cuda.is_available()
+    if device == "cuda" and not sees_gpu:
         raise BadInput(
             f"device 'cuda' is requested, but a worker on {socket.gethostname()} sees no GPU; set "
             "'device: auto', or repair the driver"
         )
-    return "cuda" if has_gpu and wanted != "cpu" else "cpu"
+    return "cuda" if sees_gpu and device != "cpu" else "cpu"
 
 
 def has_gpu(task: TaskModel) -> bool:
@@ -95,7 +95,7 @@ def has_gpu(task: TaskModel) -> bool:
     return choose_device(task.device) == "cuda"
 
 
-def watch_memory(device: Device) -> None:
+def reset_peak_memory(device: Device) -> None:
     """Reset the peak of a GPU's memory."""
     import torch
 
@@ -113,7 +113,7 @@ def held_memory(device: Device) -> int:
 
 
 def peak_memory(device: Device) -> int:
-    """Peak bytes on a GPU since :func:`watch_memory`, or the peak RSS of this process."""
+    """Peak bytes on a GPU since :func:`reset_peak_memory`, or the peak RSS of this process."""
     import torch
 
     if device.type == "cuda":

@@ -18,7 +18,10 @@ from warehouse.tables.declarations import TABLES
 
 ACCEPTANCES = "acceptances"
 Verdict = dict[str, Any]
-"""Row of ``out_standing_verdicts`` for JSON, with the ``rows`` of its failed gates."""
+"""Verdict on a version for JSON, with the ``rows`` of its gates that did not pass."""
+STANDING = "FROM out_standing_verdicts WHERE study = $study"
+FAILED_GATES = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
+OPEN_GATES = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
 UNDECIDED = """
 SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit_id
 FROM core_entry_verdicts
@@ -39,27 +42,19 @@ FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
 
 def list_standing(store: Storage, study: str) -> list[Verdict]:
     """Failed verdicts of the current versions, including accepted ones."""
-    with connect_whole(store, study) as connection:
-        verdicts = rows_of(
-            connection, "FROM out_standing_verdicts WHERE study = $study", study=study
-        )
-        failed = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
-        rows = rows_of(connection, failed, study=study) if verdicts else []
-    for verdict in verdicts:
-        verdict["rows"] = [row for row in rows if row["entry"] == verdict["entry"]]
-    return verdicts
+    return _list_with_gates(store, study, STANDING, FAILED_GATES)
 
 
 def list_undecided(store: Storage, study: str) -> list[Verdict]:
-    """List verdicts that neither passed nor failed and that nobody has accepted.
+    """Verdicts `undecided` and `no gate applies` of the current versions, without accepted ones."""
+    return _list_with_gates(store, study, UNDECIDED, OPEN_GATES)
 
-    These are the verdicts `undecided` and `no gate applies` on the versions that the
-    entries have now, in JSON, each with the ``rows`` of its gates that did not pass.
-    """
+
+def _list_with_gates(store: Storage, study: str, verdict_sql: str, gate_sql: str) -> list[Verdict]:
+    """Verdicts of a query, each with the ``rows`` of its gates among those of another query."""
     with connect_whole(store, study) as connection:
-        verdicts = rows_of(connection, UNDECIDED, study=study)
-        gates = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
-        rows = rows_of(connection, gates, study=study) if verdicts else []
+        verdicts = rows_of(connection, verdict_sql, study=study)
+        rows = rows_of(connection, gate_sql, study=study) if verdicts else []
     return [
         verdict | {"rows": [row for row in rows if row["entry"] == verdict["entry"]]}
         for verdict in verdicts

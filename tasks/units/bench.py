@@ -27,9 +27,9 @@ from tasks.cluster.worker import (
     TaskModel,
     device_name,
     has_gpu,
-    loaded_model,
+    load_model,
     peak_memory,
-    watch_memory,
+    reset_peak_memory,
     worker_name,
 )
 from tasks.units.repeats import scorers_of
@@ -169,8 +169,8 @@ class Bench:
     @cached_property
     def model(self) -> Model:
         """Model of the task, loaded unless the worker still has it."""
-        model, self.cost.load_seconds = loaded_model(self.task.model)
-        watch_memory(model.device)
+        model, self.cost.load_seconds = load_model(self.task.model)
+        reset_peak_memory(model.device)
         return model
 
     @cached_property

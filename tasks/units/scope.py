@@ -54,7 +54,7 @@ class Scope:
         )
 
     @cached_property
-    def of_paths(self) -> dict[str, tuple[Block, ...]]:
+    def blocks_by_path(self) -> dict[str, tuple[Block, ...]]:
         """Blocks with the pairs that each path scores, by path; some blocks may be empty.
 
         Raises DataError if a path names a type of pairs that the data do not have, or does not fit

@@ -36,14 +36,14 @@ class Score(Kind):
         }
         fits = {unit.name: {"reveal": unit} for unit in of_kind(planned, "fit")}
         # All models share these counts, since a study may have millions of units.
-        of_paths = [
+        counts_by_path = [
             [(block, len(block.rows) * study.paths[name].repetitions) for block in blocks]
-            for name, blocks in scope.of_paths.items()
+            for name, blocks in scope.blocks_by_path.items()
         ]
         for card in study.models:
             shared = {name: scope.scored_parts(card.id, parts) for name, parts in paths.items()}
             made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
-            for of_block in zip(*of_paths, strict=True):
+            for of_block in zip(*counts_by_path, strict=True):
                 for name, (block, row_count) in zip(paths, of_block, strict=True):
                     if block.rows.size:
                         yield Unit(

@@ -26,7 +26,7 @@ from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
-from tasks.cluster.worker import loaded_model
+from tasks.cluster.worker import load_model
 from tasks.make_task import make_task
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import plan_audit
@@ -225,11 +225,11 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     found = discover(study, store, study.pair_set())
     plan = plan_audit(found.audited_study, study.pair_set())
     order = make_task(plan, plan.work.units[:1], tmp_path / "pixels", None).model
-    loaded_model(order)
+    load_model(order)
     shutil.rmtree(folder)
     put(folder, seed=2)
     with pytest.raises(ModelError, match="changed during the audit"):
-        loaded_model(replace(order, device="auto"))  # not the one that the worker holds
+        load_model(replace(order, device="auto"))  # not the one that the worker holds
 
 
 def test_a_registry_out_of_reach_is_told(config, tmp_path, monkeypatch):
