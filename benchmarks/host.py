@@ -35,7 +35,7 @@ from decaf.reveal.gaussian.storage import save_reference
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder
-from tasks.cluster.worker import loaded_model
+from tasks.cluster.worker import load_model
 from tasks.compute import fit
 from tasks.inputs import store_pairs
 from tasks.make_task import make_task
@@ -200,7 +200,7 @@ def carried_out(study: Study) -> tuple[int, dict[str, float]]:
     for task in work:
         # Not counted: a worker keeps its model over the blocks of it.
         TAKEN["load"] -= time.process_time()
-        loaded_model(task.model)
+        load_model(task.model)
         TAKEN["load"] += time.process_time()
         rows += run_task.run_task(task).forward_rows
     seconds = {step: TAKEN[step] for step in STEPS}

@@ -29,7 +29,7 @@ from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.cluster.fork_server import WORKER_MEMORY
-from tasks.cluster.worker import peak_memory, watch_memory
+from tasks.cluster.worker import peak_memory, reset_peak_memory
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)
@@ -125,7 +125,7 @@ def compare(name: str, device: torch.device) -> dict[str, Any]:
     network, model = networks_of(name, device)
     block, inputs = foregrounds(SOURCES[device.type])
     batch = BATCH[device.type]
-    watch_memory(device)
+    reset_peak_memory(device)
     _, plan, _ = score_planned(model, block, inputs, batch)
     peak = peak_memory(device)
     batches = ready_batches(plan, batch, device)

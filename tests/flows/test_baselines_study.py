@@ -93,7 +93,7 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
     same = write(whole | {"report": False})
     assert "nothing to do" in succeeded(decaf("run", same, **prefect_server))
     store = storage.open(root)
-    status = [row[:4] for row in shown(display.status, store, None)]
+    status = [row[:4] for row in shown(display.print_status, store, None)]
     assert ["explain", "shap_interaction", "2/2", "0"] in status
     assert ["explain", "lime", "1/1", "100"] in status
     compact(store, config["study"])

@@ -9,7 +9,7 @@ from flows.commands import display
 from tasks.compute import compute_model
 from tasks.estimate import Remaining, estimate_of
 from tasks.terminal import Terminal
-from tasks.units.run_task import Done
+from tasks.units.run_task import TaskSummary
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
@@ -28,10 +28,10 @@ def test_results_and_status_have_display_names(study, capsys):
     store = storage.open(study.warehouse)
     with connect_whole(store, study.study) as connection:
         facts = read_printed(connection, study.study)
-    display.results(Terminal(width=80), store, study, facts)
+    display.print_results(Terminal(width=80), store, study, facts)
     results = capsys.readouterr().out
     assert "wall colour, blend" in results
-    display.status(Terminal(width=80), store, None)
+    display.print_status(Terminal(width=80), store, None)
     for shown in (results, capsys.readouterr().out):
         assert "Tiny network" in shown
         assert "tiny_cnn" not in shown
@@ -44,7 +44,7 @@ def test_progress_has_display_names(study, monkeypatch):
 
     def finish_all(client, work, tasks, labels, on_done, *_):
         for label in labels:
-            on_done(Done(label, 1, 0))
+            on_done(TaskSummary(label, 1, 0))
 
     class Labels:
         def advance(self, label, rows, count=1):

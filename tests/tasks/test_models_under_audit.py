@@ -18,7 +18,7 @@ from decaf.errors import (
     ScoringFailed,
 )
 from decaf.plan.study import Study
-from flows.commands.display import status
+from flows.commands.display import print_status
 from tasks.cluster.drive import _raise
 from tasks.manifest import FAILURES, commit_failures, commit_run
 from tasks.models_under_audit import ConfiguredModels, RegistryModels
@@ -127,7 +127,7 @@ def test_the_reason_of_a_training_that_failed_is_kept(tmp_path):
     kept = [("a", "failed: diverged"), ("b", "failed: no photos")]
     assert fetched(plan.study.warehouse, warnings) == kept
     console = Console(file=StringIO(), width=100)
-    status(console, plan.store, None)
+    print_status(console, plan.store, None)
     shown = console.file.getvalue()
     assert "2 models failed" in shown
     assert "b failed: no photos" in shown
