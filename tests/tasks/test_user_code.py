@@ -48,7 +48,7 @@ def test_an_order_with_a_strangers_object_reaches_a_worker(client, tmp_path, mon
     assert set(client.run(find_spec, "worker_score").values()) == {None}
 
     class Study:
-        members, python_path = (score,), (tmp_path,)
+        plugin_sections, python_path = (score,), (tmp_path,)
 
     code = user_code(Study)
     give(client, code)
@@ -72,7 +72,7 @@ def test_a_worker_takes_a_module_that_changed_once_more(client, tmp_path, monkey
         score = find(ScoreDefinition, "changing_score:Ours")(kind="ours")
 
         class Study:
-            members, python_path = (score,), (tmp_path,)  # noqa: B023 - used in this turn alone
+            plugin_sections, python_path = (score,), (tmp_path,)  # noqa: B023 - used in this turn alone
 
         give(client, user_code(Study))
         assert client.submit(sign_of, score, pure=False).result()[0] == 1
