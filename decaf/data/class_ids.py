@@ -19,9 +19,6 @@ from decaf.foundation.settings import PlacedPath
 WHOLE = re.compile(r"(-?\d+)(\.0*)?", re.ASCII)
 MOST_DIGITS = 9
 """Most digits of the number of a class."""
-NO_LABELS = "there are no labels: all count as class 0, unless the score has a 'target:'"
-
-
 CLASS_NAMES = "class names: "
 """Start of the remark that lists the names of classes."""
 GUESSED = "guessed from alphabetical order"
@@ -46,7 +43,7 @@ class Classes(NamedTuple):
     ids: NDArray[np.int64]
     """(n,) number of the class of each label, from 0."""
     remarks: tuple[str, ...]
-    """Remarks: the names of classes, if names were sorted, or the lack of labels."""
+    """The remark on the names of classes, if names were sorted."""
     has_labels: bool = True
     names: tuple[str, ...] = ()
     """Names of classes 0, 1, …; empty if labels are numbers without names."""
@@ -61,9 +58,9 @@ def class_ids(
 
     The number is the position of the label in ``classes``, or in a file of them (:func:`names_of`).
     Without ``classes``, labels that are all whole numbers are the numbers, and other labels are
-    numbered in sorted order. A missing label is empty; if all labels are empty, all are class 0.
-    Raises DataError if only some labels are empty, a label is not among the classes, or two classes
-    are equal.
+    numbered in sorted order. A missing label is empty; if all labels are empty, ``has_labels`` is
+    False and the ids are 0. Raises DataError if only some labels are empty, a label is not among
+    the classes, or two classes are equal.
     """
     coded = labels if isinstance(labels, Coded) else code_values(labels)
     words = [*coded.values]
@@ -73,7 +70,7 @@ def class_ids(
 
     if not any(words):
         ids = np.zeros(len(coded), np.int64)
-        return Classes(ids, (NO_LABELS,), has_labels=False)
+        return Classes(ids, (), has_labels=False)
     if not all(words):
         labels_text = next(filter(None, words))
         raise DataError(

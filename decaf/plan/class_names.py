@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from decaf.data.class_ids import CLASS_NAMES, GUESSED, NO_LABELS, names_of
+from decaf.data.class_ids import CLASS_NAMES, GUESSED, names_of
 from decaf.data.class_maps import load_shipped_maps
 from decaf.data.pairs import PairSet
 from decaf.errors import (
@@ -76,6 +76,21 @@ class OutputNames:
         return indices
 
 
+def check_labels(pairs: PairSet, score: ScoreDefinition, *keys: str) -> None:
+    """Raise SettingError if q is the score of the pair's class, and pairs have no class.
+
+    ``keys`` lead to the score in its study.
+    """
+    if isinstance(score, ClassScore) and score.target is None and not pairs.has_labels:
+        raise SettingError(
+            f"the data have no labels and the score {score.kind} has no 'target:'; expected one "
+            "of them, because q is the score of one class: set 'target:' to the name or the "
+            "number of this class, or label the pairs (a column or a file 'label', or photos in "
+            "subfolders named by class)",
+            *keys,
+        )
+
+
 def match_classes(
     pairs: PairSet,
     data: Any,
@@ -90,9 +105,6 @@ def match_classes(
     accuracy is measured.
     """
     is_declared = bool(_declared_names(data))
-    if not isinstance(score, ClassScore) or score.target is not None:
-        remarks = tuple(remark for remark in pairs.remarks if remark != NO_LABELS)
-        pairs = replace(pairs, remarks=remarks)
     if not isinstance(score, ClassScore) and pairs.has_sorted_names:
         unused = f"the labels are no classes of the score {score.kind}: they only divide the pairs"
         return replace(pairs, remarks=(*_others(pairs.remarks), unused))

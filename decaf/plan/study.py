@@ -23,7 +23,7 @@ from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_
 from decaf.foundation.third_party import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
-from decaf.plan.class_names import match_classes, target_number
+from decaf.plan.class_names import check_labels, match_classes, target_number
 from decaf.plan.cluster import Cluster
 from decaf.plan.expectations import Expectation
 from decaf.plan.limits import check_limits
@@ -301,7 +301,8 @@ class Study(Settings):
     def pair_set(self) -> PairSet:
         """Pairs of the study; the digest of third-party adapter code is part of their geometry.
 
-        Raises BadInput when files are missing, or settings and data do not fit each other.
+        Raises BadInput when files are missing, or settings and data do not fit each other, such as
+        a score that needs labels and data that have none.
         """
         try:
             pairs = drop_stated_marks(self.data.pair_set(), self.models)
@@ -311,6 +312,10 @@ class Study(Settings):
         self._check_classes(pairs)
         types = sorted(pairs.pairs.pair_types.values)
         try:
+            check_labels(pairs, self.score, "score")
+            for name, method in self.attributions.items():
+                if method.own_score:
+                    check_labels(pairs, method.own_score, "attributions", name, "own_score")
             models = [card.id for card in self.models]
             check_shown(self.expect, self.names, types, self.paths, models)
         except SettingError as error:

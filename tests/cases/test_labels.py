@@ -123,6 +123,68 @@ def test_names_are_outputs_where_they_are_as_many(base, classes_of, refuse, tmp_
     assert any("0 cat, 1 dog" in remark and GUESSED in remark for remark in remarks)
 
 
+def images_without_labels(folder):
+    data = images_of_table(folder, ("dog", "cat"))
+    table = folder / "pairs.csv"
+    table.write_text("\n".join(row.rpartition(",")[0] for row in table.read_text().splitlines()))
+    return data
+
+
+def images_of_flat_folders(folder):
+    return images_of_folders(folder, ("",))
+
+
+def rows_without_labels(folder):
+    return rows_of_table(folder, ("dog", "cat")) | {"label": None, "drop": ["kind"]}
+
+
+def features_without_labels(folder):
+    save_image(folder / "images" / "1.png", square(20, 0))
+    features = {"kind": "grid", "side": 2}
+    return {"adapter": "image_features", "images": str(folder / "images"), "features": features}
+
+
+def arrays_without_labels(folder):
+    for number, role in enumerate(("factual", "counterfactual")):
+        np.save(folder / f"{role}.npy", np.full((2, 3), number, np.float32))
+    files = {role: str(folder / f"{role}.npy") for role in ("factual", "counterfactual")}
+    return {"adapter": "arrays"} | files
+
+
+@pytest.mark.parametrize(
+    "data_of",
+    [
+        images_without_labels,
+        images_of_flat_folders,
+        rows_without_labels,
+        features_without_labels,
+        arrays_without_labels,
+    ],
+)
+def test_a_class_score_needs_labels_or_a_target(base, load, refuse, tmp_path, data_of):
+    data = data_of(tmp_path)
+    refuse(base(data, 2), "study.yaml", "'score'", "no labels", "class_probability")
+    fixed = load(base(data, 2, target=1)).pair_set()
+    number = load(base(data, 2) | {"score": {"kind": "regression_value"}}).pair_set()
+    assert (fixed.has_labels, number.has_labels) == (False, False)
+
+
+def test_the_own_score_of_a_method_needs_them_too(base, load, refuse, tmp_path):
+    settings = base(features_without_labels(tmp_path), 2, target=1)
+    settings["paths"] = {"removal": {"kind": "removal"}}
+    own_score = {"kind": "centred_logit", "classes": 2}
+    method = {"kind": "rise", "masks": 4, "baseline": "mean", "own_score": own_score}
+    settings["attributions"] = {"rise": method}
+    refuse(settings, "'attributions.rise.own_score'", "no labels", "centred_logit")
+    own_score["target"] = 0
+    assert not load(settings).pair_set().has_labels
+
+
+@pytest.mark.parametrize("command", ["data", "plan", "run"])
+def test_no_labels_end_every_command(command, base, write, decaf, tmp_path):
+    refused(decaf(command, write(base(rows_without_labels(tmp_path), 2))), "'score'")
+
+
 @pytest.mark.parametrize("command", ["data", "plan", "run"])
 def test_fewer_names_than_outputs_end_every_command(command, base, write, decaf, tmp_path):
     config = write(base(rows_of_table(tmp_path, NINE), 1000))

@@ -50,7 +50,8 @@ def served(study, write, tmp_path):
         data["changes"] = {"richer": {"add": {"income": 5}}}
         models = [card_of(tmp_path / "served", **changed)]
         paths = {"blend": {"kind": "blend", "sigma": 0}}
-        return write({**study, "data": data, "models": models, "paths": paths})
+        score = study["score"] | {"target": 1}
+        return write({**study, "data": data, "models": models, "score": score, "paths": paths})
 
     return written
 

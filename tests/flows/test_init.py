@@ -12,7 +12,6 @@ from ended_commands import refused, succeeded
 from flow_fixtures import use_workers
 from warehouse_answers import fetched
 
-from decaf.data.class_ids import NO_LABELS
 from decaf.errors import BadInput, WriteFailed
 from decaf.models.estimators.files import saved_version
 from decaf.plan.study import load_study
@@ -124,11 +123,6 @@ def test_an_example_whose_score_needs_no_labels_has_no_remark_on_them(tmp_path, 
     monkeypatch.chdir("arrays")
     study = load_study(Path("study.yaml"))
     assert study.pair_set().remarks == ()
-    classes = {"kind": "class_probability", "classes": 2}
-    for score, remarks in ((classes, (NO_LABELS,)), ({**classes, "target": 1}, ())):
-        text = Path("study.yaml").read_text().replace("{kind: regression_value}", str(score))
-        Path("scored.yaml").write_text(text)
-        assert load_study(Path("scored.yaml")).pair_set().remarks == remarks
 
 
 def all_files(folder):

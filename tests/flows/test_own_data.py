@@ -122,6 +122,7 @@ def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
         **study,
         "data": {"adapter": "arrays", **files},
         "models": [falling, conv],
+        "score": study["score"] | {"target": 0},
         "paths": {"blend": {"kind": "blend", "sigma": 0}},
         "stages": 3,
     }

@@ -54,7 +54,9 @@ class Arrays(Adapter):
         "is `column NUMBER` or `channel NUMBER`, from 1",
     )
     label: PlacedPath | None = Field(
-        None, description="file of the labels, (n,): class numbers, or names; class 0 when absent"
+        None,
+        description="file of the labels, (n,): class numbers, or names; when absent, a score of "
+        "classes needs a `target`",
     )
     source: PlacedPath | None = Field(
         None,

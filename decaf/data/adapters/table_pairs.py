@@ -93,7 +93,8 @@ class TablePairs(Adapter):
     )
     label: str | None = Field(
         None,
-        description="column of the class whose score is q, number or name; class 0 when absent",
+        description="column of the class whose score is q, number or name; when absent, a score of "
+        "classes needs a `target`",
     )
     classes: ClassNames = Field((), description=CLASSES)
     source: str | None = Field(

@@ -167,8 +167,13 @@ def test_a_path_that_needs_images_is_refused_by_the_plan(tmp_path, write):
     (tmp_path / "rows.csv").write_text(ROWS)
     data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "who"}
     models = [untrained(tmp_path, "net")]
-    study = Study(**of_scenes(tmp_path, models, data=data | changed(add={"age": 1})))
-    with pytest.raises(BadInput, match=r"blend .*\(8,\).* 'sigma: 0'"):
+    keys = {
+        "data": data | changed(add={"age": 1}),
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"blend": {"kind": "blend", "sigma": 2}},
+    }
+    study = Study(**of_scenes(tmp_path, models, **keys))
+    with pytest.raises(BadInput, match=r"blend .*\(8,\).*sigma 2.0"):
         plan_audit(study, study.pair_set())
 
 
