@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import ExifTags
 from PIL import Image as PillowImage
 
-from decaf.errors import DataError, abridge
+from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.square import find_central_start, fit_shorter_side
 
 CROP = 224
@@ -35,7 +35,9 @@ TWELVE_BITS = 4095
 MASK_LEVELS = 3
 """Most levels of a mask of one feature: none, the feature, and void."""
 LOOKED_AT = 4
-"""Files that are decoded for a remark."""
+"""Files, or pairs of files, that are decoded for a remark."""
+ONE_CHANNEL = ("1", "L", "LA", *SIXTEEN_BITS)
+"""Modes of grey photos."""
 WHITE_IS_ZERO, YCBCR = 0, 6
 """Tags of a TIFF that describe its numbers."""
 NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
@@ -66,6 +68,8 @@ class Header(NamedTuple):
     """EXIF orientation, 1 to 8; None if the file has none."""
     is_sixteen_bits: bool = False
     """True if the samples have 16 bits, of which :func:`read_photo` keeps the upper eight."""
+    has_one_channel: bool = False
+    """True if the file has no colours."""
 
     def upright(self, turn: int = 1) -> tuple[int, int]:
         """Width and height after a turn by the file's own orientation, else by ``turn``."""
@@ -118,7 +122,8 @@ def read_header(path: Path) -> Header:
         tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that EXIF turns
         width = tags.get(ExifTags.Base.ImageWidth, file.width)
         height = tags.get(ExifTags.Base.ImageLength, file.height)
-        return Header((width, height), _orientation(file), file.mode in SIXTEEN_BITS)
+        is_sixteen_bits, has_one_channel = file.mode in SIXTEEN_BITS, file.mode in ONE_CHANNEL
+        return Header((width, height), _orientation(file), is_sixteen_bits, has_one_channel)
 
 
 def remark_on_dark_photos(headers: Mapping[str, Header]) -> str:
@@ -126,15 +131,49 @@ def remark_on_dark_photos(headers: Mapping[str, Header]) -> str:
 
     Decodes the first few of 16 bits.
     """
-    files = [Path(file) for file, header in headers.items() if header.is_sixteen_bits][:LOOKED_AT]
-    largest = [int(samples.max()) for samples in _decode(files)]
+    files = [file for file, header in headers.items() if header.is_sixteen_bits]
+    largest = [int(samples.max()) for samples in _decode(map(Path, files[:LOOKED_AT]))]
     if not largest or max(largest) > TWELVE_BITS:
         return ""
     return (
-        f"{abridge([*map(str, files)])}: photos of 16 bits whose largest sample is {max(largest)}, "
-        "as of a camera of 12 bits; decaf keeps the upper 8 of 16 bits, so models get almost black "
-        "images: save them as 8 bits, or multiply the samples by 16"
+        f"{number_of(len(files), 'photo')} of 16 bits ({abridge(files)}): the largest sample of "
+        f"the {len(largest)} looked at is {max(largest)}, as of a camera of 12 bits; decaf keeps "
+        "the upper 8 of 16 bits, so models get almost black images: save them as 8 bits, or "
+        "multiply the samples by 16"
     )
+
+
+def remark_on_grey_photos(
+    files: Mapping[str, tuple[str, str]], headers: Mapping[str, Header]
+) -> str:
+    """Remark on pairs of a grey and a colour photo, by their ids; empty without any.
+
+    ``files`` has both files of a pair by its id. Decodes the photos of a few pairs, those first of
+    which only one file has one channel. A photo is grey if its three channels are equal.
+    """
+
+    def have_other_channels(pair_id: str) -> bool:
+        first, second = (headers[file].has_one_channel for file in files[pair_id])
+        return first != second
+
+    complete = [name for name, pair in files.items() if headers.keys() >= {*pair}]
+    looked_at = sorted(complete, key=have_other_channels, reverse=True)[:LOOKED_AT]
+    mixed = [name for name in looked_at if {*_are_grey(files[name])} == {True, False}]
+    if not mixed:
+        return ""
+    return (
+        f"in {len(mixed)} of the {number_of(len(looked_at), 'pair')} looked at, one photo is grey "
+        f"and the other has colours, so the change includes the colours: {abridge(mixed)}; save "
+        "both photos in colour, or set 'channels: 1'"
+    )
+
+
+def _are_grey(files: Iterable[str]) -> Iterator[bool]:
+    """True for each photo without colours; leaves out files that :func:`read_photo` refuses."""
+    for file in files:
+        with suppress(DataError):
+            pixels = np.asarray(read_photo(Path(file)))
+            yield bool((pixels == pixels[..., :1]).all())
 
 
 def remark_on_grey_masks(files: Sequence[Path]) -> str:

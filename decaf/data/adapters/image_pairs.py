@@ -20,7 +20,12 @@ from decaf.data.equal_pairs import remark_equal_pairs
 from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
-from decaf.data.photo_files import Header, remark_on_dark_photos, turn_in_words
+from decaf.data.photo_files import (
+    Header,
+    remark_on_dark_photos,
+    remark_on_grey_photos,
+    turn_in_words,
+)
 from decaf.data.same_names import pair_names
 from decaf.data.swapped_names import refuse_swapped_columns, remark_swapped
 from decaf.data.table_files import read_table, unused_columns
@@ -218,9 +223,16 @@ class ImagePairs(ImageFiles):
             raise unusable_error(faults, "images or pairs")
 
     def _remarks_on_headers(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
-        """Remarks on 12-bit photos, and on pairs of one size that EXIF turns differently."""
+        """Remarks on 12-bit photos, pairs of grey and colours, and pairs turned differently."""
         headers = self.headers(inputs, {})  # photos that are refused are named by verify()
         if remark := remark_on_dark_photos(headers):
+            yield remark
+        files = {
+            pair.pair_id: (inputs[pair.plus].location, inputs[pair.minus].location)
+            for pair in pairs
+            if inputs[pair.plus].location != inputs[pair.minus].location
+        }
+        if self.channels > 1 and (remark := remark_on_grey_photos(files, headers)):
             yield remark
         pair_ids = []
         for pair in pairs:

@@ -256,11 +256,50 @@ def test_photos_of_twelve_bits_in_sixteen_are_remarked_on(tmp_path, largest, is_
     for folder, level in (("plus", largest), ("minus", 7)):
         (tmp_path / folder).mkdir()
         samples = np.full((8, 8), level, np.uint16)
-        Image.fromarray(samples).save(tmp_path / folder / "one.png")
+        for name in "abc":
+            Image.fromarray(samples).save(tmp_path / folder / f"{name}.png")
     pairs = adapter(factual=tmp_path / "plus", counterfactual=tmp_path / "minus").pair_set()
-    assert any("12 bits" in remark for remark in pairs.remarks) is is_dark
+    remarks = [remark for remark in pairs.remarks if "12 bits" in remark]
+    assert [remark.startswith("6 photos of 16 bits") for remark in remarks] == [True] * is_dark
 
 
-def test_photos_of_eight_bits_are_not_decoded_for_a_remark(table, monkeypatch):
+GREY, EQUAL = np.full((8, 8), 90, np.uint8), np.full((8, 8, 3), 90, np.uint8)
+COLOURS = EQUAL + np.arange(3, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("plus", "minus", "is_mixed"),
+    [
+        (GREY, COLOURS, True),
+        (COLOURS, EQUAL, True),
+        (COLOURS, COLOURS, False),
+        (GREY, GREY + 1, False),
+        (GREY, EQUAL + 1, False),
+    ],
+)
+def test_pairs_of_a_grey_and_a_colour_photo_are_remarked_on(tmp_path, plus, minus, is_mixed):
+    for folder, pixels in (("plus", plus), ("minus", minus)):
+        for name in "abcdef":
+            save(tmp_path / folder / f"{name}.png", pixels)
+    folders = {"factual": tmp_path / "plus", "counterfactual": tmp_path / "minus"}
+    remarks = [remark for remark in adapter(**folders).pair_set().remarks if "grey" in remark]
+    assert ["in 4 of the 4 pairs" in remark for remark in remarks] == [True] * is_mixed
+    assert not any("grey" in remark for remark in adapter(**folders, channels=1).pair_set().remarks)
+
+
+def test_the_pair_whose_header_tells_of_grey_is_looked_at_first(tmp_path):
+    for name in "abcdef":
+        save(tmp_path / "plus" / f"{name}.png", COLOURS)
+        save(tmp_path / "minus" / f"{name}.png", GREY if name == "f" else COLOURS + 1)
+    # Damaged pixels are named when they are read.
+    whole = (tmp_path / "plus" / "a.png").read_bytes()
+    (tmp_path / "plus" / "a.png").write_bytes(whole[:-20])
+    pairs = adapter(factual=tmp_path / "plus", counterfactual=tmp_path / "minus").pair_set()
+    (remark,) = pairs.remarks
+    assert "in 1 of the 4 pairs" in remark
+    assert "f.png" in remark
+
+
+def test_photos_of_eight_bits_are_not_decoded_for_a_remark_on_dark_ones(table, monkeypatch):
     monkeypatch.setattr(photo_files, "read_levels", None)
     assert adapter(pairs=table, columns=COLUMNS).pair_set().remarks
