@@ -20,13 +20,13 @@ STOP_REASONS = {
 
 
 def remark_warnings(warnings: Iterable[Any]) -> list[str]:
-    """Remark on accuracy at chance, constant scores, changes without a response, and quarantine.
+    """Remark on accuracy at chance, missed classes, constant scores, no response, and quarantine.
 
     ``warnings`` are rows of ``out_warnings``.
     """
     remarks = []
     for row in warnings:
-        if row.warning in ("below_chance", "constant_score", "no_response"):
+        if row.warning in ("below_chance", "missed_classes", "constant_score", "no_response"):
             remarks.append(f"{row.model_id}: {row.detail}")
         elif row.warning == "quarantined":
             trajectories = f"{row.affected_count:,} of its trajectories"

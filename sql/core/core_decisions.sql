@@ -1,8 +1,9 @@
 -- purpose: verdict on the limits that `expect:` sets for the responses of a model
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or stays below the
--- smallest response that counts, and its answers are better than a guess and its scores vary: others
--- may get wrong inputs.
+-- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
+-- the score of another class. If its answers are no better than a guess, or its scores do not vary,
+-- a failed limit shows nothing either.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id
@@ -11,7 +12,8 @@ WITH unscored AS (
 ),
 faulty AS (
     SELECT study, model_id, string_agg(split_part(detail, '. Likely', 1), '; ' ORDER BY warning)
-        AS faults
+        AS faults,
+        bool_or(warning <> 'missed_classes') AS is_faulty
     FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings)
     GROUP BY study, model_id
 ),
@@ -29,6 +31,7 @@ SELECT
     study,
     model_id,
     CASE -- not safe if one limit fails, safe if all limits hold on all planned pairs
+        WHEN any_value(is_faulty) THEN 'undecided'
         WHEN bool_or(verdict = 'failed') THEN 'not safe'
         WHEN bool_or(verdict = 'undecided') OR any_value(unscored.model_id) IS NOT NULL
             OR any_value(unlimited.names) IS NOT NULL OR any_value(faults) IS NOT NULL
@@ -45,7 +48,7 @@ SELECT
         format_limit(response_limit)
     ) ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
-    '. Its inputs may be wrong: ' || any_value(faults)), '') AS reasons
+    '. Its inputs or classes may be wrong: ' || any_value(faults)), '') AS reasons
 FROM out_limits
 LEFT JOIN unscored USING (study, model_id)
 LEFT JOIN unlimited USING (study, model_id)

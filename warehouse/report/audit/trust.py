@@ -62,7 +62,7 @@ def describe_weights(facts: Facts) -> str:
 def _doubts_classes(row: Row) -> bool:
     """True for a warning that scores may be of the wrong class; the report lists it first."""
     is_guess = row.warning == "remark" and GUESSED in row.detail
-    return is_guess or row.warning == "below_chance"
+    return is_guess or row.warning in ("below_chance", "missed_classes")
 
 
 def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
