@@ -7,7 +7,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, DataError, SettingError, suggestion
@@ -71,6 +79,20 @@ LARGEST_SEED = 2**32 - 1
 """The largest that every library takes which draws."""
 LONGEST_WAIT = 86_400.0
 """Seconds; more is no wait but a way to hang."""
+
+
+def _refuse_percent(stated: Any) -> Any:
+    if isinstance(stated, str) and stated.rstrip().endswith("%"):
+        try:
+            percentage = float(stated.rstrip().removesuffix("%"))
+        except ValueError:
+            return stated
+        raise fault(f"expected a number without %: write {percentage / 100:g}")
+    return stated
+
+
+Limit = Annotated[float, BeforeValidator(_refuse_percent)]
+"""A number; for a percentage, the error names the number to write."""
 Level = Annotated[float, Field(ge=-1e6, le=1e6)]
 """A value of inputs, in their own units, which float32 holds with some digits to spare."""
 FOLDER = "folder"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from decaf.foundation.settings import Settings, fault
+from decaf.foundation.settings import Limit, Settings, fault
 
 Kind = Literal["should_matter", "should_not_matter", "control", "unknown"]
 EXAMPLE = "{should_not_matter: {at_most: 0.05}}"
@@ -14,13 +14,13 @@ EXAMPLE = "{should_not_matter: {at_most: 0.05}}"
 class AtMost(Settings):
     """Limit of a response that should not be there."""
 
-    at_most: float = Field(ge=0, description="largest Abs and M, in score units, that are safe")
+    at_most: Limit = Field(ge=0, description="largest Abs and M, in score units, that are safe")
 
 
 class AtLeast(Settings):
     """Limit of a response that should be there."""
 
-    at_least: float = Field(gt=0, description="smallest Abs or M, in score units, that suffices")
+    at_least: Limit = Field(gt=0, description="smallest Abs or M, in score units, that suffices")
 
 
 class LimitedExpectation(Settings):
@@ -44,10 +44,14 @@ def _check_word(stated: Any) -> Any:
     if isinstance(stated, dict | LimitedExpectation) or stated in get_args(Kind):
         return stated
     words = ", ".join(f"'{word}'" for word in get_args(Kind))
-    raise fault(f"expected one of {words}, or a limit as in {EXAMPLE} (found {stated!r})")
+    raise fault(f"expected one of {words}, or a limit as in {EXAMPLE}")
 
 
-Expectation = Annotated[Kind | LimitedExpectation, BeforeValidator(_check_word)]
+Expectation = Annotated[
+    Annotated[Kind, Tag("word")] | Annotated[LimitedExpectation, Tag("limit")],
+    Discriminator(lambda stated: "word" if isinstance(stated, str) else "limit"),
+    BeforeValidator(_check_word),
+]
 """What a change of the input should do to the score: a word, or a word with a limit."""
 
 

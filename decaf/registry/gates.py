@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from decaf.errors import ConfigError, suggestion
-from decaf.foundation.settings import Settings, fault
+from decaf.foundation.settings import Limit, Settings, fault
 
 ACCURACY = "accuracy"
 IN_SCORE_UNITS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
@@ -31,12 +31,12 @@ VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "undecided", "fail")
 class Gate(Settings):
     """Limits of one column, decided by the interval at `confidence`."""
 
-    increase: float | None = Field(
+    increase: Limit | None = Field(
         None, ge=0, description="largest increase from the version that it is compared with"
     )
-    decrease: float | None = Field(None, ge=0, description="largest decrease from that version")
-    at_most: float | None = Field(None, description="largest allowed value")
-    at_least: float | None = Field(None, description="smallest allowed value")
+    decrease: Limit | None = Field(None, ge=0, description="largest decrease from that version")
+    at_most: Limit | None = Field(None, description="largest allowed value")
+    at_least: Limit | None = Field(None, description="smallest allowed value")
     confidence: float = Field(
         0.95, gt=0, lt=1, description="level of the two-sided bootstrap interval"
     )
@@ -46,13 +46,6 @@ class Gate(Settings):
     )
     path: str | None = Field(None, description="only this reveal path")
     variant: str | None = Field(None, description="only clean images of this kind (accuracy)")
-
-    @field_validator("increase", "decrease", "at_most", "at_least", mode="before")
-    @classmethod
-    def _refuse_percent(cls, limit: Any) -> Any:
-        if isinstance(limit, str) and limit.rstrip().endswith("%"):
-            raise fault("expected a number without %; as a number, 5 % is 0.05")
-        return limit
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> "Gate":

@@ -8,16 +8,26 @@ from contextlib import chdir
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from decaf.errors import BadInput, WriteFailed
+from decaf.errors import BadInput, WriteFailed, suggestion
 from decaf.foundation.files import convert_os_errors
 from decaf.foundation.names import quote
 from flows.commands.terminal import console, say
 
 EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
+KINDS = ("image_pairs", "table_pairs", "image_features", "arrays", "registry")
+KIND_OF_DATA = {
+    "images": "image_pairs",
+    "photos": "image_pairs",
+    "table": "table_pairs",
+    "parts": "image_features",
+    "signals": "arrays",
+    "models": "registry",
+}
+"""Kinds by words for the data that a user has."""
 MARK = re.compile(r"# \(\d\) (.*)")
 """Comment of a line to change for other data; its text names the value to write."""
 FIT = "fit.py"
@@ -26,11 +36,22 @@ FITTED_WITH = "1.9.1"
 """Version of scikit-learn that saved the estimators of examples; another one fits them again."""
 
 
+def parse_kind(word: str) -> str:
+    """Check the name of a kind; raises BadInput with the kind that is meant."""
+    if word not in KINDS:
+        raise BadInput(
+            f"unknown KIND {word!r}{suggestion(KIND_OF_DATA.get(word.lower(), word), KINDS)}"
+        )
+    return word
+
+
 def init(
     kind: Annotated[
-        Literal["image_pairs", "table_pairs", "image_features", "arrays", "registry"],
+        str,
         typer.Argument(
-            help="image_pairs, table_pairs, image_features, arrays or registry", metavar="KIND"
+            help="image_pairs, table_pairs, image_features, arrays or registry",
+            metavar="KIND",
+            parser=parse_kind,
         ),
     ],
     folder: Annotated[

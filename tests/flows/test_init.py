@@ -15,7 +15,7 @@ from warehouse_answers import fetched
 from decaf.errors import BadInput, WriteFailed
 from decaf.models.estimators.files import saved_version
 from decaf.plan.study import load_study
-from flows.commands.init import EXAMPLES, FITTED_WITH, MARK, init
+from flows.commands.init import EXAMPLES, FITTED_WITH, MARK, init, parse_kind
 
 KINDS = sorted(path.name for path in EXAMPLES.iterdir())
 PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"
@@ -160,7 +160,17 @@ def test_what_is_there_stays_as_it_is(decaf, tmp_path, monkeypatch):
     ):
         with pytest.raises(error, match=folder):
             init("arrays", Path(folder))
-    refused(decaf("init", "arays", "other"), "'arays'", "'arrays'")
+    refused(decaf("init", "arays", "other"), "'arays'", "did you mean 'arrays'")
     assert [path.name for path in tmp_path.rglob("*") if not path.name.startswith(".")] == [
         *("full", "notes")
     ]
+
+
+def test_words_for_data_are_answered_with_their_kind():
+    for word, kind in (
+        ("photos", "image_pairs"),
+        ("Images", "image_pairs"),
+        ("table", "table_pairs"),
+    ):
+        with pytest.raises(BadInput, match=f"'{word}'; did you mean '{kind}'"):
+            parse_kind(word)

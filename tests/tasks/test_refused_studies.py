@@ -112,6 +112,8 @@ VALUES = [
     ("expect", "{wall_hue: maybe}", "'expect.wall_hue'", "'should_not_matter'", "'maybe'"),
     ("expect", "{wall_hue: {should_not_matter: {at_most: -1}}}", "at_most", "-1"),
     ("expect", "{wall_hue: {should_matter: {at_most: 1}}}", "'at_most'"),
+    ("expect", "{wall_hue: {should_not_matter: {at_most: 5%}}}", "at_most", "write 0.05"),
+    ("expect", "{wall_hue: {should_not_matter: {at_most: some %}}}", "at_most", "a number"),
     ("expect", "{wall_hue: {}}", "'expect.wall_hue'", "'should_matter'"),
     ("names", "{wall_hue: wall, bland: b}", "'names.bland'", "mean 'blend'"),
     ("names", '{wall_hue: "a\\u202eb"}', "'names.wall_hue'", "cannot be printed"),
