@@ -41,9 +41,9 @@ SELECT
         WHEN found.rule IS NULL
             THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
         ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
-        || format(begins, format_limit(smallest), coalesce(' except ' || array_to_string(controls, ' and '), ''))
-        || pair_type_name || ends || ' the score by ' || format_score(abs_response)
-        || if(len(ways) > 0, ' on path ' || path_name, '')
+        || begin_finding(found.rule, format(begins, format_limit(smallest), coalesce(' except '
+            || array_to_string(controls, ' and '), '')) || pair_type_name || ends, pair_type_name, decision)
+        || ' the score by ' || format_score(abs_response) || if(len(ways) > 0, ' on path ' || path_name, '')
         || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'

@@ -44,3 +44,9 @@ CREATE OR REPLACE MACRO format_interval(lower_limit, upper_limit, notes) AS
     coalesce(' (' || nullif(ltrim(
         coalesce(format('; 95 %: {} to {}', format_score(lower_limit),
             format_score(upper_limit)), '') || notes, '; '), '') || ')', '');
+
+-- Begin of a finding. A safe model keeps its limits, so the words of these rules would contradict
+-- the decision.
+CREATE OR REPLACE MACRO begin_finding(rule, words, name, decision) AS
+    if(decision = 'safe' AND rule IN ('decides_by', 'leans_on', 'contradicts', 'unstable'),
+        format('Reacts to {}: this change moves', name), words);

@@ -224,7 +224,7 @@ def _on_control(rows: Sequence[Row]) -> Mark:
         )
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
-        return "well", "No response is one to any change: each exceeds that to the control change."
+        return "well", "Each response is larger than the response to the control."
     return "mind", f"The control change moves the score as far in {_count(doubtful, compared)}."
 
 
