@@ -1,5 +1,7 @@
 """Recognise numbers that look like pixels; one rule for studies and for :func:`decaf.audit`."""
 
+from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,10 @@ from decaf.foundation.arrays import LEVELS
 CHANNELS = (1, 3)
 """Numbers of channels that an image can have: grey, or red, green and blue."""
 SIXTEEN_BITS = 2**16 - 1
+FAR = 20
+"""Ratio of the largest absolute values of two ranges that suggests two scales."""
+UNIT_MARGIN, LEAST_BELOW = 0.25, -0.75
+"""How far resized images in [0, 1] may leave it, and what normalised images fall below."""
 
 
 class ValueRange(NamedTuple):
@@ -16,6 +22,11 @@ class ValueRange(NamedTuple):
 
     low: float
     high: float
+
+    @property
+    def size(self) -> float:
+        """Largest absolute value."""
+        return max(abs(self.low), abs(self.high))
 
 
 def pixel_scale(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange) -> int | None:
@@ -36,3 +47,32 @@ def pixel_scale(shape: tuple[int, ...], dtype: np.dtype[Any], found: ValueRange)
     if not is_pixels or not (is_byte or is_image) or (not has_integers and found.high > LEVELS):
         return None
     return LEVELS if found.high <= LEVELS else SIXTEEN_BITS
+
+
+def remark_on_ranges(shape: tuple[int, ...], ranges: Mapping[str, ValueRange]) -> str:
+    """Remark on inputs, by their names, whose ranges suggest different scales; else empty.
+
+    Shape is (…) of one input. Columns of rows, (features,), may be on any scale.
+
+    >>> remark_on_ranges((3, 8, 8), {"x": ValueRange(0.06, 0.93), "y": ValueRange(16, 236)})
+    'x run from 0.06 to 0.93, y from 16 to 236: are they on one scale? If not, scale them alike'
+    """
+    if len(shape) < 2:
+        return ""
+    for (name, one), (other_name, other) in combinations(ranges.items(), 2):
+        if _are_far_apart(shape, *sorted((one, other), key=lambda each: each.size)):
+            return (
+                f"{name} run from {one.low:.4g} to {one.high:.4g}, {other_name} from "
+                f"{other.low:.4g} to {other.high:.4g}: are they on one scale? If not, scale them "
+                "alike"
+            )
+    return ""
+
+
+def _are_far_apart(shape: tuple[int, ...], small: ValueRange, large: ValueRange) -> bool:
+    """True for [0, 1] and 0 to 255, and for images in [0, 1] and normalised ones."""
+    if small.low == small.high:  # a silent signal or a black image
+        return False
+    is_unit = small.low >= -UNIT_MARGIN and small.high <= 1 + UNIT_MARGIN
+    is_normalised = len(shape) == 3 and is_unit and large.low < LEAST_BELOW
+    return is_normalised or (large.size > 2 and large.size >= FAR * small.size)

@@ -18,7 +18,7 @@ from decaf.library.inputs import (
     as_inputs,
     pair_features,
     pair_inputs,
-    remark_on_pixels,
+    remark_on_numbers,
 )
 from decaf.library.remarks import (
     remark_on_equal_pairs,
@@ -197,8 +197,10 @@ def audit(
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
-        8-bit images, and for other numbers that look like pixels. For whole numbers that may be
-        ids of tokens, and regions that probably count from 0. When inputs of a pair are equal.
+        8-bit images, and for other numbers that look like pixels. When the ranges of factual and
+        counterfactual inputs suggest two scales, or an image lacks a batch axis. For whole numbers
+        that may be ids of tokens, and regions that probably count from 0. When inputs of a pair are
+        equal.
         When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
         given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning
@@ -217,7 +219,7 @@ def audit(
     grid = stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
-    remarks = frames.remark(score, named_inputs) if frames else [remark_on_pixels(x_plus, "x_plus")]
+    remarks = frames.remark(score, named_inputs) if frames else remark_on_numbers(named_inputs)
     if frames:
         frames.refuse_reordered({"clusters": clusters, "weights": weights, "target": target})
     for remark in filter(None, remarks):

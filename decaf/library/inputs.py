@@ -1,6 +1,6 @@
 """Check and pair the inputs of :func:`decaf.audit`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.pair_block import PairBlock
-from decaf.data.pixel_ranges import CHANNELS, ValueRange, pixel_scale
-from decaf.errors import DataError
+from decaf.data.pixel_ranges import CHANNELS, ValueRange, pixel_scale, remark_on_ranges
+from decaf.errors import DataError, number_of
 from decaf.foundation.arrays import (
     Array,
     as_array,
@@ -28,6 +28,8 @@ MOST_CHANNELS = 4
 
 GREY_AXES = 3
 """Axes of grey images without a channel axis, (n, height, width)."""
+LEAST_SIDE = 16
+"""Shortest side of what may be one image without a batch axis, px."""
 NUMBERS = ("uint8", "int16", "uint16", "int32", "int64", "float32", "float64")
 """Types of numbers that may be pixels."""
 
@@ -76,6 +78,30 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     return array
 
 
+def remark_on_numbers(inputs: Mapping[str, ArrayLike | Array]) -> list[str]:
+    """Remarks on the numbers of the inputs of a call, by name, of which the first are factual.
+
+    Inputs on different scales get one remark; otherwise :func:`remark_on_pixels` looks at the
+    factual inputs. One image without a batch axis gets a remark, too. Raises DataError for values
+    that are not arrays.
+    """
+    arrays = {name: as_array(values, name, DataError) for name, values in inputs.items()}
+    factual_name, factual = next(iter(arrays.items()))
+    ranges = {
+        f"values of {name}": _range(array)
+        for name, array in arrays.items()
+        if array.ndim >= 2 and 0 not in array.shape and type_name(array) in NUMBERS
+    }
+    shape = tuple(factual.shape)
+    remarks = [remark_on_ranges(shape[1:], ranges) or remark_on_pixels(factual, factual_name)]
+    if len(shape) == GREY_AXES and shape[0] in CHANNELS and min(shape[1:]) >= LEAST_SIDE:
+        remarks.append(
+            f"{factual_name} has shape {shape}: the score gets {number_of(shape[0], 'input')} of "
+            f"shape {shape[1:]}; if they are the channels of one image, give {factual_name}[None]"
+        )
+    return [remark for remark in remarks if remark]
+
+
 def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
     """Remark on pixels whose range, or images whose channels, may not be as the score expects.
 
@@ -84,18 +110,15 @@ def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:
     """
     array = as_array(values, name, DataError)
     kind = type_name(array)
-    if array.ndim < 2 or 0 in array.shape or kind not in NUMBERS:
+    if array.ndim < 2 or 0 in array.shape or kind not in NUMBERS or _is_refused(array):
         return ""
     start = f"{name} has shape {tuple(array.shape)} and type {kind}: the score gets"
     if kind == "uint8" and array.ndim == 4:
-        if _has_channels_last(array):  # as_inputs refuses it
-            return ""
         return (
             f"{start} float32 from 0 to 1, the 8-bit numbers divided by 255; if that is right, "
             f"give {name} / np.float32(255), else give floats in the range of the score"
         )
-    numbers = to_numpy(array) if kind == "uint16" else array  # torch has no minimum of uint16
-    value_range = ValueRange(float(numbers.min()), float(numbers.max()))
+    value_range = _range(array)
     scale = pixel_scale(tuple(array.shape[1:]), np.dtype(kind), value_range)
     if scale is None:
         return _remark_on_channels(array, name)
@@ -119,6 +142,19 @@ def _remark_on_channels(array: Array, name: str) -> str:
     )
 
 
+def _range(array: Array) -> ValueRange:
+    numbers = to_numpy(array) if type_name(array) == "uint16" else array  # torch finds no minimum
+    return ValueRange(float(numbers.min()), float(numbers.max()))
+
+
+def _is_refused(array: Array) -> bool:
+    """True for images that :func:`as_inputs` refuses for their type or layout."""
+    kind = type_name(array)
+    return array.ndim == 4 and (
+        kind.startswith(("int", "uint")) if kind != "uint8" else _has_channels_last(array)
+    )
+
+
 def _has_channels_last(images: Array) -> bool:
     return bool(images.shape[1] > MOST_CHANNELS >= images.shape[3])
 
@@ -136,9 +172,12 @@ def _as_real(array: Array, name: str) -> Array:
         return array
     if kind.startswith(("int", "uint")) and not is_image:
         return as_real(array, name, DataError)
+    is_number = kind in NUMBERS and 0 not in array.shape
+    scale = is_number and pixel_scale(tuple(array.shape[1:]), np.dtype(kind), _range(array))
+    remedy = f"; for pixels from 0 to 1, give {name} / np.float32({scale})" if scale else ""
     raise DataError(
         f"{name} has type {kind}; expected float32 or float64, whole numbers in rows, or uint8 "
-        "in images"
+        f"in images{remedy}"
     )
 
 

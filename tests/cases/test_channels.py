@@ -17,7 +17,7 @@ from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import some_pairs
 from decaf.errors import DataError
-from decaf.library.inputs import remark_on_pixels
+from decaf.library.inputs import as_inputs, remark_on_pixels
 from decaf.studies.attribution.adapters import FunnyBirds
 
 SIDE = 8
@@ -351,7 +351,61 @@ def test_the_library_says_how_images_are_turned():
 @pytest.mark.parametrize("of", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 def test_the_library_remarks_on_the_pixels_that_a_study_remarks_on(name, of):
     rows = UNSCALED[name]
+    if rows.ndim == 4 and rows.dtype.kind in "iu":  # the library refuses them
+        with pytest.raises(DataError, match=rf"x_plus / np.float32\({rows.max()}\)"):
+            as_inputs(of(rows.copy()), "x_plus")
+        assert remark_on_pixels(of(rows.copy()), "x_plus") == ""
+        return
     remark = remark_on_pixels(of(rows.copy()), "x_plus")
     assert f"from 0 to {rows.max():g}" in remark
     rest = remark_on_pixels(of(rows / np.float32(65535)), "x_plus")
     assert ("channels are last" in rest) == name.endswith("channels last")
+
+
+UNIT = GREY[:, None] / np.float32(255)
+RANGES = {
+    "counterfactual pixels": (UNIT, UNIT * 255, "0 to 255"),
+    "factual pixels": (UNIT * 255, UNIT, "0 to 255"),
+    "counterfactual normalised": (UNIT, (UNIT - 0.5) / 0.25, "-2 to 2"),
+    "signals": (UNIT[:, 0], UNIT[:, 0] * 255, "0 to 255"),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_two_ranges_are_named_in_place_of_one(tmp_path, name):
+    factual, counterfactual, far = RANGES[name]
+    factual, counterfactual = (one.astype("f4") for one in (factual, counterfactual))
+    with pytest.warns(library.DataWarning) as warned:
+        library.audit(
+            lambda x: x.mean(axis=tuple(range(1, x.ndim))) / 255,
+            factual,
+            counterfactual,
+            path=library.Blend(sigma=0),
+        )
+    (remark,) = [str(one.message) for one in warned if "x_plus" in str(one.message)]
+    assert all(words in remark for words in ("from 0 to 1", far, "x_minus"))
+    section, _ = saved(tmp_path, factual)
+    np.save(section["counterfactual"], counterfactual)
+    (remark,) = [remark for remark in inputs(section)[1] if " to " in remark]
+    assert all(words in remark for words in ("from 0 to 1", far))
+    assert "'scale: " not in remark
+
+
+def test_ranges_on_one_scale_are_not_remarked_on():
+    score = lambda x: x.mean(axis=tuple(range(1, x.ndim)))  # noqa: E731
+    signals = np.random.default_rng(0).normal(size=(4, 2, 9))
+    for factual, counterfactual in (
+        (UNIT, UNIT / 30),  # a dark image
+        (UNIT, UNIT * 0),
+        (UNIT, UNIT * 1.2 - 0.1),
+        (signals, signals * 4),
+        (signals, signals * 0),
+        (signals[:, 0], signals[:, 0] * 1000),  # columns of a table
+    ):
+        library.audit(score, factual, counterfactual, path=library.Blend(sigma=0), epsilon=1e-9)
+
+
+def test_one_image_without_a_batch_axis_is_remarked_on():
+    image = np.random.default_rng(0).random((3, 16, 24), np.float32)
+    with pytest.warns(library.DataWarning, match=r"3 inputs .*x_plus\[None\]"):
+        library.audit(lambda x: x.mean((1, 2)), image, image[:, ::-1] / 2)

@@ -18,7 +18,7 @@ from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.equal_pairs import remark_equal_pairs
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.data.pixel_ranges import CHANNELS, ValueRange
+from decaf.data.pixel_ranges import CHANNELS, ValueRange, remark_on_ranges
 from decaf.data.swapped_names import remark_swapped
 from decaf.errors import DataError, SettingError
 from decaf.foundation.arrays import as_real
@@ -249,7 +249,7 @@ class Arrays(Adapter):
             )
 
     def _remarks(self, array: Rows, roles: Iterable[Role]) -> Iterator[str]:
-        """Remark on swapped names, and on unscaled numbers that look like pixels."""
+        """Remark on swapped names, on ranges that differ, and on numbers that look like pixels."""
         if self.counterfactual is not None:
             files: dict[Role, str] = {
                 "factual": self.factual.name,
@@ -263,11 +263,14 @@ class Arrays(Adapter):
         if self._has_images(array) and self.channels is None:
             yield remark_on_images(shape[cast("int", channel_axis(shape))])
         is_scaled = self.scale is not None or (self._has_images(array) and array.dtype == np.uint8)
-        ranges = [self._facts(role).range for role in roles]
+        ranges = {f"{role} inputs": self._facts(role).range for role in roles}
+        if remark := remark_on_ranges(shape, ranges):
+            yield remark
+            return
         if is_scaled or array.dtype.kind not in NUMBERS:
             return
-        value_range = ValueRange(min(low for low, _ in ranges), max(high for _, high in ranges))
-        if remark := remark_on_pixels(shape, array.dtype, value_range):
+        low, high = zip(*ranges.values(), strict=True)
+        if remark := remark_on_pixels(shape, array.dtype, ValueRange(min(low), max(high))):
             yield remark
 
     def _array(self, role: Role) -> Rows:
