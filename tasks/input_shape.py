@@ -16,16 +16,18 @@ from decaf.data.pairs import InputSet
 from decaf.errors import DataError, abridge
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
+from decaf.scoring.path_checks import check_paths
 from decaf.scoring.planner import plan_states
 from tasks.units.fit import fitted_paths
 from tasks.units.scope import Scope
 
 
 def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
-    """Try every path on zeros of the shape of the data's inputs; returns remarks on images.
+    """Try every path on random inputs of the shape of the data's; returns remarks on images.
 
     If shapes differ, the smallest and the largest are tried, and the others only checked. Raises
-    BadInput if a path cannot reveal inputs of a shape, or if attributions or labels need images.
+    BadInput if a path cannot reveal inputs of a shape or breaks its contract, or if attributions or
+    labels need images.
     """
     study, pairs = scope.study, scope.pairs
     shapes = pairs.input_set.shapes
@@ -34,11 +36,12 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     types = pairs.pairs.pair_types
     last_rows = len(pairs.pairs) - 1 - first_rows(types.codes[::-1], len(types.values))
     block = pairs.block(last_rows)
-    count = len(block.input_positions)
+    count, random = len(block.input_positions), np.random.default_rng(0)
     for number in pairs.input_set.extremes:
         try:
             example = channels_first(sample(study.data, study.workspace, pairs.input_set, number)())
-            zeros = np.broadcast_to(np.zeros((), example.dtype), (count, *example.shape[1:]))
+            levels = random.integers(0, 256, (count, *example.shape[1:]), np.uint8)
+            probes = levels.astype(example.dtype)
             if pairs.masks:
                 mask = study.data.read_mask(pairs.masks[number])
                 if mask.shape != example.shape[2:]:
@@ -47,17 +50,18 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
                 block = replace(block, regions=regions)
         except DataError:
             return ()  # storing the inputs names all unreadable ones
-        _require_images(scope.study, zeros)
-        plan_states(block, zeros, paths, study.grid)
+        _require_images(scope.study, probes)
+        plan_states(block, probes, paths, study.grid)
+        check_paths(paths, block, probes, study.grid)
     taken_shapes = [
-        channels_first(np.empty((0, *example), zeros.dtype)).shape for example in shapes
+        channels_first(np.empty((0, *example), probes.dtype)).shape for example in shapes
     ]
     for path in paths.values():
         for shape in taken_shapes:
             path.check(shape)
-    if zeros.ndim != 4:
+    if probes.ndim != 4:
         return ()
-    sizes = [example[2:] for example in taken_shapes or [zeros.shape]]
+    sizes = [example[2:] for example in taken_shapes or [probes.shape]]
     return _remark_resized(cards, sizes)
 
 

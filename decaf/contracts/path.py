@@ -6,7 +6,7 @@ bad input, and has to take at least one kind.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -19,7 +19,8 @@ from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.data.pair_block import PairBlock
 from decaf.errors import BadInput, ResponseError
 from decaf.foundation.arrays import as_taken, to_numpy
-from decaf.reveal.path import RevealPath, check_end, writes_in_place
+from decaf.reveal.path import Revealed, RevealPath, check_end, check_start, writes_in_place
+from decaf.scoring.path_checks import check_full_content, check_symmetry
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.states import StateBuilder
 
@@ -67,65 +68,22 @@ def takes_some_kind_of_pairs(trial: Trial) -> None:
 
 def starts_without_information(trial: Trial) -> None:
     """Both branches have one state at stage 0, so that r(0) = 0 exactly."""
-    for tiny in _accepted_pairs(trial):
-        index = tiny.plan.index[NAME]
-        if tiny.path.has_common_start:
-            require(
-                np.array_equal(index[..., 0, 0], index[..., 0, 1]),
-                f"on {tiny.kind}, the branches differ at stage 0; reveal() has to give them the "
-                "content rule.empty(words) there, or has_common_start is False",
-            )
+    _check_revealed(trial, check_start)
 
 
 def ends_at_the_clean_inputs(trial: Trial) -> None:
     """The last stage is the clean input itself, of either branch."""
-    for kind, block, inputs in _blocks():
-        path = _fit(trial, kind, inputs)
-        try:
-            revealed = path.reveal(block, inputs, path.grid(GRID))
-        except BadInput:
-            continue
-        try:
-            check_end(path, block, revealed)
-        except ResponseError as error:
-            raise Broken(f"on {kind}, {error}") from error
+    _check_revealed(trial, check_end)
 
 
 def makes_the_clean_input_of_full_content(trial: Trial) -> None:
     """States of full content are the clean inputs, up to the precision of float32."""
-    for tiny in _accepted_pairs(trial):
-        rule, clean = tiny.path.rule, as_taken(tiny.inputs)
-        words = tiny.plan.content.shape[-1]
-        content = np.broadcast_to(rule.full(words), (len(clean), words))
-        _require_near(
-            tiny,
-            to_numpy(rule.states(clean[::-1], clean, content, tiny.block.regions)),
-            clean,
-            "states of full content differ by {:.2g} from the clean input; rule.states() has to "
-            "return the clean input for the content rule.full(words)",
-        )
+    _check_accepted(trial, check_full_content)
 
 
 def treats_both_inputs_alike(trial: Trial) -> None:
     """Exchanging the inputs of a pair exchanges its branches, where both make up the start."""
-    for tiny in _accepted_pairs(trial):
-        block, path = tiny.block, tiny.path
-        exchanged = replace(block, plus=block.minus, minus=block.plus)
-        behind, behind_exchanged = (
-            np.sort(path.start_inputs(side), axis=1) for side in (block, exchanged)
-        )
-        is_one_sided = not np.array_equal(behind, behind_exchanged)
-        if block.feature.any() or not path.has_common_start or is_one_sided:
-            continue
-        plan = plan_states(exchanged, tiny.inputs, {NAME: path}, GRID)
-        turned = tiny._replace(block=exchanged, plan=plan)
-        _require_near(
-            tiny,
-            turned.all_states[plan.index[NAME][..., ::-1]],
-            tiny.all_states[tiny.plan.index[NAME]],
-            "states differ by {:.2g} when the two inputs of a pair change places; reveal() has to "
-            "show both at the same pace, with the same masks and draws",
-        )
+    _check_accepted(trial, check_symmetry)
 
 
 def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
@@ -206,6 +164,30 @@ def says_whether_its_starts_are_drawn(trial: Trial) -> None:
             f"has_drawn_start is {tiny.path.has_drawn_start}; reveal() names draws of "
             f"{revealed.draw.shape[-1]} words, and start.of_pair is {tiny.path.start.of_pair}",
         )
+
+
+def _check_revealed(trial: Trial, check: Callable[[RevealPath, PairBlock, Revealed], None]) -> None:
+    """Try a check on what the path reveals of each kind of pairs that it takes."""
+    for kind, block, inputs in _blocks():
+        path = _fit(trial, kind, inputs)
+        try:
+            revealed = path.reveal(block, inputs, path.grid(GRID))
+        except BadInput:
+            continue
+        _require_accepted(kind, check, path, block, revealed)
+
+
+def _check_accepted(trial: Trial, check: Callable[..., None]) -> None:
+    """Try a check of path, block, inputs and grid on each kind of pairs that the path takes."""
+    for tiny in _accepted_pairs(trial):
+        _require_accepted(tiny.kind, check, tiny.path, tiny.block, tiny.inputs, GRID)
+
+
+def _require_accepted(kind: str, check: Callable[..., None], *arguments: Any) -> None:
+    try:
+        check(*arguments)
+    except ResponseError as error:
+        raise Broken(f"on {kind}, {error}") from error
 
 
 def _require_near(tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str) -> None:

@@ -18,6 +18,7 @@ from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import FixedLimit, GrowingLimit, largest_batch
 from decaf.scoring.block import BlockScores, Scorer, score_block
 from decaf.scoring.consistency import PROBES, UNKNOWN_NOISE, check_consistency, compare_scores
+from decaf.scoring.path_checks import check_paths
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.repeats import mean_scores, response_errors
 from decaf.scoring.states import StateBuilder
@@ -68,6 +69,7 @@ def score_pairs(
     scorer = TargetScorer(score_call.call, targets, score_call.class_names)
     is_shared = not (frames and frames.has_labels)
     plan = plan_states(pairs.block, pairs.host_inputs, paths, grid, is_shared)
+    check_paths(paths, pairs.block, pairs.host_inputs, grid)
     builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
     torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
     repeats = queries.repeats

@@ -259,6 +259,25 @@ def check_end(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
         )
 
 
+def check_start(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
+    """Raise ResponseError if the branches of a pair have different states at stage 0.
+
+    Then r(0) would not be 0. Paths without a common start may differ there.
+    """
+    if not path.has_common_start:
+        return
+    first = revealed.content[:, :, 0]
+    shows_input = (first != path.rule.empty(first.shape[-1])).any(axis=-1).any(axis=-1)
+    differs = (first[..., 0, :] != first[..., 1, :]).any(axis=-1)
+    differs |= shows_input & (revealed.image[:, :, 0, 0] != revealed.image[:, :, 0, 1])
+    if differs.any():
+        row = np.argwhere(differs)[0, 0]
+        raise ResponseError(
+            f"the branches of pair {block.pair_ids[row]!r} differ at stage 0; reveal() has to give "
+            "them the content rule.empty(words) there, or has_common_start has to be False"
+        )
+
+
 def no_draw(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.uint64]:
     """(n_pairs, repetitions, stages, 0) names of draws of a path without randomness."""
     return np.empty((block.pair_count, repetitions, stages, 0), np.uint64)

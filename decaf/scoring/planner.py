@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from decaf.data.pair_block import PairBlock
 from decaf.errors import BadInput
 from decaf.foundation.distinct import find_distinct
-from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start, check_end
+from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start, check_end, check_start
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
@@ -144,7 +144,7 @@ def plan_states(
     (n_stages,) stages from 0 to 1 of the paths that set no stages. Where states are not shared,
     equal states of different sources count as different states. Raises DataError when a path is
     for pairs of some types, and the pairs have none, or when a path cannot reveal these inputs, and
-    ResponseError when its last stage is not the clean inputs.
+    ResponseError when its first stage is not one state or its last not the clean inputs.
     """
     rows_of = {name: block.rows_of_types(path.pair_types) for name, path in paths.items()}
     paths = {name: path for name, path in paths.items() if rows_of[name].size}
@@ -227,11 +227,16 @@ def _reveal_block(
 ) -> Revealed:
     try:
         revealed = path.reveal(block, inputs, grid)
+        check_start(path, block, revealed)
         check_end(path, block, revealed)
     except BadInput as error:
-        kind = getattr(path, "kind", type(path).__name__)  # one of a notebook need not have a name
-        raise type(error)(f"path {name} (kind: {kind}): {error}") from error
+        raise type(error)(f"{describe_path(name, path)}: {error}") from error
     return revealed
+
+
+def describe_path(name: str, path: RevealPath) -> str:
+    """Name and kind of a path for a message; the path of a notebook need not have a kind."""
+    return f"path {name} (kind: {getattr(path, 'kind', type(path).__name__)})"
 
 
 def _name_states(

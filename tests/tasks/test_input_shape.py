@@ -1,6 +1,7 @@
 """Remarks on the size of images before they are stored: squares of 16 px."""
 
 import pytest
+from broken_paths import BROKEN
 from own_data import COLUMNS, rows_of_squares, write_table
 from PIL import Image
 from small_studies import network_card, of_scenes
@@ -92,3 +93,10 @@ def test_the_smallest_and_the_largest_are_tried_and_others_asked_about(tmp_path)
 def test_a_path_that_cannot_reveal_one_of_the_sizes_is_refused(path, words, tmp_path):
     with pytest.raises(BadInput, match=words):
         remarks(of_sizes(tmp_path, 12, 24, paths={"own": path}))
+
+
+@pytest.mark.parametrize("name", [*BROKEN])
+def test_a_path_that_breaks_its_contract_is_refused(name, tmp_path):
+    path = {"own": {"kind": f"broken_paths:{name.title()}"}}
+    with pytest.raises(BadInput, match=rf"path own \(kind: {name}\)"):
+        remarks(squares(tmp_path, {"a": 16}, paths=path))

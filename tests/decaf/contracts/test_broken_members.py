@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pytest
 import torch
+from broken_paths import Rise
 from broken_rules import OfItsOwn, OfNumpy, OfTheBatch, OneSided, Short
 from pydantic import ConfigDict, Field
 
@@ -24,8 +25,6 @@ from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.registry.entries import Entry, Fetched, Registry
 from decaf.reveal.path import RevealPath
-from decaf.reveal.paths.blend import Blend, Fade
-from decaf.reveal.start import BlurredMidpoint
 from decaf.scoring.scores.base import ClassScore, ScoreDefinition
 
 
@@ -158,18 +157,6 @@ class Seen(LabelSource):
     kind: Literal["seen"]
     unit_kind: ClassVar = "source"
     units: ClassVar = "my_units"
-
-
-@dataclass(frozen=True)
-class Rise(RevealPath):
-    """A fade from the mean."""
-
-    kind: Literal["rise"] = "rise"
-    start: ClassVar = BlurredMidpoint(0)
-    rule: ClassVar = Fade()
-
-    def reveal(self, block, inputs, grid):
-        return Blend(sigma=0).reveal(block, inputs, grid)
 
 
 def changed(base, **members):
