@@ -27,7 +27,12 @@ breaches AS (
     FROM judged
     WHERE is_aligned AND is_grid IS NOT TRUE
     UNION ALL
-    SELECT *, format('r(0) = {}', q_plus[1] - q_minus[1]), 'r(0) = 0: one shared state'
+    SELECT
+        *,
+        format('r(0) = {}', q_plus[1] - q_minus[1]),
+        'r(0) = 0: reveal() of the path gives both branches one state at stage 0; correct it, '
+        || 'try `decaf check-plugin FILE`, then rename the path or remove it from the study, and '
+        || 'run again'
     FROM judged
     WHERE is_aligned AND has_common_start AND (q_plus[1] = q_minus[1]) IS NOT TRUE
 )
