@@ -21,6 +21,7 @@ from decaf.library.inputs import (
     remark_on_numbers,
 )
 from decaf.library.remarks import (
+    DataWarning,
     remark_on_equal_pairs,
     remark_on_ids,
     remark_on_quarantine,
@@ -32,6 +33,7 @@ from decaf.library.targets import Score, call_in_order, find_score_call
 from decaf.reveal.path import RevealPath, stage_grid
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
+from decaf.reveal.paths.gaussian import GaussianReveal
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.reveal.refinement import Refinement
@@ -65,10 +67,6 @@ class Options(TypedDict, total=False):
 
 class QuarantineWarning(UserWarning):
     """Some pairs have scores that are not finite; profiles exclude these pairs."""
-
-
-class DataWarning(UserWarning):
-    """The inputs can be audited, but the user probably meant others."""
 
 
 @overload
@@ -344,6 +342,12 @@ def _chosen_paths(
         raise ResponseError("path is an empty mapping; expected at least one reveal path")
     chosen = {}
     for name, entry in path.items():
+        if entry == GaussianReveal.kind:
+            raise ResponseError(
+                f"path {name!r} is {entry!r}, which needs the moments of the data; give "
+                "decaf.GaussianReveal(reference=fit_reference([x_plus, x_minus])), with "
+                "fit_reference of decaf.reveal.gaussian.reference"
+            )
         if isinstance(entry, str) and entry not in paths_by_kind:
             raise UnknownName.among("reveal path", entry, paths_by_kind)
         chosen[name] = paths_by_kind[entry] if isinstance(entry, str) else entry

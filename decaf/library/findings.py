@@ -1,5 +1,6 @@
 """Findings of an audit: trajectories, their profiles at any threshold, means with intervals."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.tabular import Columns, Tabular, stack_columns
 from decaf.library.pair_card import PairCard
+from decaf.library.remarks import DataWarning, remark_on_epsilon
 from decaf.library.summary import METRICS, Summary
 from decaf.library.trust import Trust, trust_of
 from decaf.routing.profiles import Profiles, profile
@@ -172,10 +174,18 @@ class Audit(Tabular):
         ResponseError
             For a threshold that is not a finite number above 0, or above 1 for the probabilities of
             an estimator.
+
+        Warns
+        -----
+        DataWarning
+            When no pair reaches the threshold although some d is not 0.
         """
         if self.has_probabilities:
             check_probability_epsilon(check_epsilon(epsilon))
-        return replace(self, epsilon=check_epsilon(epsilon))
+        audited = replace(self, epsilon=check_epsilon(epsilon))
+        if remark := remark_on_epsilon({self.path: audited}, audited.epsilon):
+            warnings.warn(remark, DataWarning, stacklevel=2)
+        return audited
 
     def attributions(self, metric: str = "evidence") -> NDArray[np.float64]:
         """A metric of every feature of every input, by default its attribution score ``E_k``.

@@ -1,9 +1,10 @@
 """Names of `import decaf`."""
 
 from decaf.errors import DecafError
-from decaf.library.auditing import DataWarning, QuarantineWarning, audit
+from decaf.library.auditing import QuarantineWarning, audit
 from decaf.library.findings import Audit, Audits
 from decaf.library.pair_card import PairCard
+from decaf.library.remarks import DataWarning
 from decaf.library.scoring import UnstableScoreWarning
 from decaf.library.summary import Summary
 from decaf.library.trust import Trust

@@ -1,14 +1,16 @@
 """Remarks on the pairs and the scores of an audit."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from decaf.errors import ModelError, number_of
 from decaf.foundation.arrays import Array, is_network, is_tensor, type_name
-from decaf.library.findings import Audit
 from decaf.routing.route import DEFAULT_EPSILON, SHARE_ADVICE
+
+if TYPE_CHECKING:
+    from decaf.library.findings import Audit
 
 SHOWN_NAMES = 5
 EMBEDDINGS = ("Embedding", "EmbeddingBag")
@@ -19,6 +21,10 @@ LEAST_PARTS = 3
 """Fewest regions that get a remark for counting from 0."""
 NO_RESPONSE = 1e-9
 """Largest |d| that rounding in batches may cause, score units."""
+
+
+class DataWarning(UserWarning):
+    """The inputs can be audited, but the user probably meant others."""
 
 
 def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
@@ -40,7 +46,7 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
 
 
 def remark_on_scores(
-    audits: Mapping[str, Audit], epsilon: float | None, *, has_classes: bool
+    audits: Mapping[str, "Audit"], epsilon: float | None, *, has_classes: bool
 ) -> str:
     """Remark on an epsilon that does not fit the scores, or that no pair reaches; empty if it fits.
 
@@ -49,10 +55,10 @@ def remark_on_scores(
     """
     if epsilon is None and has_classes:
         return _remark_on_units(audits)
-    return _remark_on_epsilon(audits, epsilon)
+    return remark_on_epsilon(audits, epsilon)
 
 
-def _remark_on_units(audits: Mapping[str, Audit]) -> str:
+def _remark_on_units(audits: Mapping[str, "Audit"]) -> str:
     """Remark on scores outside [0, 1], for the default epsilon."""
     low, high = _score_range(audits)
     if _are_shares(low, high):
@@ -64,7 +70,7 @@ def _remark_on_units(audits: Mapping[str, Audit]) -> str:
     )
 
 
-def _remark_on_epsilon(audits: Mapping[str, Audit], epsilon: float | None) -> str:
+def remark_on_epsilon(audits: Mapping[str, "Audit"], epsilon: float | None) -> str:
     """Remark on an epsilon, None for the default, that no pair reaches; empty if every d is 0."""
     threshold = DEFAULT_EPSILON if epsilon is None else epsilon
     responses = [audited.response[audited.is_finite] for audited in audits.values()]
@@ -121,7 +127,7 @@ def remark_on_ids(score: object, x_plus: object) -> str:
     )
 
 
-def remark_on_quarantine(audits: Mapping[str, Audit]) -> str:
+def remark_on_quarantine(audits: Mapping[str, "Audit"]) -> str:
     """Remark on scores that are not finite; empty without any.
 
     Raises ModelError if no pair has only finite scores.
@@ -146,7 +152,7 @@ def _are_shares(low: float, high: float) -> bool:
     return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
-def _score_range(audits: Mapping[str, Audit]) -> tuple[float, float]:
+def _score_range(audits: Mapping[str, "Audit"]) -> tuple[float, float]:
     """Smallest and largest score of all branches, score units."""
     scores = [branch for audited in audits.values() for branch in (audited.q_plus, audited.q_minus)]
     low = min(float(np.nanmin(branch)) for branch in scores)

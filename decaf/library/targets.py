@@ -1,6 +1,7 @@
 """Find the callable that scores, and the column of its output that is ``q`` of each pair."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from traceback import walk_tb
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -116,31 +117,48 @@ def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:
 
 
 class NetworkScore:
-    """A torch network as a score: it gets tensors for arrays that it does not take itself."""
+    """A torch network as a score, for inputs that it does not take itself.
+
+    Arrays become tensors on the network's device; arrays and tensors get its precision.
+    """
 
     def __init__(self, network: Module) -> None:
+        import torch
+
         self._network = network
-        self._takes_arrays = True
+        self._takes_arrays = not isinstance(network, torch.jit.ScriptModule)
+        self._takes_precision = True
+        weights = (*network.parameters(), *network.buffers())
+        self._weight = next((each for each in weights if each.is_floating_point()), torch.empty(0))
 
     def __call__(self, inputs: Array) -> Array:
         """Outputs for inputs; for tensors made of arrays, outputs are arrays again."""
-        if isinstance(inputs, np.ndarray) and self._takes_arrays:
+        if is_tensor(inputs):
+            return self._score_tensor(inputs)
+        if self._takes_arrays:
             try:
                 return self._network(inputs)
             except (TypeError, AttributeError):  # torch's own layers raise these for arrays
                 self._takes_arrays = False
-        if not isinstance(inputs, np.ndarray):
-            return self._network(inputs)
         import torch
 
-        weights = (*self._network.parameters(), *self._network.buffers())
-        floats = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
-        tensor = torch.tensor(inputs, dtype=floats.dtype, device=floats.device)
+        tensor = torch.tensor(inputs, dtype=self._weight.dtype, device=self._weight.device)
         with torch.inference_mode():
             outputs = self._network(tensor)
         if not is_tensor(outputs):
             return outputs
         return to_numpy(outputs.float() if outputs.dtype == torch.bfloat16 else outputs)
+
+    def _score_tensor(self, inputs: Tensor) -> Array:
+        """Outputs; inputs of another precision are converted if the network refuses them."""
+        if self._takes_precision:
+            try:
+                return self._network(inputs)
+            except RuntimeError:
+                if inputs.dtype == self._weight.dtype or not inputs.is_floating_point():
+                    raise
+                self._takes_precision = False
+        return self._network(inputs.to(self._weight.dtype))
 
 
 def _class_names(model: Any, classes: Sequence[str] | None) -> tuple[str, ...]:
@@ -247,7 +265,8 @@ class TargetScorer:
         that targets name.
         """
         output = "the output of the score"
-        answer = self._score(inputs)
+        answer = self._call(inputs)
+        _refuse_container(answer, len(inputs))
         if isinstance(answer, list) and any(np.ndim(part) > 1 for part in answer):
             raise ModelError(
                 f"the score returned a list of {len(answer)} tables, as classifiers for several "
@@ -281,3 +300,42 @@ class TargetScorer:
                 f"columns; expected 0 to {scored.shape[1] - 1}"
             )
         return scored[:, self._selected.tolist()]
+
+    def _call(self, inputs: Array) -> Any:
+        """Outputs of the score; ModelError names the remedy where torch refuses arrays."""
+        try:
+            return self._score(inputs)
+        except (AttributeError, RuntimeError, TypeError) as error:
+            if not isinstance(inputs, np.ndarray) or not _is_about_arrays(error):
+                raise
+            reason = str(error).partition("\n")[0]
+            raise ModelError(
+                f"the score failed for a NumPy array of shape {inputs.shape}: {reason}; if it "
+                "needs tensors, give x_plus and x_minus as tensors (torch.from_numpy), or the "
+                "network itself as the score"
+            ) from error
+
+
+def _is_about_arrays(error: Exception) -> bool:
+    """True for an error of torch, or one that names the type of NumPy arrays."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    module = str(frames[-1].f_globals.get("__name__"))
+    return "ndarray" in str(error) or module.partition(".")[0] == "torch"
+
+
+def _refuse_container(answer: Any, count: int) -> None:
+    """Raise ModelError for a tuple, a mapping or an object that holds the output of a network."""
+    if is_tensor(answer) or hasattr(answer, "__array__"):
+        return
+    if hasattr(answer, "logits"):
+        part = ".logits"
+    elif isinstance(answer, Mapping) and answer:
+        part = f"[{'logits' if 'logits' in answer else next(iter(answer))!r}]"
+    elif isinstance(answer, tuple) and (len(answer) != count or any(map(np.ndim, answer))):
+        part = "[0]"
+    else:
+        return
+    raise ModelError(
+        f"the score returned a {type(answer).__name__}; expected one array or tensor with a row "
+        f"for each input: give a function that returns a part, such as lambda x: net(x){part}"
+    )

@@ -264,8 +264,8 @@ class Arrays(Adapter):
             yield remark_on_images(shape[cast("int", channel_axis(shape))])
         is_scaled = self.scale is not None or (self._has_images(array) and array.dtype == np.uint8)
         ranges = {f"{role} inputs": self._facts(role).range for role in roles}
-        if remark := remark_on_ranges(shape, ranges):
-            yield remark
+        if range_remark := remark_on_ranges(shape, ranges):
+            yield range_remark
             return
         if is_scaled or array.dtype.kind not in NUMBERS:
             return

@@ -46,10 +46,10 @@ def test_an_epsilon_above_every_difference_of_probabilities_is_refused():
 
 def test_another_threshold_keeps_the_range_of_probabilities():
     audited = audit(LogisticRegression().fit(ROWS, [0, 1, 0, 1]), ROWS, ROWS / 2, target=1)
-    assert audited.at(1).epsilon == 1
+    assert audited.at(0.04).epsilon == 0.04
     with pytest.raises(ResponseError, match=r"epsilon is 5.* 0\.05"):
         audited.at(5)
-    assert audit(lambda x: 9 * x[:, 0], ROWS, ROWS / 2, epsilon=1).at(5).epsilon == 5
+    assert audit(lambda x: 99 * x[:, 0], ROWS, ROWS / 2, epsilon=1).at(5).epsilon == 5
 
 
 def test_help_names_types_instead_of_their_unions():
@@ -62,7 +62,9 @@ def test_help_names_types_instead_of_their_unions():
 def test_an_epsilon_that_no_pair_reaches_is_remarked_on():
     with pytest.warns(DataWarning, match=r"no pair reaches epsilon 5.* 0\.05"):
         audit(share, ROWS, ROWS / 2, epsilon=5)
-    audit(share, ROWS, ROWS / 2, epsilon=0.1)
+    audited = audit(share, ROWS, ROWS / 2, epsilon=0.1)
+    with pytest.warns(DataWarning, match=r"no pair reaches epsilon 2.* 0\.05"):
+        assert audited.at(2).profiles.evidence.max() == 0
     with pytest.warns(DataWarning, match=r"no pair reaches epsilon 500.* units of the score"):
         audit(lambda x: 9 * total(x), ROWS, ROWS / 2, epsilon=500)
     audit(lambda x: 9 * total(x), ROWS, ROWS / 2, epsilon=0.1)
