@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from decaf.data.pairs import PairSet
-from decaf.errors import BadInput, UnknownName, number_of
+from decaf.errors import BadInput, number_of
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from tasks.sizes import load_of, states_of_pair
@@ -71,8 +71,8 @@ def _measured_rate(text: str, models: Sequence[object]) -> Rate:
         raise BadInput(f"--assume {text}: expected devices, such as 4xH100, or {by_hand}")
     count, name = int(match[1] or 1), devices.get(match[2].casefold())
     if name is None:
-        error = UnknownName.among("measured device", match[2], devices.values())
-        raise BadInput(f"--assume {text}: {error}; {by_hand}")
+        measured = ", ".join(sorted(devices.values()))
+        raise BadInput(f"--assume {text}: no figures of {match[2]}, only of {measured}; {by_hand}")
     if not models or not all(map(_is_like_measured, models)):
         raise BadInput(
             f"--assume {text}: figures of {name} are of networks with 'input_size: {PIXELS}', and "

@@ -59,11 +59,11 @@ def remark_on_ranges(shape: tuple[int, ...], ranges: Mapping[str, ValueRange]) -
     """
     if len(shape) < 2:
         return ""
-    for (name, one), (other_name, other) in combinations(ranges.items(), 2):
-        if _are_far_apart(shape, *sorted((one, other), key=lambda each: each.size)):
+    for (name, first), (second_name, second) in combinations(ranges.items(), 2):
+        if _are_far_apart(shape, *sorted((first, second), key=lambda each: each.size)):
             return (
-                f"{name} run from {one.low:.4g} to {one.high:.4g}, {other_name} from "
-                f"{other.low:.4g} to {other.high:.4g}: are they on one scale? If not, scale them "
+                f"{name} run from {first.low:.4g} to {first.high:.4g}, {second_name} from "
+                f"{second.low:.4g} to {second.high:.4g}: are they on one scale? If not, scale them "
                 "alike"
             )
     return ""

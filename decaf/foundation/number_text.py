@@ -3,6 +3,8 @@
 MISSING = "–"
 """Text for a missing value."""
 MINUS = "−"
+MOST_DECIMALS = 12
+"""Decimals that tell a value from its limit."""
 
 
 def score_text(value: float | None, decimals: int = 3) -> str:
@@ -44,6 +46,20 @@ def limit_text(value: float | None) -> str:
         return MISSING
     text = f"{abs(value):.12f}".rstrip("0")
     return score_text(value, max(3, len(text.partition(".")[2])))
+
+
+def text_beside_limit(value: float, limit: float) -> str:
+    """Write a value as :func:`score_text`, with more decimals if it would else equal its limit.
+
+    >>> text_beside_limit(0.0050376, 0.005), text_beside_limit(0.02, 0.005)
+    ('0.00504', '0.020')
+    >>> text_beside_limit(0.005, 0.005), text_beside_limit(0.00496, 0.005)
+    ('0.005', '0.00496')
+    """
+    decimals = 3
+    while value != limit and decimals < MOST_DECIMALS and round(value, decimals) == limit:
+        decimals += 1
+    return score_text(value, decimals)
 
 
 def percent_text(fraction: float | None) -> str:

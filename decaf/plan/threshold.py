@@ -2,18 +2,22 @@
 
 from decaf.plan.study import Study
 
+SHARES = (0.0, 1.0)
+"""Bounds of probabilities."""
+
 
 def remark_default_epsilon(study: Study) -> list[str]:
-    """Remark on the default ``epsilon`` of a study whose score is not a probability.
+    """Remark on the default ``epsilon`` of a study whose score has not the bounds of a probability.
 
     The default is meant for probabilities: with it, almost every endpoint difference of logits or
     prices counts as an effect (paper, appendix B.6). Empty for other studies.
     """
-    kind = study.score.kind
-    if kind.endswith("probability") or "epsilon" in study.model_fields_set:
+    bounds = study.score.bounds
+    if bounds == SHARES or "epsilon" in study.model_fields_set:
         return []
+    units = f"for scores from {bounds[0]:g} to {bounds[1]:g}" if bounds else "in units of the score"
     return [
-        f"the score is a {kind} and the study sets no 'epsilon:', so differences of "
-        f"{study.epsilon:g} and more count as effects; set 'epsilon:' in units of the score, such "
-        "as the median |d| of a control pair type"
+        f"the study sets no 'epsilon:' for its score, {study.score.kind}, so differences of "
+        f"{study.epsilon:g} and more count as effects, as for probabilities; set 'epsilon:' "
+        f"{units}, such as the median |d| of a control pair type"
     ]

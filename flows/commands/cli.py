@@ -5,6 +5,7 @@ Its handlers are set before other imports, so that Ctrl-C works from the first m
 
 import gc
 import sys
+from typing import Any
 
 from flows import stopping
 
@@ -59,7 +60,7 @@ def _report_end(error: BaseException) -> int:
         return stopping.INTERRUPTED
     if isinstance(error, TyperException):
         text = _suggest_choice(error.format_message())
-        complain(f"error: {text}\nSee: decaf --help" if text else "")
+        complain(f"error: {text}{_name_options(error)}\nSee: decaf --help" if text else "")
         return MISUSED
     if isinstance(error, DecafError):
         complain(f"error: {error}")
@@ -69,6 +70,18 @@ def _report_end(error: BaseException) -> int:
         "safe; for the traceback, put --debug before the command: decaf --debug …"
     )
     return BROKEN
+
+
+def _name_options(error: Any) -> str:
+    """Options of a command that takes no arguments, if it was given one; else empty."""
+    context = getattr(error, "ctx", None)
+    parameters = context.command.params if context else []
+    is_argument_given = "unexpected extra argument" in error.format_message()
+    if not is_argument_given or any(each.param_type_name == "argument" for each in parameters):
+        return ""
+    options = ", ".join(each.opts[0] for each in parameters)
+    only = f", only options: {options}" if options else ""
+    return f"; {context.command_path} takes no arguments{only}"
 
 
 def _suggest_choice(text: str) -> str:

@@ -7,7 +7,7 @@ import duckdb
 
 from decaf.errors import number_of
 from decaf.foundation.names import shown_name
-from decaf.foundation.number_text import limit_text, score_text
+from decaf.foundation.number_text import limit_text, text_beside_limit
 from decaf.plan.study import Study
 from decaf.registry.messages import NO_VERSION
 
@@ -79,7 +79,8 @@ def remark_refinements(connection: duckdb.DuckDBPyConnection, study: Study) -> l
         + (
             ""
             if error is None
-            else f"; leaving out every second stage changes means by at most {score_text(error)}"
+            else f"; leaving out every second stage changes means by at most "
+            f"{text_beside_limit(error, until)}"
         )
         + f" (required: {limit_text(until)})"
         for path, stage_count, error, until, reason in rows

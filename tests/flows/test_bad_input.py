@@ -101,6 +101,10 @@ def test_a_class_that_the_score_does_not_have(photo_study):
         in_process.planned(Study(**photo_study))
 
 
+def test_a_command_without_arguments_names_its_options(decaf):
+    refused(decaf("status", "study.yaml"), "--warehouse, --study")
+
+
 @pytest.mark.parametrize("command", [["rnu"], ["run", "--fast", "x"]])
 def test_a_misused_command(decaf, command):
     refused(decaf(*command), "decaf --help")

@@ -2,7 +2,9 @@
 
 from types import SimpleNamespace
 
-from flows.commands.remarks import remark_stops
+import duckdb
+
+from flows.commands.remarks import remark_refinements, remark_stops
 
 
 def stop(source_count, outcome):
@@ -16,3 +18,14 @@ def test_models_that_stopped_without_a_decision_are_counted():
     assert remark.startswith("3 models stopped early (2 without a decision), after 4 to 9 of 20")
     assert "decision" not in remark_stops(stops[:1])[0]
     assert remark_stops([]) == []
+
+
+def test_an_error_above_its_limit_does_not_read_as_the_limit():
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE out_refinements AS SELECT 's' AS study, 'blend' AS path, "
+            "65 AS stage_count, 0.0050376 AS error, 0.005 AS until, 'at_most' AS reason"
+        )
+        study = SimpleNamespace(study="s", names={})
+        (remark,) = remark_refinements(connection, study)
+    assert remark.endswith("by at most 0.00504 (required: 0.005)")
