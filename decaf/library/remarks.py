@@ -1,16 +1,14 @@
 """Remarks on the pairs and the scores of an audit."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from decaf.errors import ModelError, number_of
 from decaf.foundation.arrays import Array, is_network, is_tensor, type_name
 from decaf.routing.route import DEFAULT_EPSILON, SHARE_ADVICE
-
-if TYPE_CHECKING:
-    from decaf.library.findings import Audit
 
 SHOWN_NAMES = 5
 EMBEDDINGS = ("Embedding", "EmbeddingBag")
@@ -25,6 +23,34 @@ NO_RESPONSE = 1e-9
 
 class DataWarning(UserWarning):
     """The inputs can be audited, but the user probably meant others."""
+
+
+class Trajectories(Protocol):
+    """Part of an :class:`decaf.Audit` that remarks are about."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """(n_pairs,) names."""
+
+    @property
+    def quarantined(self) -> Sequence[str]:
+        """Names of pairs with scores that are not finite."""
+
+    @property
+    def is_finite(self) -> NDArray[np.bool_]:
+        """(n_pairs,) true for pairs with finite scores."""
+
+    @property
+    def q_plus(self) -> NDArray[Any]:
+        """(n_pairs, n_repetitions, n_stages) scores of the factual branch."""
+
+    @property
+    def q_minus(self) -> NDArray[Any]:
+        """Scores of the counterfactual branch."""
+
+    @property
+    def response(self) -> NDArray[Any]:
+        """Differences of the scores."""
 
 
 def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
@@ -46,7 +72,7 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
 
 
 def remark_on_scores(
-    audits: Mapping[str, "Audit"], epsilon: float | None, *, has_classes: bool
+    audits: Mapping[str, Trajectories], epsilon: float | None, *, has_classes: bool
 ) -> str:
     """Remark on an epsilon that does not fit the scores, or that no pair reaches; empty if it fits.
 
@@ -58,7 +84,7 @@ def remark_on_scores(
     return remark_on_epsilon(audits, epsilon)
 
 
-def _remark_on_units(audits: Mapping[str, "Audit"]) -> str:
+def _remark_on_units(audits: Mapping[str, Trajectories]) -> str:
     """Remark on scores outside [0, 1], for the default epsilon."""
     low, high = _score_range(audits)
     if _are_shares(low, high):
@@ -70,7 +96,7 @@ def _remark_on_units(audits: Mapping[str, "Audit"]) -> str:
     )
 
 
-def remark_on_epsilon(audits: Mapping[str, "Audit"], epsilon: float | None) -> str:
+def remark_on_epsilon(audits: Mapping[str, Trajectories], epsilon: float | None) -> str:
     """Remark on an epsilon, None for the default, that no pair reaches; empty if every d is 0."""
     threshold = DEFAULT_EPSILON if epsilon is None else epsilon
     responses = [audited.response[audited.is_finite] for audited in audits.values()]
@@ -127,7 +153,7 @@ def remark_on_ids(score: object, x_plus: object) -> str:
     )
 
 
-def remark_on_quarantine(audits: Mapping[str, "Audit"]) -> str:
+def remark_on_quarantine(audits: Mapping[str, Trajectories]) -> str:
     """Remark on scores that are not finite; empty without any.
 
     Raises ModelError if no pair has only finite scores.
@@ -152,7 +178,7 @@ def _are_shares(low: float, high: float) -> bool:
     return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
-def _score_range(audits: Mapping[str, "Audit"]) -> tuple[float, float]:
+def _score_range(audits: Mapping[str, Trajectories]) -> tuple[float, float]:
     """Smallest and largest score of all branches, score units."""
     scores = [branch for audited in audits.values() for branch in (audited.q_plus, audited.q_minus)]
     low = min(float(np.nanmin(branch)) for branch in scores)
