@@ -7,7 +7,15 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.errors import BadInput, DecafError, ModelError, RegistryError, abridge, number_of
+from decaf.errors import (
+    BadInput,
+    DecafError,
+    ModelError,
+    RegistryError,
+    UnknownEntry,
+    abridge,
+    number_of,
+)
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
@@ -60,7 +68,8 @@ def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     """List the entries of a registry, each once, in its order.
 
     ``only`` adds versions that are not followed, as ``name@version``. Raises RegistryError if the
-    registry cannot be reached, lists nothing, or has two entries with one name.
+    registry cannot be reached, lists nothing, or has two entries with one name, and UnknownEntry
+    for an alias in ``only`` that is not followed.
     """
     entries = registry.entries()
     if not entries:
@@ -74,6 +83,11 @@ def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
             name, _, version = label.rpartition("@")
             if name and (entry_of_version := registry.version_of(name, version)):
                 entries = [*entries, entry_of_version]
+            elif name and label in _list_alias_labels(registry, version):
+                raise UnknownEntry(
+                    f"the registry has the alias {label!r}, but does not follow it; add {version} "
+                    "to 'follow:', or give the number of the version after the @"
+                )
     places: dict[str, str] = {}
     for entry in entries:
         if entry.label in places:
@@ -83,6 +97,11 @@ def list_entries(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
             )
         places[entry.label] = entry.place
     return [_printable(_with_card(registry, entry)) for entry in entries]
+
+
+def _list_alias_labels(registry: CardRegistry, alias: str) -> list[str]:
+    followed = registry.model_copy(update={"follow": (alias,)}).entries()
+    return [entry.label for entry in followed if not entry.problem]
 
 
 def _without_alias(registry: Registry) -> str:

@@ -127,7 +127,9 @@ class Alerts(Settings):
     def _one_is_a_list(cls, given: Any) -> Any:
         webhooks = given if isinstance(given, list | tuple) else [given]
         if any(isinstance(webhook, str) for webhook in webhooks):
-            raise fault("expected {url: …} instead of a text, or a list of such entries")
+            raise fault(
+                'expected an entry such as {url: "https://alerts.example/decaf"} instead of a text'
+            )
         return (given,) if isinstance(given, dict | Webhook) else given or ()
 
     @property

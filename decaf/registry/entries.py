@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -240,11 +240,29 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(part)
 
 
-def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
-    """Sort key of versions: numbers count as numbers, so that 10 comes after 9.
+def version_order(version: str) -> tuple[tuple[tuple[int, int | str], ...], str]:
+    """Sort key of versions: numbers count as numbers, and the case of letters does not count.
 
-    >>> max(["2", "10", "9"], key=version_order)
-    '10'
+    >>> max(["v2", "V10", "v9"], key=version_order)
+    'V10'
     """
-    parts = re.split(r"(\d+)", version)
-    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts if part)
+    parts = re.split(r"(\d+)", version.casefold())
+    return tuple(
+        (0, int(part)) if part.isdecimal() else (1, part) for part in parts if part
+    ), version
+
+
+def group_by_prefix(versions: Iterable[str]) -> list[list[str]]:
+    """Versions with the same text before their first number, in their order.
+
+    Versions without a number are one group. Versions of several groups have no common order.
+
+    >>> group_by_prefix(["2", "10", "old", "V1", "v2"])
+    [['2', '10'], ['old'], ['V1', 'v2']]
+    """
+    groups: dict[str | None, list[str]] = {}
+    for version in sorted(versions, key=version_order):
+        number = re.search(r"\d", version)
+        prefix = version[: number.start()].casefold() if number else None
+        groups.setdefault(prefix, []).append(version)
+    return list(groups.values())

@@ -41,7 +41,7 @@ compute_model = step(
 )
 begin = step(commit_run, name="begin")
 note_failures = step(commit_failures, name="note_failures")
-try_models = step(trying.try_models, name="try_models")
+try_models = step(trying.try_models, name="try the models")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
 look = step(Watch.look, name="look")

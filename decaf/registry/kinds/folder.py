@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from decaf.errors import BadInput, RegistryError
+from decaf.errors import BadInput, RegistryError, abridge
 from decaf.foundation.digests import folder_sha256
 from decaf.foundation.files import convert_os_errors
 from decaf.foundation.names import printable
@@ -21,6 +21,7 @@ from decaf.registry.entries import (
     Described,
     Entry,
     Fetched,
+    group_by_prefix,
     version_order,
 )
 
@@ -127,14 +128,27 @@ class Folder(CardRegistry):
             yield Entry(folder.name, version, "", str(folder), alias, problem)
 
     def _latest(self, versions: dict[str, Path]) -> str:
-        """The newest version that is whole, or the newest of all where none is."""
+        """The newest version that is whole, or the newest of all where none is.
+
+        Raises RegistryError if the names have no common order.
+        """
+        groups = group_by_prefix(versions)
+        if len(groups) > 1:
+            folder, names = versions[groups[0][0]].parent, " or ".join(map(abridge, groups))
+            raise RegistryError(
+                f"{folder}: the latest version can be {names}; expected the same text before the "
+                "first number of each name; rename versions alike, or hide a folder that is none "
+                f"with a leading dot, such as .{groups[-1][0]}"
+            )
         newest_first = sorted(versions, key=version_order, reverse=True)
         whole = (version for version in newest_first if not self._lacking(versions[version]))
         return next(whole, newest_first[0])
 
     def _incomplete(self, versions: dict[str, Path]) -> list[str]:
         """Versions newer than the latest whole one, in their order."""
-        latest = version_order(self._latest(versions)) if versions else ()
+        if not versions:
+            return []
+        latest = version_order(self._latest(versions))
         newer = (version for version in versions if version_order(version) > latest)
         return sorted(newer, key=version_order)
 

@@ -12,7 +12,7 @@ from model_server import serving
 from registry_folder import put_small_cnn as put
 from sklearn.linear_model import LogisticRegression
 
-from decaf.errors import ConfigError, RegistryError
+from decaf.errors import ConfigError, RegistryError, UnknownEntry
 from decaf.plan.resolution import list_entries, models_of, resolve
 from decaf.plan.study import load_study
 from decaf.registry.entries import CARD_FILE, Entry, version_order
@@ -149,6 +149,40 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     assert "list" in found["list"].problem
     assert "7; known: 1" in found["net@champion"].problem
     assert found["net"].problem is None
+
+
+def test_an_alias_that_is_not_followed_is_named_with_its_remedy(study, folder):
+    put(folder / "net" / "1")
+    (folder / "net" / "aliases.yaml").write_text("challenger: 1\n")
+    registry = study({"kind": "folder", "root": str(folder)}).registry
+    with pytest.raises(UnknownEntry, match="challenger.*'follow:'"):
+        list_entries(registry, ["net@challenger"])
+    assert [entry.label for entry in list_entries(registry, ["net@champion"])] == ["net"]
+
+
+@pytest.mark.parametrize(
+    ("names", "latest"),
+    [
+        (["v1", "V2"], "V2"),
+        (["1", "2", "10b"], "10b"),
+        (["alpha", "beta"], "beta"),
+        (["1", "2", "old"], None),
+        (["v1", "new"], None),
+        (["9", "v1"], None),
+        (["1", ".old"], "1"),
+    ],
+)
+def test_the_latest_version_is_refused_if_names_have_no_common_order(study, folder, names, latest):
+    for seed, name in enumerate(names):
+        put(folder / "net" / name, seed=seed)
+    (folder / "net" / "aliases.yaml").write_text(f"champion: {names[0]}\n")
+    follow = ["latest", "champion"]
+    found = resolved(study({"kind": "folder", "root": str(folder), "follow": follow}))
+    if latest is None:
+        assert all(name in found["net"].problem for name in names)
+    else:
+        assert (found["net"].entry.version, found["net"].problem) == (latest, None)
+    assert latest == "1" or found["net@champion"].problem is None
 
 
 def test_an_incomplete_version_that_still_changes_is_left_out_and_named(study, folder, monkeypatch):
@@ -389,4 +423,5 @@ def test_settings_that_cannot_be(study, registry, more, message):
 
 def test_versions_count_as_people_count():
     assert sorted(["v10", "v9", "v9.1", "v9rc"], key=version_order) == ["v9", "v9.1", "v9rc", "v10"]
+    assert sorted(["V2", "v10", "v1", "V1"], key=version_order) == ["V1", "v1", "V2", "v10"]
     assert Entry("a", "1", "d", "p", "b").label == "a@b"
