@@ -90,8 +90,14 @@ def _list_acceptances(connection: DuckDBPyConnection, study: str) -> list[str]:
 
 
 def _print_drift(console: Terminal, study: Study, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the largest changes, and why each version is compared with which."""
-    drift = sorted(rows, key=lambda row: -round(abs(row["change"]), 9))
+    """Print the largest changes, and why each version is compared with which.
+
+    A change since a version that is compared for two reasons is printed once.
+    """
+    names = ("entry", "version_before", "version", "pair_type", "path", "variant", "metric")
+    by_reason = sorted(rows, key=lambda row: [*AGAINST].index(row["against"]), reverse=True)
+    once = {tuple(row[name] for name in names): row for row in by_reason}
+    drift = sorted(once.values(), key=lambda row: -round(abs(row["change"]), 9))
     if not drift:
         return
     names = ("entry", "of", "column", "before", "now", "change", "95 % interval")
