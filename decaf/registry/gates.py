@@ -165,6 +165,13 @@ def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
     return "fail" if near > allowed else "pass" if far <= allowed else "undecided"
 
 
+def limits_changes(gates: Mapping[str, Gates]) -> bool:
+    """True if a gate limits a change between two versions."""
+    changes = [name for name, rule in RULES.items() if rule.is_change]
+    every = (gate for own_gates in gates.values() for gate in own_gates)
+    return any(getattr(gate, name) is not None for gate in every for name in changes)
+
+
 def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict[str, Gates]:
     """Replace ``expect`` of each gate by the pair types that the study expects so.
 

@@ -145,7 +145,7 @@ def reaudit(
         _audit(console, study, pairs, config, only, unfinished, is_json=is_json)
         return
     write_answers(store, study)
-    undecided_verdicts = verdicts.list_undecided(store, study.study)
+    undecided_verdicts = verdicts.list_undecided(store, study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "entries": []}
         unchanged |= {"standing": standing_verdicts, "undecided": undecided_verdicts}
@@ -170,10 +170,17 @@ def _end_undecided(
 ) -> None:
     """Raise GatesUndecided if some verdict on the entries in ``only`` is neither passed nor failed.
 
-    With ``undecided: pass`` in the study, print a remark instead.
+    With ``undecided: pass`` in the study, print a remark instead. A version that only others are
+    compared with is left out, unless ``only`` names entries.
     """
+    yardsticks = [] if only else [row for row in undecided if row["is_yardstick"]]
+    for verdict in yardsticks:
+        announce(
+            f"{verdict['entry']} {verdict['version']} is the version that 'compare_with: "
+            f"{study.compare_with}' names; no gate applies to it, so it is not judged"
+        )
     lines = []
-    for verdict in _select_asked(undecided, only):
+    for verdict in _select_asked([row for row in undecided if row not in yardsticks], only):
         rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
         lines.append(describe_undecided(verdict, _name_of(config)) + rows)
     if not lines:

@@ -1,10 +1,12 @@
-"""Find verdicts that the gates reached against another version than they would use now."""
+"""Versions that the gates compare with, and limits on a change that no comparison decides."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from decaf.plan.study import Study
-from decaf.registry.entries import COMPARISONS
-from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged
+from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS
+from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
+from decaf.registry.messages import NO_VERSION
 from tasks.reaudit.recorded import AUDITED, NEW, RecordedReaudit, Row
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
@@ -12,6 +14,36 @@ from warehouse.storage import Storage
 
 Content = tuple[str, str]
 """Digests of the weights and the preprocessing of a version."""
+
+
+PLACE = Judged._fields.index("limit")
+"""Number of fields of a verdict that identify its rule and subject; limit and level follow."""
+
+
+class Comparison(NamedTuple):
+    """The version that an entry is judged against, and the past of the entry's content."""
+
+    is_itself: bool
+    """True if both versions have the same content."""
+    is_known: bool
+    """True if the entry was audited with this content before."""
+    compared_entry: str | None
+    """Entry of the other version; None for an earlier version of the same entry."""
+    version: str | None
+    has_failed: bool | None
+    """True if the other version failed and nobody accepted it; None if it is judged now."""
+    is_new: bool
+    """True if the entry was never audited before."""
+
+    @property
+    def needs_another(self) -> bool:
+        """True for new content of an audited entry that is compared only with itself."""
+        return self.has_failed is None and not (self.is_known or self.is_new)
+
+
+def against(study: Study) -> str:
+    """Earlier version that an entry is compared with, unless an alias is."""
+    return PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED
 
 
 def label_compared(study: Study, name: str, label: str) -> str | None:
@@ -52,6 +84,111 @@ def has_outdated(store: Storage, study: Study, rows: Iterable[Row]) -> bool:
     )
 
 
+def settle_changes(store: Storage, study: Study, judged: Sequence[Judged]) -> list[Judged]:
+    """Verdicts of the newest re-audit, with those on changes that no comparison can decide.
+
+    A limit on a change does not apply to a version that is compared with itself. Where a limit does
+    not apply, an earlier verdict on the same content stands: of the entry, or of the alias that it
+    is compared with. Otherwise, the limit is undecided if there is a version to compare with: with
+    other pairs or settings, or another content of the entry. A limit that holds is undecided if the
+    compared version of an alias failed.
+    """
+    comparisons = _read_comparisons(store, study)
+    alike = {label for label, comparison in comparisons.items() if comparison.is_itself}
+    judged = [
+        _without_interval(row, NOT_APPLICABLE, "it is compared with itself")
+        if RULES[row.rule].is_change and row.verdict != NOT_APPLICABLE and row.entry in alike
+        else row
+        for row in judged
+    ]
+    if any(row.verdict == NOT_APPLICABLE for row in judged):
+        judged = keep_standing(judged, _read_earlier(store, study, comparisons))
+        judged = keep_standing(judged, _list_of_aliases(judged, comparisons))
+    failed_entries = {row.entry for row in judged if row.verdict == "fail"}
+    failed_entries |= {c.compared_entry for c in comparisons.values() if c.has_failed}
+    return [_settle(row, comparisons.get(row.entry), failed_entries) for row in judged]
+
+
+def keep_standing(judged: Sequence[Judged], earlier: Sequence[Judged]) -> list[Judged]:
+    """Replace verdicts of inapplicable gates by earlier ones of the same rule and subject.
+
+    A failure stands at any limit: several gates may have one rule and subject, and each failure
+    stands once. Other verdicts stand only at the same limit and level.
+    """
+    open_rows = [row for row in judged if row.verdict == NOT_APPLICABLE]
+    limits = {row[: PLACE + 2] for row in open_rows}
+    places = {row[:PLACE] for row in open_rows}
+    standing = [
+        row
+        for row in earlier
+        if row[: PLACE + 2] in limits or (row.verdict == "fail" and row[:PLACE] in places)
+    ]
+    failed_places = {row[:PLACE] for row in standing if row.verdict == "fail"}
+    answered = {row[: PLACE + 2] for row in standing}
+    return [
+        *standing,
+        *(
+            row
+            for row in judged
+            if row.verdict != NOT_APPLICABLE
+            or (row[:PLACE] not in failed_places and row[: PLACE + 2] not in answered)
+        ),
+    ]
+
+
+def _read_comparisons(store: Storage, study: Study) -> dict[str, Comparison]:
+    values = {"study": study.study, "against": against(study)}
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(query("registry/comparisons"), params=values).fetchall()
+    return {entry: Comparison(*comparison) for entry, *comparison in rows}
+
+
+def _read_earlier(
+    store: Storage, study: Study, comparisons: Mapping[str, Comparison]
+) -> list[Judged]:
+    alike = {label: c for label, c in comparisons.items() if c.is_itself}
+    unknown = [label for label, c in alike.items() if not c.is_known]
+    values = {"study": study.study, "alike": [*alike], "unknown": unknown}
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(query("registry/earlier_verdicts"), params=values).fetchall()
+    return [Judged(*row) for row in rows]
+
+
+def _list_of_aliases(
+    judged: Sequence[Judged], comparisons: Mapping[str, Comparison]
+) -> list[Judged]:
+    """Verdicts on aliases, for entries that have their content for the first time."""
+    return [
+        row._replace(entry=label)
+        for label, comparison in comparisons.items()
+        if comparison.is_itself and not comparison.is_known
+        for row in judged
+        if row.entry == comparison.compared_entry
+    ]
+
+
+def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str | None]) -> Judged:
+    """Verdict on a limit on a change, undecided if no comparison decides it."""
+    if comparison is None or not RULES[row.rule].is_change:
+        return row
+    version = f"version {comparison.version} of {comparison.compared_entry}"
+    if row.verdict == NOT_APPLICABLE and comparison.is_itself:
+        if comparison.needs_another:
+            return _without_interval(row, "undecided", f"it is {version} itself, which is new")
+    elif row.verdict == NOT_APPLICABLE and NO_VERSION not in (row.reason or ""):
+        return row._replace(verdict="undecided")
+    elif row.verdict == "pass" and comparison.compared_entry in failed_entries:
+        reason = f"{version}, which it is compared with, failed its gates"
+        return _without_interval(row, "undecided", reason)
+    return row
+
+
+def _without_interval(row: Judged, verdict: Verdict, reason: str) -> Judged:
+    return row._replace(
+        found=None, lower_limit=None, upper_limit=None, verdict=verdict, reason=reason
+    )
+
+
 def leave_undecided(
     study: Study, recorded: RecordedReaudit, judged: Iterable[Judged]
 ) -> list[Judged]:
@@ -69,12 +206,10 @@ def leave_undecided(
     }
     first = {label for label, row in recorded.rows.items() if row["change"] == NEW}
     return [
-        row._replace(
-            found=None,
-            lower_limit=None,
-            upper_limit=None,
-            verdict="undecided",
-            reason=f"the registry has no {missing[row.entry]}, which 'compare_with:' names",
+        _without_interval(
+            row,
+            "undecided",
+            f"the registry has no {missing[row.entry]}, which 'compare_with:' names",
         )
         if row.entry in missing
         and RULES[row.rule].is_change

@@ -6,9 +6,8 @@ import pyarrow as pa
 
 from decaf.plan.expectations import kinds_of
 from decaf.plan.study import Study
-from decaf.registry.entries import LAST_PASSED, PREVIOUS
-from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
-from tasks.reaudit.comparisons import leave_undecided
+from decaf.registry.gates import DriftRow, Judged, judge, on_pair_types
+from tasks.reaudit.comparisons import against, leave_undecided, settle_changes
 from tasks.reaudit.recorded import RecordedReaudit, newest_reaudit
 from tasks.reaudit.standing import list_standing, list_undecided, rows_of
 from warehouse.commits import receipts
@@ -24,8 +23,6 @@ COLUMNS = (
     *("lower_limit", "upper_limit", "verdict", "reason"),
 )
 """Columns of the fields of :class:`Judged`, in their order."""
-SUBJECT = slice(COLUMNS.index("gate_limit"))
-"""First fields, which identify a rule and its subject."""
 REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Expected share of false rows among those that are reported as drift."""
@@ -48,26 +45,11 @@ ORDER BY ALL
 """
 
 
-FAILED_BEFORE = """
-SELECT {columns}
-FROM core_entry_versions AS version
-JOIN core_entry_verdicts AS before
-    ON before.study = version.study AND before.reaudit_id = version.reaudit_before
-    AND before.entry = version.entry
-JOIN stg_gate_verdicts AS verdict
-    ON verdict.study = version.study AND verdict.reaudit_id = before.judged_reaudit_id
-    AND verdict.entry = version.entry
-WHERE version.study = $study AND version.is_newest AND version.against = 'previous'
-    AND version.model_id = version.model_before AND before.accepted_at IS NULL
-    AND verdict.verdict = 'fail'
-"""
-
-
 def judge_newest(store: Storage, study: Study) -> None:
     """Judge the newest re-audit of a study and commit the verdicts, once.
 
-    If a gate no longer applies, since the score or the pairs changed, an earlier failed verdict on
-    the same content stands. Does nothing without a re-audit.
+    Limits on a change that cannot be applied get the verdicts of `settle_changes`. Does nothing
+    without a re-audit.
     """
     recorded = newest_reaudit(store, study.study)
     if recorded is None or receipts.exists(store, VERDICTS, study.study, recorded.reaudit_id):
@@ -77,9 +59,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     judged = read_looks(store, study.study, recorded) if study.stop else []
     if gates and not judged:
         judged = judge(gates, drift(store, study))
-    if any(row.verdict == NOT_APPLICABLE for row in judged):
-        judged = keep_standing_failures(judged, read_standing_failures(store, study.study))
-    judged = leave_undecided(study, recorded, judged)
+    judged = leave_undecided(study, recorded, settle_changes(store, study, judged))
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)
@@ -101,59 +81,39 @@ def read_looks(store: Storage, study: str, recorded: RecordedReaudit) -> list[Ju
         ]
 
 
-def keep_standing_failures(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
-    """Replace verdicts of inapplicable gates by earlier failures of the same rule and subject.
-
-    Several gates may have one rule and subject; each failure stands once.
-    """
-    inapplicable = {row[SUBJECT] for row in judged if row.verdict == NOT_APPLICABLE}
-    standing = [row for row in failed if row[SUBJECT] in inapplicable]
-    replaced = {row[SUBJECT] for row in standing}
-    unchanged = [r for r in judged if r.verdict != NOT_APPLICABLE or r[SUBJECT] not in replaced]
-    return [*standing, *unchanged]
-
-
 def drift(store: Storage, study: Study) -> list[DriftRow]:
     """Drift of each changed entry of the newest re-audit, at the levels of the gates."""
     levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
-    values["against"] = PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED
+    values["against"] = against(study)
     # With several threads, the last bits of sums differ, which could change a verdict.
     with connect_whole(store, study.study, threads=1) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
-def read_standing_failures(store: Storage, study: str) -> list[Judged]:
-    """Standing failures on contents that the newest re-audit judges again."""
-    sql = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
-    with connect_whole(store, study) as connection:
-        rows = connection.execute(sql, {"study": study}).fetchall()
-    return [Judged(*row) for row in rows]
-
-
-def summary(store: Storage, study: str) -> dict[str, Any]:
+def summary(store: Storage, study: Study) -> dict[str, Any]:
     """Summary of the newest re-audit of a study for JSON: entries, verdicts, drift, roles."""
-    with connect_whole(store, study) as connection:
-        entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
+    with connect_whole(store, study.study) as connection:
+        entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
         drift = rows_of(
             connection,
             "FROM out_drift WHERE study = $study AND p_adjusted <= $rate",
-            study=study,
+            study=study.study,
             rate=FALSE_DISCOVERY_RATE,
         )
         roles = rows_of(
             connection,
             "SELECT * REPLACE (pair_ids[:$shown] AS pair_ids) "
             "FROM out_role_changes WHERE study = $study",
-            study=study,
+            study=study.study,
             shown=SHOWN_PAIRS,
         )
     return {
-        "study": study,
+        "study": study.study,
         "reaudit_id": entries[0]["reaudit_id"],
         "resolved_at": entries[0]["resolved_at"],
         "entries": entries,
-        "standing": list_standing(store, study),
+        "standing": list_standing(store, study.study),
         "undecided": list_undecided(store, study),
         "drift": drift,
         "role_changes": roles,

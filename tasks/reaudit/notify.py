@@ -35,7 +35,7 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     between, a receiver may get an alert twice, but always gets it. Returns the summary with the
     alerts. Raises AlertFailed, which names the failed channels.
     """
-    content, settings, now = summary(store, study.study), study.alerts, datetime.now(UTC)
+    content, settings, now = summary(store, study), study.alerts, datetime.now(UTC)
     reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
     is_new = reaudit_id not in keys
     alerts = (

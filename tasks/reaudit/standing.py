@@ -9,10 +9,12 @@ from duckdb import DuckDBPyConnection
 
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.digests import json_sha256, short
+from decaf.plan.study import Study
 from decaf.registry.alerts import Alerts
 from tasks.reaudit.recorded import AUDITED
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.storage import Storage
 from warehouse.tables.declarations import TABLES
 
@@ -22,13 +24,6 @@ Verdict = dict[str, Any]
 STANDING = "FROM out_standing_verdicts WHERE study = $study"
 FAILED_GATES = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
 OPEN_GATES = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
-UNDECIDED = """
-SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit_id
-FROM core_entry_verdicts
-WHERE study = $study AND is_newest AND accepted_at IS NULL
-    AND verdict IN ('undecided', 'no gate applies')
-ORDER BY entry
-"""
 ANSWERABLE = """
 SELECT study, entry, version, verdict, accepted_at, accepted_by, why,
     judged_reaudit_id AS reaudit_id
@@ -45,15 +40,22 @@ def list_standing(store: Storage, study: str) -> list[Verdict]:
     return _list_with_gates(store, study, STANDING, FAILED_GATES)
 
 
-def list_undecided(store: Storage, study: str) -> list[Verdict]:
-    """Verdicts `undecided` and `no gate applies` of the current versions, without accepted ones."""
-    return _list_with_gates(store, study, UNDECIDED, OPEN_GATES)
+def list_undecided(store: Storage, study: Study) -> list[Verdict]:
+    """Verdicts `undecided` and `no gate applies` of the current versions, without accepted ones.
+
+    ``is_yardstick`` is true for the alias of `compare_with:` if another entry of its model is
+    judged, and for an entry with the content of an alias that passed or was accepted.
+    """
+    sql, alias = query("registry/undecided"), study.compare_with
+    return _list_with_gates(store, study.study, sql, OPEN_GATES, compare_with=alias)
 
 
-def _list_with_gates(store: Storage, study: str, verdict_sql: str, gate_sql: str) -> list[Verdict]:
+def _list_with_gates(
+    store: Storage, study: str, verdict_sql: str, gate_sql: str, **values: Any
+) -> list[Verdict]:
     """Verdicts of a query, each with the ``rows`` of its gates among those of another query."""
     with connect_whole(store, study) as connection:
-        verdicts = rows_of(connection, verdict_sql, study=study)
+        verdicts = rows_of(connection, verdict_sql, study=study, **values)
         rows = rows_of(connection, gate_sql, study=study) if verdicts else []
     return [
         verdict | {"rows": [row for row in rows if row["entry"] == verdict["entry"]]}
@@ -142,9 +144,9 @@ def acceptances(store: Storage, study: str) -> list[dict[str, Any]]:
         return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
 
 
-def rows_of(connection: DuckDBPyConnection, query: str, **values: Any) -> list[dict[str, Any]]:
+def rows_of(connection: DuckDBPyConnection, sql: str, **values: Any) -> list[dict[str, Any]]:
     """Rows of a query for JSON, without the column ``study``."""
-    rows = connection.sql(query, params=values).to_arrow_table().to_pylist()
+    rows = connection.sql(sql, params=values).to_arrow_table().to_pylist()
     return [
         {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value

@@ -12,6 +12,28 @@ models AS (SELECT (study, run_id, model_id) FROM stg_models),
 entries AS (
     SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
     FROM query_table(rel)
+),
+paired AS (
+    SELECT
+        entry.*, against,
+        previous.reaudit_id AS reaudit_before, previous.version AS version_before,
+        previous.model_id AS model_before,
+        -- The run itself, if it scored the model before again, on more or other pairs or stages.
+        if((entry.study, entry.run_id, previous.model_id) IN (FROM models)
+            AND (previous.model_id <> entry.model_id
+                OR (previous.study, previous.run_id, previous.model_id) IN (FROM open_ended)),
+            entry.run_id, previous.run_id) AS run_before
+    FROM entries AS entry
+    CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)
+    LEFT JOIN query_table(rel) AS previous
+        ON previous.study = entry.study
+        AND (previous.entry, previous.reaudit_id) = CASE against
+            WHEN 'previous' THEN (entry.entry, entry.previous_reaudit_id)
+            WHEN 'last_passed' THEN (entry.entry, entry.passed_reaudit_id)
+            ELSE (entry.compared_entry, entry.compared_reaudit_id)
+        END
+    WHERE entry.state = 'audited'
+        AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL)
 )
 SELECT
     entry.study,
@@ -29,13 +51,10 @@ SELECT
     entry.model_id,
     against,
     entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- passed one
-    previous.reaudit_id AS reaudit_before, -- NULL without a version before
-    previous.version AS version_before,
-    -- The run itself, if it scored the model before again, on more blocks or stages.
-    if((previous.study, previous.run_id, previous.model_id) IN (FROM open_ended)
-        AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
-        entry.run_id, previous.run_id) AS run_before,
-    previous.model_id AS model_before,
+    entry.reaudit_before, -- NULL without a version before
+    entry.version_before,
+    entry.run_before,
+    entry.model_before,
     CASE
         WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
             THEN 'no version before it has passed'
@@ -44,17 +63,7 @@ SELECT
         WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
         WHEN run.scored_digest <> run_before.scored_digest THEN 'the pairs are others'
     END AS reason
-FROM entries AS entry
-CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)
-LEFT JOIN query_table(rel) AS previous
-    ON previous.study = entry.study
-    AND (previous.entry, previous.reaudit_id) = CASE against
-        WHEN 'previous' THEN (entry.entry, entry.previous_reaudit_id)
-        WHEN 'last_passed' THEN (entry.entry, entry.passed_reaudit_id)
-        ELSE (entry.compared_entry, entry.compared_reaudit_id)
-    END
+FROM paired AS entry
 JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
 LEFT JOIN stg_runs AS run_before
-    ON run_before.study = previous.study AND run_before.run_id = previous.run_id
-WHERE entry.state = 'audited'
-    AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL);
+    ON run_before.study = entry.study AND run_before.run_id = entry.run_before;
