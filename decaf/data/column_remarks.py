@@ -1,4 +1,4 @@
-"""Remarks on columns that are rarely intended: many categories, marks, and numbers far outside.
+"""Remarks on columns that are rarely intended: many categories, and marks.
 
 A mark is a number far from all others of its column that many rows hold, such as -999. A path moves
 between a mark and real values, and XGBoost's own files do not store which number is a mark.
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from decaf.data.frames import FrameSchema
 from decaf.errors import MOST_KNOWN, abridge
 from decaf.foundation.names import quote
-from decaf.foundation.number_text import percent_text
 
 MOST_EXPECTED = 50
 """Most categories of a column that need no remark."""
@@ -21,8 +20,6 @@ FEWEST_ROWS, SMALLEST_SHARE = 5, 0.01
 """Fewest rows, and smallest share of rows, that hold a mark."""
 FEWEST_VALUES = 5
 """Fewest different values, without marks, of a column that is searched for marks."""
-LARGEST_OUTSIDE = 0.5
-"""Largest share of changed rows outside of the range of a column that needs no remark."""
 USUAL_MARKS = [-1, -7, -8, -9]
 USUAL_MARKS += [int(f"{sign}{digit * n}") for sign in "-+" for digit in "789" for n in range(2, 8)]
 """Numbers that data sets use as marks: -1, -9, 99, -999 …"""
@@ -63,41 +60,6 @@ def number_columns(
             values = part[:, 0]
             is_present = np.isfinite(values) if column.missing is None else part[:, 1] > 0
             yield quote(column.name), values[is_present]
-
-
-def remark_outside(
-    pair_type: str,
-    columns: FrameSchema,
-    factual: Sequence[NDArray[Any]],
-    changed: Sequence[NDArray[Any]],
-) -> Iterator[str]:
-    """Remark on columns of numbers that a change mostly moves out of the range of the table.
-
-    ``factual`` and ``changed`` are packed rows. Rows whose number stays or becomes missing do not
-    count.
-    """
-    words = []
-    for column, before, after in zip(columns.columns, factual, changed, strict=True):
-        if after is before or column.kind not in ("number", "whole"):
-            continue
-        is_changed = (after != before).any(axis=1)
-        if column.missing is not None:
-            is_changed &= after[:, 1] > 0
-            before = before[before[:, 1] > 0]
-        numbers = after[is_changed, 0]
-        if not before.size or not numbers.size:
-            continue
-        low, high = before[:, 0].min(), before[:, 0].max()
-        outside_count = np.count_nonzero((numbers < low) | (numbers > high))
-        if outside_count > LARGEST_OUTSIDE * numbers.size:
-            share = percent_text(outside_count / numbers.size)
-            words.append(f"{quote(column.name)} {low:,.7g} to {high:,.7g} ({share} outside)")
-    if words:
-        yield (
-            f"change {quote(pair_type)}: most changed rows lie outside of the table's values of "
-            f"{abridge(words, MOST_KNOWN)}; a model may never have seen such numbers, so choose "
-            "a smaller change"
-        )
 
 
 def remark_marks(columns: Iterable[tuple[str, NDArray[np.number]]]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.change_remarks import describe_other_rows, differing_rows, remark_outside
 from decaf.data.coded import Coded, code_texts, concat_coded, first_rows, recode, texts_of
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
@@ -25,6 +26,7 @@ from decaf.data.texts import (
     write_numbers,
 )
 from decaf.errors import MOST_KNOWN, abridge
+from decaf.foundation.names import quote
 
 FACTUAL = "factual"
 """Kind of the rows of the table."""
@@ -63,6 +65,18 @@ class Counterfactuals(NamedTuple):
     suffix: Texts | None = None
     """(m,) letters after row and type in the name of the pair."""
     feature: int = 0
+
+    def change_counts(self, factual: PackedRows) -> NDArray[np.int64]:
+        """(n_types, n_columns) rows of each pair type that differ from their row, by column."""
+        codes, type_count = self.pair_type.codes, len(self.pair_type.values)
+        counts = np.zeros((type_count, len(factual.parts)), np.int64)
+        for number, (before, after) in enumerate(zip(factual.parts, self.rows.parts, strict=True)):
+            if number + 1 == self.feature:
+                counts[:, number] = np.bincount(codes, minlength=type_count)
+            elif after is not before:
+                is_changed = differing_rows(before[self.place], after)
+                counts[:, number] = np.bincount(codes[is_changed], minlength=type_count)
+        return counts
 
 
 class PairedRows(NamedTuple):
@@ -132,18 +146,8 @@ class PairedRows(NamedTuple):
         names = [column.name for column in self.factual.columns.columns]
         places: dict[str, set[int]] = {}
         for origin in self.origins:
-            types = origin.pair_type
-            for place, (before, after) in enumerate(
-                zip(self.factual.parts, origin.rows.parts, strict=True)
-            ):
-                if place + 1 == origin.feature:
-                    codes = np.unique(types.codes)
-                elif after is before:
-                    continue
-                else:
-                    codes = np.unique(types.codes[_differs(before[origin.place], after)])
-                for name in types.values.take(codes):
-                    places.setdefault(name, set()).add(place)
+            for code, place in np.argwhere(origin.change_counts(self.factual)).tolist():
+                places.setdefault(origin.pair_type.values[code], set()).add(place)
         return {name: tuple(names[place] for place in sorted(places[name])) for name in places}
 
     def _digests(self) -> NDArray[np.uint8]:
@@ -166,6 +170,40 @@ def remark_equal(origins: Sequence[Counterfactuals], paired: PairedRows) -> Iter
         yield (
             "table: counterfactuals that equal their row are left out: "
             f"{equal.total():,} of {changed.total():,} ({abridge(types, MOST_KNOWN)})"
+        )
+
+
+def remark_changes(factual: PackedRows, origin: Counterfactuals) -> Iterator[str]:
+    """Name the changed columns of each pair type, and remark on changes that are rarely intended.
+
+    ``origin`` has the rows of a second table. A pair whose rows are equal does not count.
+    """
+    names = [quote(column.name) for column in factual.columns.columns]
+    codes, types = origin.pair_type.codes, [*map(quote, origin.pair_type.values)]
+    pair_counts = np.bincount(codes[_differing(factual, origin)], minlength=len(types))
+    words = []
+    for pair_type, count, counts in zip(
+        types, pair_counts.tolist(), origin.change_counts(factual).tolist(), strict=True
+    ):
+        changed = [
+            f"{name} in {n:,} of {count:,}" for name, n in zip(names, counts, strict=True) if n
+        ]
+        if changed:
+            words.append(f"of pair type {pair_type}: {abridge(changed, MOST_KNOWN)} pairs")
+    if words:
+        yield f"changed columns {abridge(words, MOST_KNOWN)}"
+    before = [part[origin.place] for part in factual.parts]
+    if reason := describe_other_rows(before, origin.rows.parts):
+        yield f"{reason}: check that equal ids name the same rows in both tables"
+    order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))
+    for pair_type, rows in zip(types, np.split(order, ends[:-1]), strict=True):
+        yield from remark_outside(
+            f"pair type {pair_type}",
+            "the table",
+            factual.columns,
+            factual.parts,
+            [part[rows] for part in before],
+            [part[rows] for part in origin.rows.parts],
         )
 
 
@@ -214,11 +252,5 @@ def _differing(factual: PackedRows, origin: Counterfactuals) -> NDArray[np.int64
     differs = np.full(origin.place.size, origin.feature > 0)
     for before, after in zip(factual.parts, origin.rows.parts, strict=True):
         if after is not before:
-            differs |= _differs(before[origin.place], after)
+            differs |= differing_rows(before[origin.place], after)
     return np.flatnonzero(differs)
-
-
-def _differs(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) rows in which two parts of a column, (n,) or (n, values), differ."""
-    is_other: NDArray[np.bool_] = before != after
-    return is_other if is_other.ndim == 1 else np.asarray(is_other.any(axis=1))

@@ -194,11 +194,12 @@ def audit(
         When a batch does not fit into memory, so that later batches are smaller.
     DataWarning
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
-        that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks. For
-        8-bit images, and for other numbers that look like pixels. When the ranges of factual and
-        counterfactual inputs suggest two scales, or an image lacks a batch axis. For whole numbers
-        that may be ids of tokens, and regions that probably count from 0. When inputs of a pair are
-        equal.
+        that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks.
+        When the rows of two frames seem to be in different orders, or most changed numbers of a
+        column lie outside of the values of ``x_plus``, as with another unit. For 8-bit images, and
+        for other numbers that look like pixels. When the ranges of factual and counterfactual
+        inputs suggest two scales, or an image lacks a batch axis. For whole numbers that may be ids
+        of tokens, and regions that probably count from 0. When inputs of a pair are equal.
         When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
         given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning
@@ -217,13 +218,16 @@ def audit(
     grid = stage_grid(stages)
     named_inputs = _collect_inputs(x_plus, x_minus, context)
     frames = Frames.of(named_inputs)
-    remarks = frames.remark(score, named_inputs) if frames else remark_on_numbers(named_inputs)
+    packed = frames.pack(named_inputs) if frames else {}
+    remarks = (
+        frames.remark(score, named_inputs, packed) if frames else remark_on_numbers(named_inputs)
+    )
     if frames:
         frames.refuse_reordered({"clusters": clusters, "weights": weights, "target": target})
     for remark in filter(None, remarks):
         warnings.warn(remark, DataWarning, stacklevel=2)
     inputs = {
-        name: as_inputs(frames.schema.encode(values) if frames else values, name)
+        name: as_inputs(frames.schema.spread(packed[name]) if frames else values, name)
         for name, values in named_inputs.items()
     }
     count = len(inputs["x_plus"])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from decaf.data.change_remarks import FEWEST_ROWS, describe_other_rows, remark_outside
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
@@ -62,10 +63,17 @@ class Frames:
         """Names of the columns, each of which is a feature."""
         return tuple(column.name for column in self.schema.columns)
 
-    def remark(self, model: Any, inputs: Mapping[str, Any]) -> Iterator[str]:
-        """Remark on many categories, and on those that the model's encoders or ``x_plus`` lack.
+    def pack(self, inputs: Mapping[str, Any]) -> dict[str, list[NDArray[Any]]]:
+        """Packed rows of frames by name; raises DataError as :meth:`FrameSchema.pack`."""
+        return {name: self.schema.pack(frame) for name, frame in inputs.items()}
 
-        ``model`` is an estimator, a method of one or any callable. Columns without an encoder are
+    def remark(
+        self, model: Any, inputs: Mapping[str, Any], packed: Mapping[str, list[NDArray[Any]]]
+    ) -> Iterator[str]:
+        """Remark on many categories, on those that the model or ``x_plus`` lacks, and on changes.
+
+        ``model`` is an estimator, a method of one or any callable, and ``packed`` has the rows of
+        ``inputs`` from :meth:`pack`. Columns without an encoder are
         compared with ``x_plus``, if they hold each value twice on average, as free text does not.
         Raises DataError for numbers in a column whose encoder was fitted on text, and for columns
         that do not fit the categories of XGBoost.
@@ -88,6 +96,16 @@ class Frames:
             if name != "x_plus":
                 for remark in remark_new_texts(values, plus, repeated_names, "x_plus"):
                     yield f"{name}: {remark}"
+        if "x_minus" in packed:
+            yield from self._remark_changes(packed["x_plus"], packed["x_minus"])
+
+    def _remark_changes(self, plus: list[NDArray[Any]], minus: list[NDArray[Any]]) -> Iterator[str]:
+        """Remark on 20 rows or more whose changes are rarely intended."""
+        if not FEWEST_ROWS <= len(plus[0]) == len(minus[0]):
+            return
+        if reason := describe_other_rows(plus, minus):
+            yield f"x_minus: {reason} than in x_plus; are the rows in the same order?"
+        yield from remark_outside("x_minus", "x_plus", self.schema, plus, plus, minus)
 
     @property
     def has_labels(self) -> bool:

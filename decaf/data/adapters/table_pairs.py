@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.change_remarks import remark_outside
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
-from decaf.data.column_remarks import number_columns, remark_marks, remark_outside, remark_widths
+from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
@@ -28,6 +29,7 @@ from decaf.data.table_rows import (
     PackedRows,
     PairedRows,
     pair_rows,
+    remark_changes,
     remark_equal,
 )
 from decaf.data.texts import Texts, join_texts
@@ -43,6 +45,7 @@ from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.memory import release_memory
+from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
 ENCODING = "table_pairs 1"
@@ -207,14 +210,17 @@ class TablePairs(Adapter):
         remarks += remark_marks(number_columns(columns, factual.parts))
         changed = dict(self._counterfactuals_by_change(factual, frame))
         for pair_type, origin in changed.items():
-            remarks += remark_outside(pair_type, columns, factual.parts, origin.rows.parts)
+            remarks += remark_outside(
+                f"change {quote(pair_type)}",
+                "the table",
+                *(columns, factual.parts, factual.parts, origin.rows.parts),
+            )
         counterfactual_parts = [*self._counterfactuals_by_removal(factual), *changed.values()]
         if self.counterfactuals is not None:
-            counterfactual_parts.append(
-                self._join_counterfactuals(
-                    PackedRows(columns, columns.pack(frames[1])), second_frame, ids
-                )
-            )
+            second_rows = PackedRows(columns, columns.pack(frames[1]))
+            joined = self._join_counterfactuals(second_rows, second_frame, ids)
+            remarks += [f"counterfactuals: {remark}" for remark in remark_changes(factual, joined)]
+            counterfactual_parts.append(joined)
         return self._make_pairs(factual, frame, ids, counterfactual_parts, remarks)
 
     def _declarations(self) -> Declarations:

@@ -112,8 +112,10 @@ def test_two_tables_are_joined_by_their_ids(table, tmp_path):
     assert np.isnan(gone[0])
     assert gone[1] == 7.0
     assert found == {"b__pair": {}, "a__pair": {"age": (40, 45), "job": ("cook", "smith")}}
-    (remark,) = pair_set.remarks
-    assert remark.endswith("counterfactual: 1 of 3")
+    left_out, changed, outside = pair_set.remarks
+    assert left_out.endswith("counterfactual: 1 of 3")
+    assert "'pair': 'age' in 1 of 2, 'pay' in 1 of 2, 'job' in 1 of 2 pairs" in changed
+    assert "'age' 20 to 40 (100 % outside)" in outside  # 45
 
 
 def test_a_row_may_have_several_counterfactuals(table, tmp_path):
@@ -129,9 +131,11 @@ def test_a_row_may_have_several_counterfactuals(table, tmp_path):
         "a__age__2": {"age": (40, 42)},
         "a__town__1": {"town": ("Ulm", "Bonn")},
     }
-    equal, without = pair_set.remarks
+    equal, without, changed, outside = pair_set.remarks
     assert equal.endswith(": 1 of 4 (age 1 of 3)")
     assert without.endswith(": 2 of 3")
+    assert "'age': 'age' in 2 of 2 pairs, of pair type 'town': 'town' in 1 of 1 pairs" in changed
+    assert outside.startswith("counterfactuals: pair type 'age'")
     assert {pair.source_id for pair in pair_set.pairs} == {"a"}
 
 
@@ -149,12 +153,13 @@ def test_changes_and_a_second_table_give_the_pairs_of_both(table, tmp_path):
         "a__pair": {"job": ("cook", "cok")},
         "b__pair": {"town": ("Bonn", "Ulm")},
     }
-    unknown, unused = pair_set.remarks
+    unknown, unused, changed = pair_set.remarks
+    assert changed.endswith("'pair': 'job' in 1 of 2, 'town' in 1 of 2 pairs")
     assert all(word in unknown for word in ("'job'", "'cok'", "'cook'?; known: cook, smith"))
     assert unused.endswith(": 'hired', 'note'")
     jobs = {"job": ["cook", "smith", "cok"]}
     given = {"counterfactuals": str(other), "categories": jobs, "drop": ["hired"], "label": None}
-    without, unused = adapter(table, **given).pair_set().remarks
+    without, unused, _ = adapter(table, **given).pair_set().remarks
     assert without.endswith(": 1 of 3")
     assert unused.endswith(": 'note'")
 

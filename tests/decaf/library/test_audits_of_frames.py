@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from decaf import Removal, audit
+from decaf import DataWarning, Removal, audit
 from decaf.errors import DataError
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -223,3 +223,39 @@ def test_series_in_another_order_are_refused(name):
 def test_contexts_in_another_order_are_refused():
     with pytest.raises(DataError, match=r"context\[1\] has"):
         audit(first_column, ROWS, NEXT, context=(ROWS, NEXT[::-1]), stages=2)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+class TestRemarksOnChanges:
+    count = 40
+
+    def columns(self):
+        numbers = np.arange(self.count)
+        return {"n": numbers + 0.5, "m": numbers % 8, "c": ["x", "y"] * (self.count // 2)}
+
+    def audit_changed(self, library, **changed):
+        frame = LIBRARIES[library]
+        return audit(Remembering(), frame(self.columns()), frame({**self.columns(), **changed}))
+
+    def test_an_intended_change_needs_none(self, library):
+        self.audit_changed(library, c=["y", "x"] * (self.count // 2))  # a warning is an error
+
+    def test_another_unit_in_one_frame_is_remarked(self, library):
+        with pytest.warns(DataWarning, match=r"'n' 0\.5 to 39\.5 \(100 % outside\)"):
+            self.audit_changed(library, n=np.arange(self.count) * 1000 + 500.0)
+
+    def test_a_change_from_one_number_to_another_needs_none(self, library):
+        frame = LIBRARIES[library]
+        plus, minus = (frame({**self.columns(), "n": np.full(self.count, n)}) for n in (0.0, 1.0))
+        audit(Remembering(), plus, minus)
+
+    def test_shuffled_rows_are_remarked(self, library):
+        columns = {name: np.roll(values, 1) for name, values in self.columns().items()}
+        with pytest.warns(DataWarning, match="3 of 3 columns .* order"):
+            self.audit_changed(library, **columns)
+
+    def test_other_rows_are_remarked(self, library):
+        columns = self.columns()
+        changed = {"n": columns["n"] / 2 + 0.3, "m": columns["m"] // 2 + 1}
+        with pytest.warns(DataWarning, match="every column differs"):
+            self.audit_changed(library, **changed, c=["y", "x"] * (self.count // 2))

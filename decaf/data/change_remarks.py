@@ -1,0 +1,87 @@
+"""Remarks on counterfactual rows that differ from their factual rows in other ways than intended.
+
+All functions take packed rows: a part for each column, as :meth:`FrameSchema.pack` gives them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.frames import FrameSchema
+from decaf.errors import MOST_KNOWN, abridge
+from decaf.foundation.names import quote
+from decaf.foundation.number_text import percent_text
+
+Parts = Sequence[NDArray[Any]]
+LARGEST_OUTSIDE = 0.5
+"""Largest share of changed rows outside of the range of a column that needs no remark."""
+MOST_ROWS = 0.5
+"""Smallest share of rows, and of columns, that are most of them."""
+FEWEST_ROWS = 20
+"""Fewest rows that suggest anything about their order."""
+FEWEST_DIFFERENT, FEWEST_REORDERED = 3, 2
+"""Fewest columns that suggest other rows: all columns, and those with equal values elsewhere."""
+
+
+def differing_rows(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) True for rows in which two parts of a column, (n,) or (n, values), differ."""
+    is_other: NDArray[np.bool_] = before != after
+    return is_other if is_other.ndim == 1 else np.asarray(is_other.any(axis=1))
+
+
+def remark_outside(
+    subject: str, reference: str, columns: FrameSchema, factual: Parts, before: Parts, after: Parts
+) -> Iterator[str]:
+    """Remark on columns whose changed numbers lie mostly outside of the factual range.
+
+    ``before`` and ``after`` are the rows of pairs, and ``factual`` all rows, which give the range.
+    Rows whose number stays or becomes missing do not count, and a column of one number has no
+    range. ``subject`` and ``reference`` name the changed and the factual rows in the remark.
+    """
+    words = []
+    for column, reference_part, old, new in zip(
+        columns.columns, factual, before, after, strict=True
+    ):
+        if new is old or column.kind not in ("number", "whole"):
+            continue
+        is_changed = differing_rows(old, new)
+        if column.missing is not None:
+            is_changed &= new[:, 1] > 0
+            reference_part = reference_part[reference_part[:, 1] > 0]
+        numbers = new[is_changed, 0]
+        if not reference_part.size or not numbers.size:
+            continue
+        low, high = reference_part[:, 0].min(), reference_part[:, 0].max()
+        outside_count = np.count_nonzero((numbers < low) | (numbers > high))
+        if low < high and outside_count > LARGEST_OUTSIDE * numbers.size:
+            share = percent_text(outside_count / numbers.size)
+            words.append(f"{quote(column.name)} {low:,.7g} to {high:,.7g} ({share} outside)")
+    if words:
+        yield (
+            f"{subject}: most changed numbers lie outside of the values of {reference}, "
+            f"{abridge(words, MOST_KNOWN)}; a model may never have seen such numbers: check their "
+            "units, or choose a smaller change"
+        )
+
+
+def describe_other_rows(before: Parts, after: Parts) -> str:
+    """Say why the rows of pairs seem to belong to other rows; empty if they do not.
+
+    Of 20 rows or more, they do if every column, of three or more, differs in most rows, or if
+    most columns, two or more, have equal values in another order.
+    """
+    if len(before[0]) < FEWEST_ROWS:
+        return ""
+    different_count = reordered_count = 0
+    for old, new in zip(before, after, strict=True):
+        is_changed = differing_rows(old, new)
+        different_count += is_changed.mean() > MOST_ROWS
+        if is_changed.any() and np.array_equal(np.sort(old, axis=0), np.sort(new, axis=0)):
+            reordered_count += 1
+    if FEWEST_REORDERED <= reordered_count > MOST_ROWS * len(before):
+        return f"{reordered_count} of {len(before)} columns have equal values in other rows"
+    if FEWEST_DIFFERENT <= different_count == len(before):
+        return "every column differs in most rows"
+    return ""
