@@ -8,7 +8,7 @@ WITH found AS (
     SELECT
         trust.*,
         response.position, response.path_position, response.path_name, response.abs_response,
-        response.is_largest_path, response.pair_type_name, response.smallest,
+        response.is_largest_path, response.pair_type_name, response.smallest, response.safe_limit,
         arg_max(response.path_name, response.abs_response) OVER on_paths AS largest_path_name,
         max(response.abs_response) OVER on_paths AS largest_response,
         arg_max(trust.role, response.abs_response) OVER on_paths AS largest_role
@@ -30,12 +30,17 @@ doubts AS (
             'use more stages.',
             stage_count, format_score(stage_error))},
         {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
-            'The paths disagree: {} ({}) on {}, {} ({}) on {}.',
-            format_score(largest_response), largest_role, largest_path_name,
+            'The paths disagree about {}: {} ({}) on {}, {} ({}) on {}.',
+            pair_type_name, format_score(largest_response), largest_role, largest_path_name,
             format_score(abs_response), role, path_name)},
         {doubt: 'control', applies: reacts_to_any_change, sentence: format(
-            'The control change moves the score by {} on the same sources: it reacts to any change.',
-            format_score(control_response))},
+            'It reacts to any change, not only to {}: the control change moves the score by {} on the '
+            'same sources.',
+            pair_type_name, format_score(control_response))},
+        {doubt: 'limit of control', applies: control_response > safe_limit, sentence: format(
+            'The control change, too, is beyond the limit of {}, {}: it moves the score by {} on the '
+            'same sources.',
+            pair_type_name, format_limit(safe_limit), format_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
                 'Only {} sources: do not rely on its interval.'), source_count)}

@@ -3,15 +3,14 @@
 -- A model's finding is its response (out_responses) with the worst rule of finding_rules.csv, on the
 -- path with the largest Abs; the sentence names other paths. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
-WITH rules AS (
-    SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')
-),
+WITH rules AS (SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')),
 found AS (
     SELECT *,
         list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
         list(format('the control {} ({})', pair_type_name, format_score(abs_response))) FILTER (
             is_largest_path AND expect = 'control' AND rule <> 'no_response') OVER on_model AS controls,
+        max(abs_response) FILTER (expect = 'control') OVER on_model AS control_response,
         list(format('; {}: {}', path_name, format_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
@@ -35,7 +34,7 @@ SELECT
     if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even with results
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        is_largest_path, on_paths, on_types, controls, others, ways),
+        is_largest_path, on_paths, on_types, controls, control_response, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
     CASE
         WHEN found.rule IS NULL
@@ -49,6 +48,7 @@ SELECT
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
+        || if(found.rule = 'no_response', '', format_controls(controls, control_response > safe_limit))
         || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence

@@ -35,3 +35,24 @@ def test_stages_of_paths_that_repeat_the_effect_are_no_reason_for_more():
     assert mark == "mind"
     assert "0.030" in sentence
     assert "1 of 1 responses" in sentence
+
+
+def test_responses_closest_to_the_control_come_with_numbers():
+    def row(pair_type, difference, lower, upper, control=0.035):
+        return SimpleNamespace(
+            model_id="m",
+            pair_type=pair_type,
+            path="blend",
+            control_response=control,
+            control_difference=difference,
+            control_lower_95=lower,
+            control_upper_95=upper,
+        )
+
+    rows = [row("man", 0.007, 0.001, 0.012), row("age", -0.005, None, None)]
+    ((mark, sentence),) = trust._compare_with_control(rows)
+    assert mark == "note"
+    closest, _, further = sentence.partition("; ")
+    assert "age on blend: 0.030 and 0.035, difference −0.005" in closest
+    assert "man on blend: 0.042 and 0.035, difference 0.007 [0.001 to 0.012]" in further
+    assert [*trust._compare_with_control([row("man", 0.1, None, None, control=0)])] == []

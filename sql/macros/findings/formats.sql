@@ -13,6 +13,12 @@ CREATE OR REPLACE MACRO format_score(value) AS
 CREATE OR REPLACE MACRO format_response(name, abs_response, magnitude) AS
     format('{} by {} (M {})', name, format_score(abs_response), format_score(magnitude));
 
+-- Controls to compare a response with: '; compare the control floor (0.150), also beyond the limit';
+-- '' without any.
+CREATE OR REPLACE MACRO format_controls(controls, is_beyond) AS
+    coalesce('; compare ' || array_to_string(controls, ' and ')
+        || if(is_beyond, ', also beyond the limit', ''), '');
+
 -- A limit with at least three decimals.
 CREATE OR REPLACE MACRO format_limit(value) AS
     regexp_replace(format('{:.12f}', value), '(\.\d{3}\d*?)0+$', '\1');

@@ -9,7 +9,7 @@ from decaf.registry.messages import NO_VERSION
 from warehouse.report.audit.facts import Facts, Row
 
 MOST = 8
-"""Most models, entries and warnings that are listed; sections below have all of them."""
+"""Most models, entries, responses and warnings that are listed."""
 MOST_NAMES = 3
 """Most models that one sentence names."""
 NEAR_SHARE = 0.1
@@ -106,6 +106,7 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
         yield from _on_repeated_effects(rows)
         yield _on_paths(rows)
         yield _on_control(rows)
+        yield from _compare_with_control(rows)
 
 
 def _on_sample(rows: Sequence[Row]) -> Mark:
@@ -226,6 +227,29 @@ def _on_control(rows: Sequence[Row]) -> Mark:
     if not doubtful:
         return "well", "Each response is larger than the response to the control."
     return "mind", f"The control change moves the score as far in {_count(doubtful, compared)}."
+
+
+def _compare_with_control(rows: Sequence[Row]) -> Iterator[Mark]:
+    """Yield a sentence with the responses closest to that of the control, if it has one."""
+    compared = [row for row in rows if row.control_response]
+    if not compared:
+        return
+    compared.sort(key=lambda row: row.control_difference)
+    words = [
+        f"{row.model_id}, {row.pair_type} on {row.path}: "
+        f"{score_text(row.control_response + row.control_difference)} and "
+        f"{score_text(row.control_response)}, difference {score_text(row.control_difference)}"
+        + _interval_text(row.control_lower_95, row.control_upper_95)
+        for row in compared
+    ]
+    more = f"; {len(words) - MOST} more are in out_controls" if len(words) > MOST else ""
+    yield "note", f"Responses to a change and to the control: {'; '.join(words[:MOST])}{more}."
+
+
+def _interval_text(lower: float | None, upper: float | None) -> str:
+    if lower is None or upper is None:
+        return ""
+    return f" [{score_text(lower)} to {score_text(upper)}]"
 
 
 def _count(doubtful: Sequence[Row], rows: Sequence[Row]) -> str:
