@@ -43,6 +43,8 @@ class ReadTable(NamedTuple):
     """Words that were taken as names although pandas reads them as missing."""
     zeros: Mapping[str, str] = {}
     """First cell with leading zeros of each column that was read as numbers."""
+    thousands: Mapping[str, str] = {}
+    """First cell like 32.878 of each column of numbers whose points may separate thousands."""
 
 
 def restore_words(frame: Frame, cells: Frame, declarations: Declarations) -> ReadTable:

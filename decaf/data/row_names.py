@@ -1,10 +1,11 @@
 """Names that a column gives to rows: ids, labels, sources, splits, groups."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from decaf.data.frame_libraries import LIBRARIES, Frame
+from decaf.data.missing_words import ReadTable
 from decaf.data.table_files import as_text
 from decaf.data.texts import Texts
 from decaf.errors import DataError
@@ -33,15 +34,21 @@ def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
     return Texts(str(as_text(value)) for value in series.tolist())
 
 
-def remark_zeros(zeros: Mapping[str, str], used: Collection[str | None]) -> Iterator[str]:
-    """Remark on used columns read as numbers, by their first cell with leading zeros."""
-    for name, text in zeros.items():
-        if name not in used:
-            continue
-        yield (
-            f"column {quote(name)} is read as numbers without leading zeros, so {text} is "
-            f"{int(text)}: set 'dtypes: {{{name}: str}}' to keep the zeros"
-        )
+def remark_numbers(table: ReadTable, used: Collection[str | None]) -> Iterator[str]:
+    """Remark on used columns of numbers that lost leading zeros, or whose points may be marks."""
+    for name, text in table.zeros.items():
+        if name in used:
+            yield (
+                f"column {quote(name)} is read as numbers without leading zeros, so {text} is "
+                f"{int(text)}: set 'dtypes: {{{name}: str}}' to keep the zeros"
+            )
+    for name, text in table.thousands.items():
+        if name in used:
+            yield (
+                f"column {quote(name)} is read as decimals, but nearly all values have three "
+                f"digits after the point, such as {text}: if points separate thousands, save the "
+                f"table without them; if not, set 'dtypes: {{{name}: float64}}'"
+            )
 
 
 def refuse_doubled(names: Texts, what: str, remedy: str) -> None:

@@ -23,10 +23,17 @@ from decaf.foundation.names import quote
 
 CSV, PARQUET = ".csv", ".parquet"
 WHOLE = ("int64", "Int64")
-ROWS_WITH_ZEROS = 10_000
-"""First rows in which inputs are searched for leading zeros; of names, all rows are searched."""
-COMMA_NUMBER = r"[+-]?\d+(?:,\d+)?"
-"""Number that may have a decimal comma."""
+ROWS_SEARCHED = 10_000
+"""First rows in which inputs are searched for leading zeros and separators of thousands.
+
+Names are searched for zeros in all rows.
+"""
+SEPARATED = r"[+-]?\d{1,3}(?:[.,]\d{3})+"
+"""Whole number with separators of thousands."""
+MARKED = rf"(?:{SEPARATED}|[+-]?\d+)(?:[.,]\d+)?"
+"""Number that may have separators of thousands and a decimal comma."""
+FEWEST_SEPARATED, SMALLEST_SHARE = 20, 0.95
+"""Fewest cells like 32.878, and smallest share of them and of cells below 1000, in a column."""
 Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "object", "str"]
 """Types for 'dtypes:'; categories are declared under 'categories:'."""
 
@@ -79,18 +86,23 @@ def text_values(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str]]:
     return values
 
 
-def refuse_decimal_commas(frame: Frame, names: Iterable[str], path: Path) -> None:
-    """Raise DataError for a column of text whose values are all numbers, some with a comma."""
+def refuse_marked_numbers(frame: Frame, names: Iterable[str], path: Path) -> None:
+    """Raise DataError for a column of text whose values are all numbers in another notation.
+
+    Such numbers have decimal commas or separators of thousands.
+    """
     for name in names:
         if LIBRARIES["pandas"].content(frame[name]) != "string":
             continue
         values = frame[name].dropna().drop_duplicates().astype(str)
-        with_comma = values[values.str.contains(",", regex=False)]
-        if not with_comma.empty and values.str.fullmatch(COMMA_NUMBER).all():
+        marked = values[values.str.contains(r",|\..*\.")]
+        if not marked.empty and values.str.fullmatch(MARKED).all():
+            is_separated = marked.str.fullmatch(SEPARATED).all()
+            mark = "separators of thousands" if is_separated else "a decimal comma"
             raise DataError(
-                f"column {quote(name)} of {path} is text, and its value {with_comma.iloc[0]!r} "
-                "looks like a number with a decimal comma; expected points: save the table with "
-                f"points, or, if it is text, set 'dtypes: {{{name}: str}}'"
+                f"column {quote(name)} of {path} is text, and its value {marked.iloc[0]!r} looks "
+                f"like a number with {mark}; expected points before decimals, and no other mark: "
+                f"save the table with such numbers, or, if it is text, set 'dtypes: {{{name}: str}}'"
             )
 
 
@@ -241,13 +253,15 @@ def _read_csv(file: BinaryIO, dtypes: Mapping[str, str], declarations: Declarati
         if name not in {*number_columns, *dtypes}
         and LIBRARIES["pandas"].kind(frame[name]) in ("whole", "number")
     ]
-    zeros = _find_zeros(_read_cells(file, frame, frame.columns.isin(inputs), ROWS_WITH_ZEROS))
+    input_cells = _read_cells(file, frame, frame.columns.isin(inputs), ROWS_SEARCHED)
+    zeros, thousands = _find_zeros(input_cells), _find_thousands(input_cells)
     places = frame.isna().any() | frame.columns.isin(number_columns)
     if not places.any():
-        return ReadTable(frame, zeros=zeros)
+        return ReadTable(frame, zeros=zeros, thousands=thousands)
     cells = _read_cells(file, frame, places)
     zeros |= _find_zeros(cells[number_columns])
-    return restore_words(frame, cells, declarations)._replace(zeros=zeros)
+    table = restore_words(frame, cells, declarations)
+    return table._replace(zeros=zeros, thousands=thousands)
 
 
 def _read_cells(
@@ -271,6 +285,22 @@ def _find_zeros(cells: Frame) -> dict[str, str]:
         if not texts.empty:
             zeros[name] = str(texts.iloc[0])
     return zeros
+
+
+def _find_thousands(cells: Frame) -> dict[str, str]:
+    """First text like 32.878 of each column whose points may separate thousands.
+
+    At least 20 texts are of this form, and nearly all others are whole numbers below 1000.
+    """
+    thousands = {}
+    for name in cells:
+        texts = cells[name][cells[name] != ""]
+        is_separated = texts.str.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", na=False)
+        is_small = texts.str.fullmatch(r"[+-]?\d{1,3}", na=False)
+        share = (is_separated | is_small).mean()
+        if is_separated.sum() >= FEWEST_SEPARATED and share >= SMALLEST_SHARE:
+            thousands[name] = str(texts[is_separated].iloc[0])
+    return thousands
 
 
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Series:

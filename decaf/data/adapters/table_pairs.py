@@ -19,7 +19,7 @@ from decaf.data.inputs import InputColumns
 from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
-from decaf.data.row_names import names_of_rows, refuse_doubled, remark_zeros
+from decaf.data.row_names import names_of_rows, refuse_doubled, remark_numbers
 from decaf.data.swapped_names import remark_swapped
 from decaf.data.table_changes import Change
 from decaf.data.table_files import unused_columns
@@ -37,7 +37,7 @@ from decaf.data.typed_frames import (
     Dtype,
     cast_counterfactuals,
     read_frame,
-    refuse_decimal_commas,
+    refuse_marked_numbers,
     remark_new_texts,
     text_values,
 )
@@ -177,10 +177,10 @@ class TablePairs(Adapter):
         ids = self._ids(frame)
         names = self._input_names(frame)
         undeclared = [name for name in names if name not in {*self.dtypes, *self.categories}]
-        refuse_decimal_commas(frame, undeclared, self.table)
+        refuse_marked_numbers(frame, undeclared, self.table)
         used = {*names, self.id, self.label, self.source, self.split, self.weight, *self.groups}
         used |= {change.permute.within for change in self.changes.values() if change.permute}
-        first_remarks = (*remark_words(table, used), *remark_zeros(table.zeros, used))
+        first_remarks = (*remark_words(table, used), *remark_numbers(table, used))
         remarks = [f"table: {remark}" for remark in first_remarks]
         frames = [frame[names]]
         if self.counterfactuals is not None:
@@ -200,7 +200,7 @@ class TablePairs(Adapter):
                 *remark_new_texts(second_frame, frame, names),
                 *unused_columns(second_frame, {*used, *self.drop}),
                 *remark_words(second, used),
-                *remark_zeros(second.zeros, used),
+                *remark_numbers(second, used),
             )
             remarks += [f"counterfactuals: {remark}" for remark in second_remarks]
             frames.append(second_frame[names])

@@ -75,6 +75,18 @@ REFUSED = {
         {"rows": 'who,pay,hired\na,"2,5",1\nb,,0\nc,3,1\n'},
         "'pay' .* '2,5' .* points.*dtypes: {pay: str}",
     ),
+    "commas of thousands": (
+        {"rows": 'who,pay,hired\na,"32,878",1\nb,,0\nc,"1,250",1\n'},
+        "'pay' .* '32,878' .* thousands.*dtypes: {pay: str}",
+    ),
+    "points of thousands": (
+        {"rows": "who,pay,hired\na,900,1\nb,32.878,0\nc,1.234.567,1\n"},
+        "'pay' .* '1.234.567' .* thousands.*dtypes: {pay: str}",
+    ),
+    "both marks": (
+        {"rows": 'who,pay,hired\na,"1.234,50",1\nb,"900,00",0\nc,"2,5",1\n'},
+        "'pay' .* '1.234,50' .* decimal.*dtypes: {pay: str}",
+    ),
     "swap types": (changed(swap=["age", "pay"]), "one type|two columns"),
     "no group": (changed(permute={"column": "age", "within": "g"}), "'within: g'"),
     "another group": (changed(permute={"column": "age", "within": "Town"}), "mean 'town'"),

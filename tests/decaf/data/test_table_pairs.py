@@ -330,6 +330,31 @@ def test_numbers_that_lose_leading_zeros_are_remarked(tmp_path):
     assert [pair.pair_id for pair in kept.pairs] == ["000001__pair", "12__pair"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "count"),
+    [
+        ([f"{n}.500" for n in range(1, 21)], 1),
+        (["950", "2.000"] * 20, 1),  # below 1000, numbers have no point
+        ([f"{n}.500" for n in range(1, 20)], 0),
+        ([f"0.{n}" for n in range(100, 140)], 0),  # such as probabilities
+        ([f"{n}.5" for n in range(1, 41)], 0),
+        (["2.000", "1234"] * 20, 0),
+    ],
+)
+def test_points_that_may_separate_thousands_are_remarked(tmp_path, cells, count):
+    rows = "".join(f"{cell},{n}\n" for n, cell in enumerate(cells))
+    (tmp_path / "rows.csv").write_text(f"income,age\n{rows}")
+    settings = {"adapter": "table_pairs", "changes": {"older": {"add": {"age": 1}}}}
+
+    def remarks(**more):
+        data = TablePairs.model_validate({**settings, **more, "table": str(tmp_path / "rows.csv")})
+        return [remark for remark in data.pair_set().remarks if "thousands" in remark]
+
+    assert len(remarks()) == count
+    assert all("'income'" in remark for remark in remarks())
+    assert remarks(dtypes={"income": "float64"}) == []
+
+
 def test_numbers_with_commas_may_be_text(tmp_path):
     (tmp_path / "rows.csv").write_text('id,rooms,note\n1,"2,3","1,5"\n2,"1,2","2,5"\n')
     files = {"table": tmp_path / "rows.csv", "changes": {"c": {"set": {"rooms": "1,2"}}}}
