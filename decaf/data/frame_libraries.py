@@ -52,6 +52,11 @@ class Library(ABC):
 
     @staticmethod
     @abstractmethod
+    def recategorize(name: str) -> str:
+        """Code for a column of ``x_minus`` with the categories of ``x_plus``, for messages."""
+
+    @staticmethod
+    @abstractmethod
     def present(series: Series) -> list[Any]:
         """Values that are not missing, in their order."""
 
@@ -141,6 +146,10 @@ class _Pandas(Library):
         return tuple(categories.tolist()), bool(series.dtype.ordered)
 
     @staticmethod
+    def recategorize(name: str) -> str:
+        return f"pd.Categorical(x_minus[{name!r}], categories=x_plus[{name!r}].cat.categories)"
+
+    @staticmethod
     def present(series: Series) -> list[Any]:
         return series[series.notna()].to_list()
 
@@ -227,6 +236,10 @@ class _Polars(Library):
         if _Polars.dtype(series) != "Enum":
             return None
         return tuple(series.dtype.categories.to_list()), False
+
+    @staticmethod
+    def recategorize(name: str) -> str:
+        return f"x_minus[{name!r}].cast(x_plus.schema[{name!r}])"
 
     @staticmethod
     def present(series: Series) -> list[Any]:

@@ -228,7 +228,8 @@ def _describe_column(library: type[Library], name: str, parts: list[Any]) -> Col
         return Column(name, dtypes[0], kind, missing=missing)
     declared = [library.declared_categories(part) for part in parts]
     if len(set(declared)) > 1 and None not in declared:
-        raise _fault(name, "has other categories in one frame than in another", "the same")
+        remedy = f"the same, as {library.recategorize(name)} has"
+        raise _fault(name, "has other categories in one frame than in another", remedy)
     if declared[0] is None:
         values = {value for part in parts for value in library.encode(part)[1]}
         categories, is_ordered = tuple(sorted(values)), False

@@ -102,7 +102,8 @@ def refuse_marked_numbers(frame: Frame, names: Iterable[str], path: Path) -> Non
             raise DataError(
                 f"column {quote(name)} of {path} is text, and its value {marked.iloc[0]!r} looks "
                 f"like a number with {mark}; expected points before decimals, and no other mark: "
-                f"save the table with such numbers, or, if it is text, set 'dtypes: {{{name}: str}}'"
+                "save the table with such numbers, or, if it is text, set "
+                f"'dtypes: {{{name}: str}}'"
             )
 
 

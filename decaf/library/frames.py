@@ -15,7 +15,11 @@ from decaf.data.frames import FrameSchema, library_of
 from decaf.data.typed_frames import remark_new_texts
 from decaf.errors import DataError
 from decaf.foundation.arrays import Array
-from decaf.models.estimators.boosters import refuse_unfit_columns, remark_unnamed_categories
+from decaf.models.estimators.boosters import (
+    refuse_texts,
+    refuse_unfit_columns,
+    remark_unnamed_categories,
+)
 from decaf.models.estimators.encoders import (
     encoded_categories,
     refuse_numbers_for_text,
@@ -75,8 +79,8 @@ class Frames:
         ``model`` is an estimator, a method of one or any callable, and ``packed`` has the rows of
         ``inputs`` from :meth:`pack`. Columns without an encoder are
         compared with ``x_plus``, if they hold each value twice on average, as free text does not.
-        Raises DataError for numbers in a column whose encoder was fitted on text, and for columns
-        that do not fit the categories of XGBoost.
+        Raises DataError for numbers in a column whose encoder was fitted on text, for columns
+        that do not fit the categories of XGBoost, and for text that its estimators refuse.
         """
         yield from remark_widths(self.schema, "drop it")
         estimator = getattr(model, "__self__", model)
@@ -84,6 +88,7 @@ class Frames:
         by_name = {column.name: column for column in self.schema.columns}
         refuse_numbers_for_text(encoded, by_name)
         refuse_unfit_columns(estimator, by_name)
+        refuse_texts(estimator, by_name)
         yield from remark_unknown_categories(encoded, by_name)
         yield from remark_unnamed_categories(estimator, by_name)
         plus = inputs["x_plus"]

@@ -56,7 +56,9 @@ class ModelCard(Settings, ABC):
         max_length=120,
         description="name of the model in the study, `architecture.tag` by convention",
     )
-    family: ShownName = Field(description="family of models, for grouping")
+    family: ShownName = Field(
+        "models", description="family of models, for grouping, such as `forest` or `resnet`"
+    )
     timeout: float | None = Field(
         600.0,
         gt=0,

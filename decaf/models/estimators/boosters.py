@@ -228,6 +228,19 @@ def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
             )
 
 
+def refuse_texts(estimator: Any, columns: Mapping[str, Column]) -> None:
+    """Raise DataError for columns of text, which XGBoost's estimators refuse in a data frame.
+
+    Accepts all columns for estimators of other libraries.
+    """
+    texts = {name: "category" for name, column in columns.items() if column.is_text}
+    if texts and _booster_of(estimator) is not None:
+        raise DataError(
+            f"columns {abridge([*map(quote, texts)])} are text, but XGBoost takes only numbers, "
+            f"truth values and categories: give both frames as frame.astype({texts})"
+        )
+
+
 def _list_values(values: Sequence[Any]) -> str:
     return abridge([*map(repr, values)], MOST_KNOWN)
 

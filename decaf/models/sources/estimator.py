@@ -57,6 +57,12 @@ LOGISTIC = (BINARY, "binary:logitraw")
 
 XGBOOST = (".ubj", ".json")
 BY_POSITION = "by_position"
+PICKLE_START = b"\x80"
+"""First byte of a pickle, from protocol 2 on."""
+FORMATS = (
+    ".skops, written by skops.io.dump(estimator, path), or .json or .ubj, written by XGBoost's "
+    "save_model(path)"
+)
 LONGEST_END = 16
 """Bytes at the end of a file that are searched for its last character."""
 
@@ -361,16 +367,20 @@ def _check_header(path: Path, *, may_unpickle: bool) -> None:
         end = file.read().rstrip()[-1:]
     if may_unpickle:
         return
+    if path.suffix not in (SKOPS, *XGBOOST) or start == PICKLE_START:
+        raise ModelError(
+            f"{path} seems to be a file of pickle or joblib, which can run any code with your "
+            "rights when it is opened. If you trust it, add 'unpickle: true' to the card, or "
+            "convert it with skops.io.dump(joblib.load(path), 'model.skops'); expected without "
+            f"'unpickle: true': {FORMATS}"
+        )
     if path.suffix == SKOPS:
         has_format = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
     else:
         # XGBoost itself crashes the process on a file that is cut short.
-        has_format = path.suffix in XGBOOST and (start, end) == (b"{", b"}")
+        has_format = (start, end) == (b"{", b"}")
     if not has_format:
         raise ModelError(
-            f"{path} is incomplete, or cannot be opened without running code from it; expected "
-            ".skops, written by skops.io.dump(estimator, path), or .json or .ubj, written by "
-            "XGBoost's save_model(path). A pickle or a file of joblib can run any code with your "
-            "rights. If you trust it, convert it with skops.io.dump(joblib.load(path), "
-            "'model.skops'), or add 'unpickle: true' to the card"
+            f"{path} is incomplete, or of another format than its suffix says; expected "
+            f"{FORMATS}: write it again"
         )

@@ -127,7 +127,7 @@ REFUSED = {
     "number": ((pd.DataFrame([[1, 2]]),), "a column 0; expected names that are text, each once"),
     "declared": (
         (of(x=pd.Categorical(["a"])), of(x=pd.Categorical(["b"]))),
-        "column 'x' has other categories in one frame",
+        "categories=x_plus['x'].cat.categories)",
     ),
     "arrays": ((np.zeros((2, 2)),), "frames are of numpy; expected all of pandas, or all of pol"),
 }

@@ -101,3 +101,15 @@ CLASSES = "expected one of 'no', 'yes'"
 def test_models_and_classes_that_do_not_fit_are_refused(model, target, error, message):
     with pytest.raises(error, match=message):
         audit(model, X, OTHER, target=target)
+
+
+def test_text_for_xgboost_is_refused_with_the_types_to_give():
+    xgboost = pytest.importorskip("xgboost")
+    texts = pd.DataFrame({"job": ["cook", "smith"] * 10, "age": range(20)})
+    other = texts.assign(job=["smith", "cook"] * 10)
+    types = {"job": "category"}
+    model = xgboost.XGBClassifier(n_estimators=1, enable_categorical=True)
+    model.fit(texts.astype(types), [0, 1] * 10)
+    with pytest.raises(DataError, match=r"'job'.*astype\(\{'job': 'category'\}\)"):
+        audit(model, texts, other, target=1)
+    audit(model, texts.astype(types), other.astype(types), target=1)

@@ -172,8 +172,15 @@ def test_rows_of_another_length_are_refused(stored, estimator, message):
 @pytest.mark.parametrize("name", ["model.pkl", "model.joblib", "model.skops", "model.json"])
 def test_a_pickle_is_never_opened(tmp_path, name):
     (tmp_path / name).write_bytes(pickle.dumps(LogisticRegression().fit(ROWS, TWO)))
-    with pytest.raises(ModelError, match="without running code .*skops.io.dump"):
+    with pytest.raises(ModelError, match="pickle or joblib.*'unpickle: true'.*skops.io.dump"):
         card(tmp_path / name).weights_digest()
+
+
+def test_a_cut_file_of_skops_is_incomplete(stored):
+    path = stored(LogisticRegression().fit(ROWS, TWO))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ModelError, match=r"\.skops is incomplete"):
+        card(path).weights_digest()
 
 
 def test_a_damaged_file_is_refused(stored):
