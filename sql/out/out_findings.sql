@@ -8,8 +8,8 @@ found AS (
     SELECT *,
         list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
-        list(format('the control {} ({})', pair_type_name, format_score(abs_response))) FILTER (
-            is_largest_path AND expect = 'control' AND rule <> 'no_response') OVER on_model AS controls,
+        list({words: format('the control {} ({})', pair_type_name, format_score(abs_response)),
+            responds: rule <> 'no_response'}) FILTER (is_largest_path AND expect = 'control') OVER on_model AS controls,
         max(abs_response) FILTER (expect = 'control') OVER on_model AS control_response,
         list(format('; {}: {}', path_name, format_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
@@ -41,7 +41,7 @@ SELECT
             THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
         ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
         || begin_finding(found.rule, format(begins, format_limit(smallest), coalesce(' except '
-            || array_to_string(controls, ' and '), '')) || pair_type_name || ends, pair_type_name, decision)
+            || list_controls(controls, true), '')) || pair_type_name || ends, pair_type_name, decision)
         || ' the score by ' || format_score(abs_response) || if(len(ways) > 0, ' on path ' || path_name, '')
         || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
