@@ -38,9 +38,10 @@ def test_stages_of_paths_that_repeat_the_effect_are_no_reason_for_more():
 
 
 def test_responses_closest_to_the_control_come_with_numbers():
-    def row(pair_type, difference, lower, upper, control=0.035):
+    def row(pair_type, difference, lower, upper, control=0.035, role="evidence"):
         return SimpleNamespace(
             model_id="m",
+            role=role,
             pair_type=pair_type,
             path="blend",
             control_response=control,
@@ -55,4 +56,8 @@ def test_responses_closest_to_the_control_come_with_numbers():
     closest, _, further = sentence.partition("; ")
     assert "age on blend: 0.030 and 0.035, difference −0.005" in closest
     assert "man on blend: 0.042 and 0.035, difference 0.007 [0.001 to 0.012]" in further
-    assert [*trust._compare_with_control([row("man", 0.1, None, None, control=0)])] == []
+    unused = [
+        row("man", 0.1, None, None, control=0),
+        row("age", -0.03, None, None, role="no response"),
+    ]
+    assert [*trust._compare_with_control(unused)] == []

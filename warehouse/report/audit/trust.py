@@ -230,8 +230,8 @@ def _on_control(rows: Sequence[Row]) -> Mark:
 
 
 def _compare_with_control(rows: Sequence[Row]) -> Iterator[Mark]:
-    """Yield a sentence with the responses closest to that of the control, if it has one."""
-    compared = [row for row in rows if row.control_response]
+    """Yield a sentence with the responses closest to that of the control, if it moves a score."""
+    compared = [row for row in rows if row.control_response and row.role != "no response"]
     if not compared:
         return
     compared.sort(key=lambda row: row.control_difference)
