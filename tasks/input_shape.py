@@ -32,6 +32,12 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     study, pairs = scope.study, scope.pairs
     shapes = pairs.input_set.shapes
     paths = fitted_paths(study.paths, study.workspace, pairs.input_set.digest)
+    # The rule of a fitted path may need the fit, which comes after the inputs are stored.
+    ready_paths = {
+        name: path
+        for name, path in paths.items()
+        if study.paths[name].fitted_file(study.workspace, pairs.input_set.digest) is None
+    }
     _require_one_shape(study, pairs.input_set)
     types = pairs.pairs.pair_types
     last_rows = len(pairs.pairs) - 1 - first_rows(types.codes[::-1], len(types.values))
@@ -52,7 +58,7 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
             return ()  # storing the inputs names all unreadable ones
         _require_images(scope.study, probes)
         plan_states(block, probes, paths, study.grid)
-        check_paths(paths, block, probes, study.grid)
+        check_paths(ready_paths, block, probes, study.grid)
     taken_shapes = [
         channels_first(np.empty((0, *example), probes.dtype)).shape for example in shapes
     ]

@@ -1,5 +1,6 @@
 """Remarks on the size of images before they are stored: squares of 16 px."""
 
+import numpy as np
 import pytest
 from broken_paths import BROKEN
 from own_data import COLUMNS, rows_of_squares, write_table
@@ -8,6 +9,8 @@ from small_studies import network_card, of_scenes
 
 from decaf.errors import BadInput
 from decaf.plan.study import Study
+from decaf.reveal.gaussian.reference import fit_reference
+from decaf.reveal.gaussian.storage import save_reference
 from tasks.input_shape import check_shape
 from tasks.inputs import store_pairs
 from tasks.units.scope import Scope
@@ -99,4 +102,15 @@ def test_a_path_that_cannot_reveal_one_of_the_sizes_is_refused(path, words, tmp_
 def test_a_path_that_breaks_its_contract_is_refused(name, tmp_path):
     path = {"own": {"kind": f"broken_paths:{name.title()}"}}
     with pytest.raises(BadInput, match=rf"path own \(kind: {name}\)"):
+        remarks(squares(tmp_path, {"a": 16}, paths=path))
+
+
+def test_a_path_that_waits_for_its_fit_is_accepted(tmp_path):
+    assert remarks(squares(tmp_path, {"a": 16}, paths={"noise": {"kind": "gaussian"}})) == ()
+
+
+def test_a_reference_of_other_inputs_is_refused(tmp_path):
+    save_reference(fit_reference([np.eye(4)]), tmp_path / "rows.safetensors")
+    path = {"noise": {"kind": "gaussian", "reference": str(tmp_path / "rows.safetensors")}}
+    with pytest.raises(BadInput, match=r"\(3, 16, 16\).*\(4,\)"):
         remarks(squares(tmp_path, {"a": 16}, paths=path))

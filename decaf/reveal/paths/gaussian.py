@@ -66,12 +66,7 @@ class GaussianStart:
 
         Raises DataError when the inputs have another shape than those of the reference.
         """
-        reference = moments_of(self.reference)
-        if tuple(plus.shape[1:]) != reference.shape:
-            raise DataError(
-                f"inputs have shape {tuple(plus.shape[1:])}, the Gaussian reference was fitted to "
-                f"{reference.shape}; fit one to these inputs"
-            )
+        reference = _moments_for(plus, self.reference)
         colouring = self.geometry.colouring(reference)
         principal = pixel = None
         if colouring.principal is not None:
@@ -96,8 +91,11 @@ class GaussianFade(Fade):
     reference: Path | GaussianReference
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
-        """Mix; start and clean (n, …), content (n, 1) → (n, …)."""
-        reference = moments_of(self.reference)
+        """Mix; start and clean (n, …), content (n, 1) → (n, …).
+
+        Raises DataError when the inputs have another shape than those of the reference.
+        """
+        reference = _moments_for(clean, self.reference)
         mean = like(clean, reference.mean.reshape(1, *reference.shape))
         return emerge(start, clean, mean, like(clean, column_of(content[:, 0], clean.ndim)))
 
@@ -244,3 +242,14 @@ def moments_of(reference: Path | GaussianReference) -> GaussianReference:
     Raises DataError when the file cannot be used.
     """
     return load_reference(reference) if isinstance(reference, Path) else reference
+
+
+def _moments_for(inputs: Array, reference: Path | GaussianReference) -> GaussianReference:
+    """Reference in memory; raises DataError for (n, …) inputs of another shape."""
+    moments = moments_of(reference)
+    if tuple(inputs.shape[1:]) != moments.shape:
+        raise DataError(
+            f"inputs have shape {tuple(inputs.shape[1:])}, the Gaussian reference was fitted to "
+            f"{moments.shape}; fit one to these inputs"
+        )
+    return moments
