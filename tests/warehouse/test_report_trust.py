@@ -13,7 +13,7 @@ from warehouse.report.audit import trust
         ([(None, None)], "note", "No pair type is a control"),
         ([(0.1, None)], "mind", "Too few sources"),
         ([(0.0, True), (0.0, False)], "mind", "never moves the score"),
-        ([(0.1, False), (0.0, False)], "well", "each exceeds"),
+        ([(0.1, False), (0.0, False)], "well", "larger than"),
         ([(0.1, True), (0.1, False)], "mind", "in 1 of 2 responses"),
     ],
 )

@@ -13,17 +13,6 @@ CREATE OR REPLACE MACRO format_score(value) AS
 CREATE OR REPLACE MACRO format_response(name, abs_response, magnitude) AS
     format('{} by {} (M {})', name, format_score(abs_response), format_score(magnitude));
 
--- Words of controls, or of those that respond: 'the control floor (0.150)'; NULL without any.
-CREATE OR REPLACE MACRO list_controls(controls, has_to_respond) AS
-    nullif(array_to_string(
-        [control.words FOR control IN controls IF control.responds OR NOT has_to_respond], ' and '), '');
-
--- Controls to compare a response with: '; compare the control floor (0.150), also beyond the limit';
--- '' without any.
-CREATE OR REPLACE MACRO format_controls(controls, is_beyond) AS
-    coalesce('; compare ' || list_controls(controls, false)
-        || if(is_beyond, ', also beyond the limit', ''), '');
-
 -- A limit with at least three decimals.
 CREATE OR REPLACE MACRO format_limit(value) AS
     regexp_replace(format('{:.12f}', value), '(\.\d{3}\d*?)0+$', '\1');
