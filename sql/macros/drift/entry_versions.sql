@@ -32,14 +32,10 @@ paired AS (
             WHEN 'last_passed' THEN (entry.entry, entry.passed_reaudit_id)
             ELSE (entry.compared_entry, entry.compared_reaudit_id)
         END
-    WHERE entry.state = 'audited'
-        AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL)
+    WHERE entry.state = 'audited' AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL)
 )
 SELECT
-    entry.study,
-    entry.reaudit_id,
-    entry.resolved_at,
-    entry.is_newest,
+    entry.study, entry.reaudit_id, entry.resolved_at, entry.is_newest,
     -- The re-audit judged the present content of the entry.
     (entry.study, entry.reaudit_id, entry.entry) IN (
         SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
@@ -47,14 +43,10 @@ SELECT
     entry.entry, entry.name, entry.alias, entry.version, entry.change,
     -- False for known content under a new name, and for content that passed before.
     entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
-    entry.run_id,
-    entry.model_id,
-    against,
+    entry.run_id, entry.model_id, against,
     entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- passed one
     entry.reaudit_before, -- NULL without a version before
-    entry.version_before,
-    entry.run_before,
-    entry.model_before,
+    entry.version_before, entry.run_before, entry.model_before,
     CASE
         WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
             THEN 'no version before it has passed'
@@ -65,5 +57,4 @@ SELECT
     END AS reason
 FROM paired AS entry
 JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
-LEFT JOIN stg_runs AS run_before
-    ON run_before.study = entry.study AND run_before.run_id = entry.run_before;
+LEFT JOIN stg_runs AS run_before ON run_before.study = entry.study AND run_before.run_id = entry.run_before;
