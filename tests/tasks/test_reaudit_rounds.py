@@ -317,10 +317,10 @@ def test_a_gate_on_pairs_that_are_not_there(config):
 @pytest.mark.parametrize(
     ("changed", "key", "hint"),
     [
-        ({"gates": {"evidence": {"at_most": "5%"}}}, "gates.evidence", "5 % is 0.05"),
-        ({"gates": {"evidence": [{"increase": "2 %"}]}}, "gates.evidence", "5 % is 0.05"),
-        ({"alerts": {"webhook": "http://127.0.0.1:9/"}}, "alerts.webhook", "{url: …}"),
-        ({"alerts": {"webhook": ["http://127.0.0.1:9/"]}}, "alerts.webhook", "{url: …}"),
+        ({"gates": {"evidence": {"at_most": "5%"}}}, "gates.evidence", "write 0.05"),
+        ({"gates": {"evidence": [{"increase": "2 %"}]}}, "gates.evidence", "write 0.05"),
+        ({"alerts": {"webhook": "http://127.0.0.1:9/"}}, "alerts.webhook", "{url: "),
+        ({"alerts": {"webhook": ["http://127.0.0.1:9/"]}}, "alerts.webhook", "{url: "),
     ],
 )
 def test_a_refused_value_names_its_key_and_the_form_to_write(opened, changed, key, hint):
