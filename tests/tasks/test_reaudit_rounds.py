@@ -318,7 +318,7 @@ def test_a_gate_on_pairs_that_are_not_there(config):
     ("changed", "key", "hint"),
     [
         ({"gates": {"evidence": {"at_most": "5%"}}}, "gates.evidence", "write 0.05"),
-        ({"gates": {"evidence": [{"increase": "2 %"}]}}, "gates.evidence", "write 0.05"),
+        ({"gates": {"evidence": [{"increase": "2 %"}]}}, "gates.evidence", "write 0.02"),
         ({"alerts": {"webhook": "http://127.0.0.1:9/"}}, "alerts.webhook", "{url: "),
         ({"alerts": {"webhook": ["http://127.0.0.1:9/"]}}, "alerts.webhook", "{url: "),
     ],
