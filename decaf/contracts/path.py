@@ -167,7 +167,7 @@ def says_whether_its_starts_are_drawn(trial: Trial) -> None:
 
 
 def _check_revealed(trial: Trial, check: Callable[[RevealPath, PairBlock, Revealed], None]) -> None:
-    """Try a check on what the path reveals of each kind of pairs that it takes."""
+    """Check the states that the path reveals of pairs of each kind that it takes."""
     for kind, block, inputs in _blocks():
         path = _fit(trial, kind, inputs)
         try:

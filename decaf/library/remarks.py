@@ -33,10 +33,6 @@ class Trajectories(Protocol):
         """(n_pairs,) names."""
 
     @property
-    def quarantined(self) -> Sequence[str]:
-        """Names of pairs with scores that are not finite."""
-
-    @property
     def is_finite(self) -> NDArray[np.bool_]:
         """(n_pairs,) true for pairs with finite scores."""
 
@@ -159,12 +155,18 @@ def remark_on_quarantine(audits: Mapping[str, Trajectories]) -> str:
     Raises ModelError if no pair has only finite scores.
     """
     for name, audited in audits.items():
-        if len(audited.quarantined) == len(audited.ids):
+        if not audited.is_finite.any():
             raise ModelError(
                 f"every pair has scores that are not finite on path {name!r}; expected finite "
                 "scores: check the score of inputs between the start and the clean input"
             )
-    withheld = sorted({pair for audited in audits.values() for pair in audited.quarantined})
+    withheld = sorted(
+        {
+            audited.ids[pair]
+            for audited in audits.values()
+            for pair in np.flatnonzero(~audited.is_finite)
+        }
+    )
     if not withheld:
         return ""
     shown = ", ".join(withheld[:SHOWN_NAMES]) + (", …" if len(withheld) > SHOWN_NAMES else "")

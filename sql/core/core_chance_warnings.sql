@@ -1,4 +1,4 @@
--- purpose: warnings about models, and classes, that are no better than a guess on factual inputs
+-- purpose: warnings about models and classes that are no better than a guess on factual inputs
 -- grain: one row per study, model and warning
 -- A class counts if the model is right on less than half of a guess on at least five of its inputs,
 -- and more often on all inputs. Two labels are left out: if they are exchanged, all answers are
