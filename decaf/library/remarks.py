@@ -164,7 +164,7 @@ def remark_on_quarantine(audits: Mapping[str, Trajectories]) -> str:
         {
             audited.ids[pair]
             for audited in audits.values()
-            for pair in np.flatnonzero(~audited.is_finite)
+            for pair in np.flatnonzero(~audited.is_finite).tolist()
         }
     )
     if not withheld:

@@ -242,7 +242,7 @@ def test_resampled_discrimination_by_hand(measures, connection):
         ("[[0]], [[0, 0]], [[1.0, 0.0]], [[1.0]], ['auroc']", "length"),
         ("[[0], [0, 0]], [[0]], [[1.0]], [[1.0]], ['auroc']", "1 2. draws"),
         ("[[0]], [[-1]], [[1.0]], [[1.0]], ['auroc']", "NULL or negative"),
-        ("[[0]], [[0]], [[0.5]], [[1.0]], ['auroc']", "other values than 0, 1"),
+        ("[[0]], [[0]], [[0.5]], [[1.0]], ['auroc']", "expected 0, 1 or NaN"),
         ("[[0]], [[0]], [[1.0]], [[1.0]], ['auroc', 'f1']", "found .*'f1'"),
     ],
 )

@@ -221,7 +221,7 @@ def test_the_last_version_that_passed_stays(three, tmp_path):
     query = "SELECT against, run_before FROM core_entry_versions WHERE is_newest ORDER BY ALL"
     assert [tuple(row.values()) for row in query_rows(store, query)] == [
         ("last_passed", "r1"),
-        ("previous", "r3"),
+        ("previous", "r4"),
     ]
 
 

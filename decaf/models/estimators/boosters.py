@@ -231,10 +231,13 @@ def refuse_unfit_columns(estimator: Any, columns: Mapping[str, Column]) -> None:
 def refuse_texts(estimator: Any, columns: Mapping[str, Column]) -> None:
     """Raise DataError for columns of text, which XGBoost's estimators refuse in a data frame.
 
-    Accepts all columns for estimators of other libraries.
+    Accepts columns that the estimator was not fitted on, and all columns for estimators of other
+    libraries.
     """
-    texts = {name: "category" for name, column in columns.items() if column.is_text}
-    if texts and _booster_of(estimator) is not None:
+    booster = _booster_of(estimator)
+    fitted = booster.feature_names or () if booster is not None else ()
+    texts = {name: "category" for name in fitted if name in columns and columns[name].is_text}
+    if texts:
         raise DataError(
             f"columns {abridge([*map(quote, texts)])} are text, but XGBoost takes only numbers, "
             f"truth values and categories: give both frames as frame.astype({texts})"
