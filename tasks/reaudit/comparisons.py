@@ -6,7 +6,6 @@ from typing import NamedTuple
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
-from decaf.registry.messages import NO_VERSION
 from tasks.reaudit.recorded import AUDITED, NEW, RecordedReaudit, Row
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
@@ -30,6 +29,7 @@ class Comparison(NamedTuple):
     compared_entry: str | None
     """Entry of the other version; None for an earlier version of the same entry."""
     version: str | None
+    """Version to compare with; None if there is none."""
     has_failed: bool | None
     """True if the other version failed and nobody accepted it; None if it is judged now."""
     is_new: bool
@@ -175,7 +175,7 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
     if row.verdict == NOT_APPLICABLE and comparison.is_itself:
         if comparison.needs_another:
             return _without_interval(row, "undecided", f"it is {version} itself, which is new")
-    elif row.verdict == NOT_APPLICABLE and NO_VERSION not in (row.reason or ""):
+    elif row.verdict == NOT_APPLICABLE and comparison.version is not None:
         return row._replace(verdict="undecided")
     elif row.verdict == "pass" and comparison.compared_entry in failed_entries:
         reason = f"{version}, which it is compared with, failed its gates"
