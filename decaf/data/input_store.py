@@ -117,7 +117,7 @@ def store_inputs(
     return target
 
 
-def check_inputs(
+def read_every_input(
     inputs: InputSet, read: Callable[[Input], NDArray[Any]], read_many: ReadMany | None = None
 ) -> None:
     """Read every input of the set as :func:`store_inputs` does, without storing any.

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from decaf.data.change_sizes import change_sizes, remarks_on_controls
 from decaf.data.empty_masks import check_features_show, read_words
-from decaf.data.input_store import check_inputs
+from decaf.data.input_store import read_every_input
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import BadInput, abridge, number_of
@@ -40,7 +40,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         words = read_words(pairs, study.data.read_mask)
         data_counts = counts(pairs, words)
         remarks = [*pairs.remarks, *check_features_show(pairs, words)]
-        check_inputs(pairs.input_set, study.data.read_input, study.data.read_inputs)
+        read_every_input(pairs.input_set, study.data.read_input, study.data.read_inputs)
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [describe_pair(example) for example in shown]
     checks = [(card.id, partial(card.check_columns, pairs.columns)) for card in study.models]
