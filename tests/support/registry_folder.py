@@ -9,6 +9,8 @@ import yaml
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
+from decaf.plan.resolution import list_entries, resolve
+from decaf.plan.study import load_study
 
 NETWORKS = Path(__file__).parent / "networks"
 CARD = {"architecture": "factory:leaning:build", "weights": "leaning.safetensors"}
@@ -64,3 +66,20 @@ def put_tuesday(root):
 
 def alias(folder, **versions):
     (folder / "aliases.yaml").write_text(yaml.safe_dump(versions))
+
+
+def registry_study(folder, registry, **more):
+    """Write the study of a registry into a folder, and read it."""
+    path = folder / "study.yaml"
+    settings = {"study": "try", "data": {"adapter": "shapes3d", "sources": 4}}
+    settings |= {"registry": registry, "workspace": str(folder / "workspace")}
+    settings |= {"score": {"kind": "class_probability", "classes": 2}}
+    settings |= {"paths": {"blend": {"kind": "blend"}}}
+    path.write_text(yaml.safe_dump(settings | more))
+    return load_study(path)
+
+
+def resolved(study):
+    """Resolved entries of a study's registry by label."""
+    found = resolve(study, list_entries(study.registry))
+    return {one.entry.label: one for one in found}
