@@ -6,13 +6,15 @@
 CREATE OR REPLACE VIEW core_input_classes AS
 WITH sides AS (
     SELECT
-        pair.study,
-        pairs_digest,
-        source_id,
-        unnest([class_id, if(expect = 'should_matter', NULL, class_id)]) AS class_id,
-        unnest([plus_image, minus_image]) AS image_id,
-        unnest([plus_variant, minus_variant]) AS variant,
-        unnest([true, false]) AS is_factual
+        study, pairs_digest, source_id, class_id,
+        plus_image AS image_id,
+        plus_variant AS variant,
+        true AS is_factual
+    FROM stg_pairs
+    UNION ALL
+    SELECT
+        pair.study, pairs_digest, source_id, if(expect = 'should_matter', NULL, class_id),
+        minus_image, minus_variant, false
     FROM stg_pairs AS pair
     LEFT JOIN core_display_names AS names
         ON names.study = pair.study AND kind = 'pair_type' AND name = pair_type

@@ -38,6 +38,17 @@ def test_held_views_have_the_rows_of_their_study(connection):
     assert unheld["out_trust"]
 
 
+def test_other_views_read_the_held_rows(connection):
+    query = "SELECT count(*) FROM out_model_profiles WHERE study = 's'"
+    (before,) = connection.execute(query).fetchone()
+    with hold_views(connection, "s"):
+        assert connection.execute(query).fetchone() == (before,)
+        connection.execute("DELETE FROM memory.core_profiles")
+        assert connection.execute(query).fetchone() == (0,)
+    assert connection.execute(query).fetchone() == (before,)
+    assert before
+
+
 def test_views_are_let_go_after_the_block_whatever_ends_it(connection):
     with pytest.raises(KeyError), hold_views(connection, "s"):
         raise KeyError

@@ -47,9 +47,9 @@ def bindings(monkeypatch, few):
     """How often the views were bound."""
     found = []
 
-    def create_views(connection, scripts):
+    def create_views(connection, scripts, schemas):
         found.append(len(scripts))
-        views.create_views(connection, scripts)
+        views.create_views(connection, scripts, schemas)
 
     monkeypatch.setattr(prepared, "create_views", create_views)
     return found

@@ -1,7 +1,9 @@
 """Views of one study whose rows a connection keeps, so that later queries only read them.
 
 DuckDB plans a view again, and every view below it, when a query names it. That takes most of a
-second for a verdict, longer than the rows of a usual study take.
+second for a verdict, longer than the rows of a usual study take. Views look for their inputs in
+their own schema, then in the search path, which begins with the kept rows. So the views that can be
+kept have a schema of their own: other views find the kept rows, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,13 +11,17 @@ from contextlib import ExitStack, contextmanager
 
 import duckdb
 
-from warehouse.query.prepared import CATALOGUE
-
+SCHEMA = "holdable"
+"""Schema of the views in ``HELD``."""
 HELD = (
     "core_current_runs",
     "core_run_units",
     "core_paths",
     "core_display_names",
+    "core_source_order",
+    "core_sources",
+    "core_profiles",
+    "core_trajectories",
     "core_score_noise",
     "out_score_noise",
     "core_accuracy_counts",
@@ -37,7 +43,7 @@ HELD = (
     "out_findings",
     "out_warnings",
 )
-"""Views that several parts of a report read: rows of units, or of models, pair types and paths."""
+"""Views that several parts of a report read, each after those that it reads."""
 
 
 @contextmanager
@@ -51,12 +57,12 @@ def hold_views(
     """
     views = connection.execute(
         "SELECT view_name, sql FROM duckdb_views() "
-        "WHERE database_name = $catalogue AND view_name IN $names",
-        {"catalogue": CATALOGUE, "names": [*names]},
+        "WHERE schema_name = $schema AND view_name IN $names",
+        {"schema": SCHEMA, "names": [*names]},
     ).fetchall()
     with ExitStack() as held:
         for name, sql in sorted(views, key=lambda view: HELD.index(view[0])):
-            select = sql.removeprefix(f"CREATE VIEW {name} AS ").rstrip(";\n")
+            select = sql.removeprefix(f"CREATE VIEW {SCHEMA}.{name} AS ").rstrip(";\n")
             table = f"memory.{name}"
             connection.execute(
                 f"CREATE TABLE {table} AS FROM ({select}) WHERE study = $study", {"study": study}

@@ -19,7 +19,7 @@ import duckdb
 from decaf.errors import WarehouseError
 from decaf.foundation.files import convert_os_errors
 from warehouse import storage
-from warehouse.query import functions, views
+from warehouse.query import functions, held_views, views
 from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import create_tables
 from warehouse.query.scratch import scratch_folder
@@ -29,6 +29,8 @@ from warehouse.tables.declarations import TABLES
 
 CATALOGUE = "warehouse"
 """Name of the database with the views; their inputs are in DuckDB's database ``memory``."""
+HOLDABLE = f"{CATALOGUE}.{held_views.SCHEMA}"
+"""Schema of the views whose rows a connection can keep."""
 
 
 def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
@@ -43,14 +45,15 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
         with suppress(OSError):
             _save(new_file, cached_file)
         _attach_file(connection, new_file)
-    connection.execute(f"SET search_path = 'memory,{CATALOGUE}'")
+    connection.execute(f"SET search_path = 'memory,{CATALOGUE},{HOLDABLE}'")
 
 
 def _digest() -> str:
     """Digest of the file's inputs; reads SQL files as they are, since parsing takes longer."""
     tables = (f"{staging_view(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
-    versions = "\0".join((duckdb.__version__, *tables, *signatures))
+    schemas = (HOLDABLE, *held_views.HELD)
+    versions = "\0".join((duckdb.__version__, *schemas, *tables, *signatures))
     files = []
     for folder, _, names in os.walk(views.SQL_FOLDER):  # a fifth of the time of rglob
         for path in (Path(folder, name) for name in names):
@@ -89,9 +92,10 @@ def _bind_views(name: str) -> Path:
         create_tables(connection)
         provide_files(connection, storage.open(folder), [])
         _attach_file(connection, folder / name, mode="")
-        connection.execute(f"SET search_path = '{CATALOGUE},memory'")
+        connection.execute(f"CREATE SCHEMA {HOLDABLE}")
+        connection.execute(f"SET search_path = '{CATALOGUE},{HOLDABLE},memory'")
         views.forget_views()  # the file's name is a digest of the current files
-        create_views(connection, views.sort_views())
+        create_views(connection, views.sort_views(), dict.fromkeys(held_views.HELD, HOLDABLE))
     return folder / name
 
 

@@ -5,9 +5,11 @@ from the declarations of the tables (``warehouse.tables``).
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import duckdb
@@ -94,7 +96,11 @@ def sort_views() -> list[View]:
     return [scripts[name] for name in order.static_order() if name in scripts]
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> None:
+def create_views(
+    connection: duckdb.DuckDBPyConnection,
+    scripts: list[View],
+    schemas: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Create views and macros over the provided inputs, such as the variable ``files``.
 
     While a view is bound, empty tables stand in for the views that it reads. Otherwise DuckDB would
@@ -104,20 +110,26 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
     ----------
     scripts
         Views and macros to create, each after its inputs, as :func:`sort_views` returns them.
+    schemas
+        Schema by view, for views outside of the first schema of the search path.
     """
     created_views = []
     connection.execute("BEGIN")
     for script in scripts:
-        connection.execute(script.sql)
+        sql = script.sql
+        if schema := schemas.get(script.name):
+            sql = sql.replace(f" VIEW {script.name}", f" VIEW {schema}.{script.name}", 1)
+        connection.execute(sql)
         if script.is_view:
-            created_views.append(script)
+            created_views.append((script.name, sql))
+            prefix = f"{schema}." if schema else ""
             connection.execute(
-                f"CREATE TABLE view_as_table AS FROM {script.name} WITH NO DATA;"
+                f"CREATE TABLE {prefix}view_as_table AS FROM {script.name} WITH NO DATA;"
                 f"DROP VIEW {script.name};"
                 f"ALTER TABLE view_as_table RENAME TO {script.name}"
             )
-    for script in reversed(created_views):
-        connection.execute(f"DROP TABLE {script.name}; {script.sql}")
+    for name, sql in reversed(created_views):
+        connection.execute(f"DROP TABLE {name}; {sql}")
     connection.execute("COMMIT")
 
 

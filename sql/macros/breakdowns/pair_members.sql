@@ -11,7 +11,7 @@ WITH named AS (
         split,
         plus_variant AS factual,
         minus_variant AS counterfactual,
-        row_number() OVER (PARTITION BY study)::INTEGER AS pair_place
+        row_number() OVER ()::INTEGER AS pair_place
     FROM core_pairs
     JOIN core_source_order USING (study, source_id)
     LEFT JOIN stg_class_names USING (study, run_id, class_id)
