@@ -21,8 +21,21 @@ MOST_ANSWERS = 200
 NAMED = ("pair_type", "path", "model_id")
 """Columns whose values have display names."""
 
-SHARED = ("out_responses", "out_limits", "core_decisions", "out_findings")
-"""Views that read ``out_responses``, computed once: its intervals take most of a page's time."""
+SHARED = (
+    "core_current_runs",
+    "core_run_units",
+    "core_paths",
+    "core_display_names",
+    "core_sources",
+    "core_accuracy_counts",
+    "core_factual_accuracy",
+    "core_chance_warnings",
+    "out_responses",
+    "out_limits",
+    "core_decisions",
+    "out_findings",
+)
+"""Views below the findings of models, each computed once for the questions of a page."""
 
 Record = dict[str, Any]
 """A row of an answer by column."""
