@@ -5,11 +5,11 @@
 CREATE OR REPLACE VIEW out_warnings AS
 WITH warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
-        'trajectories with non-finite scores are withheld from every figure' AS detail
+        'trajectories with non-finite scores are withheld from every mean' AS detail
     FROM stg_quarantine SEMI JOIN core_run_units USING (study, model_id, unit_key)
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'near_gate', count(*),
+    SELECT study, model_id, 'near_threshold', count(*),
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
     FROM core_profiles WHERE abs(endpoint_magnitude - epsilon) <= 1e-6 GROUP BY study, model_id
     UNION ALL FROM core_noise_warnings
@@ -18,17 +18,17 @@ WITH warnings AS (
     UNION ALL FROM core_constant_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
-        'blocks of the plan are not scored or not routed yet: figures cover the others'
+        'blocks of the plan are not scored or not routed yet: means cover the others'
     FROM core_blocks WHERE NOT (is_scored AND is_routed)
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'stopped_early', NULL,
-        format('it was scored on {:,} of {:,} sources, {}: figures are of these, and out_looks has '
+        format('it was scored on {:,} of {:,} sources, {}: means cover these, and out_looks has '
             || 'bounds for all', source_count, planned_source_count,
             if(is_decided, 'since enough was known', 'which left something undecided'))
     FROM out_stops
     UNION ALL
-    SELECT study, model_id, 'gate_missed', NULL,
+    SELECT study, model_id, 'goal_missed', NULL,
         format('its training ends at a validation accuracy of {}, and was to reach {}',
             training ->> '$.outcome.validation_accuracy', training ->> '$.recipe.gate')
     FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)

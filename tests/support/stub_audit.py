@@ -212,9 +212,9 @@ def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None
         ]
         insert(connection, "out_accuracy", rows)
     if audit.has_warnings:
-        near = "3 trajectories have |d| within 1e-06 of epsilon: other hardware may gate them "
+        near = "3 trajectories have |d| within 1e-06 of epsilon: their role may change "
         warnings = [
-            (study, audit.models[0], "endpoint_near_gate", 3, f"{near}differently."),
+            (study, audit.models[0], "near_threshold", 3, f"{near}with numerics."),
             (study, None, "blocks_missing", 2, "2 of 24 planned blocks are not committed."),
         ]
         insert(connection, "out_warnings", warnings)

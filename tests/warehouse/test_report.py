@@ -96,7 +96,7 @@ def test_content_of_a_finished_audit(six):
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
     run = ("imagenet9-backgrounds", "finished 2026-11-20 11:42 UTC", "7fa3c1d2e5b84960")
     score = "superclass probability (class map in_to_in9.json, classes 9)"
-    warnings = ("endpoint_near_gate", "2 of 24 planned blocks are not committed.")
+    warnings = ("near_threshold", "2 of 24 planned blocks are not committed.")
     titles = ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer")
     for words in (*run, score, *warnings, *titles):
         assert words in reader.text

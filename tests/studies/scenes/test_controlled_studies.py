@@ -171,8 +171,8 @@ def test_fragility_study(run):
     study = run("fragility", chosen, sources=4, recipe={"clean_epochs": 1}, dynamic=3)
     found = rows(study, "SELECT DISTINCT variant FROM paper_fragility_models ORDER BY ALL")
     assert found == [("fragile",), ("neutral",), ("robust",)]
-    # 64 scenes teach nothing: all three are audited, and named as what missed the gate.
-    missed = "SELECT model_id FROM out_warnings WHERE warning = 'gate_missed' ORDER BY ALL"
+    # 64 scenes teach nothing: all three are audited, and named as what missed the goal.
+    missed = "SELECT model_id FROM out_warnings WHERE warning = 'goal_missed' ORDER BY ALL"
     assert [model for (model,) in rows(study, missed)] == sorted(chosen)
     paths = rows(study, "SELECT DISTINCT path FROM paper_fragility_transfer ORDER BY ALL")
     assert paths == [("pixel",), ("power_050",)]
