@@ -8,8 +8,8 @@ WITH counted AS (
     FROM (
         FROM core_profiles UNPIVOT (value FOR component IN (evidence, contradiction, fragility))
     ) AS profile
-    JOIN (SELECT study, run_id, score, epsilon AS gate FROM stg_runs) USING (study, run_id)
-    WHERE value >= smallest_response(score, gate)
+    JOIN (SELECT study, run_id, score, epsilon AS threshold FROM stg_runs) USING (study, run_id)
+    WHERE value >= smallest_response(score, threshold)
 ),
 largest AS (
     SELECT

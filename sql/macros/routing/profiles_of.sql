@@ -4,11 +4,11 @@
 -- rel names a relation with columns endpoint_delta, response and weights (lists of one length);
 -- other columns stay.
 -- FROM profiles_of('my_responses', 0.02)
-CREATE OR REPLACE MACRO profiles_of(rel, gate) AS TABLE
+CREATE OR REPLACE MACRO profiles_of(rel, eps) AS TABLE
 WITH masses AS (
     SELECT
         * EXCLUDE (endpoint_delta, response, weights),
-        valid_epsilon(gate) AS epsilon,
+        valid_epsilon(eps) AS epsilon,
         endpoint_delta,
         rising_mass_of(response, weights) AS rising,
         falling_mass_of(response, weights) AS falling,

@@ -4,7 +4,7 @@
 -- rel names a relation with columns t, q_plus and q_minus, as core_trajectories has them; other
 -- columns stay. stages go from 0 to 1, and each is a stored stage of every row (within 1e-12).
 -- FROM profiles_on_stages('core_trajectories', [0, 0.5, 1], 0.02)
-CREATE OR REPLACE MACRO profiles_on_stages(rel, stages, gate) AS TABLE
+CREATE OR REPLACE MACRO profiles_on_stages(rel, stages, eps) AS TABLE
 WITH given_stages AS (SELECT stages::DOUBLE[] AS asked),
 asked AS (
     SELECT
@@ -48,4 +48,4 @@ responses AS (
         weights_of(list_select(t, places)) AS weights
     FROM kept
 )
-FROM profiles_of('responses', gate);
+FROM profiles_of('responses', eps);

@@ -5,7 +5,7 @@
 -- other than these stay. measure has one weight per stage, none below 0, with sum 1 (within 1e-12).
 -- If a path runs at another pace, t = h(u), its profiles are those with weights_of(h(u)).
 -- FROM profiles_under_measure('core_trajectories', [0.25, 0.5, 0.25], 0.02)
-CREATE OR REPLACE MACRO profiles_under_measure(rel, measure, gate) AS TABLE
+CREATE OR REPLACE MACRO profiles_under_measure(rel, measure, eps) AS TABLE
 WITH given_measure AS (SELECT measure::DOUBLE[] AS asked),
 asked AS (
     SELECT
@@ -32,4 +32,4 @@ responses AS (
     FROM query_table(rel) AS given
     CROSS JOIN asked
 )
-FROM profiles_of('responses', gate);
+FROM profiles_of('responses', eps);

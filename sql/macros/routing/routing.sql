@@ -46,7 +46,7 @@ CREATE OR REPLACE MACRO fragility_at(d, rising, falling, epsilon) AS
 CREATE OR REPLACE MACRO opposed_mass_at(d, rising, falling) AS
     CASE WHEN d > 0 THEN falling WHEN d < 0 THEN rising ELSE 0 END;
 
--- True if two numbers differ by more than 1e-12, relative above 1; NULL equals only NULL.
+-- True if two numbers differ by over 1e-12 of max(1, number); NULL equals only NULL.
 CREATE OR REPLACE MACRO differs(stored, recomputed) AS
     stored IS DISTINCT FROM recomputed
     AND NOT coalesce(abs(stored - recomputed) <= 1e-12 * greatest(1, abs(recomputed)), false);
