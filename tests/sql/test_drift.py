@@ -165,7 +165,7 @@ def test_paths_and_scores_that_are_others_are_not_compared(audit, catalogue):
     audit["stg_runs"][1]["score"] = "another"
     rows = rows_of(catalogue(audit).sql("FROM out_drift"))
     assert {(row["change"], row["reason"]) for row in rows if row["entry"] != "same"} == {
-        (None, "the score is another")
+        (None, "the score differs")
     }
 
 

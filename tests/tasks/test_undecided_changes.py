@@ -95,7 +95,7 @@ def test_a_version_that_cannot_be_compared_is_undecided_until_it_is_accepted(
     assert audit(gates=gates, **GROWN) == 4
     assert audit(gates=gates, **GROWN) == 4
     query = "SELECT rule, verdict, reason FROM out_verdicts WHERE rule = 'increase'"
-    assert fetched(warehouse, query) == [("increase", "undecided", "the pairs are others")]
+    assert fetched(warehouse, query) == [("increase", "undecided", "the pairs differ")]
     # It is not the version that others are compared with.
     put_version(zoo, "3")
     assert audit(gates=gates, **GROWN) == 4

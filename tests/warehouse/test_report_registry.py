@@ -236,7 +236,7 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
     failed |= {"beyond_by": 0.15}
     unsure = failed | {"verdict": "undecided", "lower_limit": -0.4, "upper_limit": 0.0}
     unmeasured = {**failed, "verdict": "not applicable", "found": None, "lower_limit": None}
-    unmeasured["reason"] = "the pairs are others"
+    unmeasured["reason"] = "the pairs differ"
     for row in (failed, unsure, unmeasured):
         columns = [name for name in row if name in connection.table("out_verdicts").columns]
         marks = ", ".join(f"${name}" for name in columns)
@@ -265,7 +265,7 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
     assert unmeasured_of.drawn is None
     text = report(connection).text
     assert "the limit lies inside the interval" in text
-    assert "not applied: 1, because the pairs are others" in text
+    assert "not applied: 1, because the pairs differ" in text
 
 
 def test_models_have_the_names_of_the_registry_all_over_the_page(stub, report):

@@ -51,9 +51,9 @@ SELECT
         WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
             THEN 'no version before it has passed'
         WHEN run_before.run_id IS NULL THEN 'there is no version before it'
-        WHEN run.score <> run_before.score THEN 'the score is another'
-        WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
-        WHEN run.scored_digest <> run_before.scored_digest THEN 'the pairs are others'
+        WHEN run.score <> run_before.score THEN 'the score differs'
+        WHEN run.epsilon <> run_before.epsilon THEN 'epsilon differs'
+        WHEN run.scored_digest <> run_before.scored_digest THEN 'the pairs differ'
     END AS reason
 FROM paired AS entry
 JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id

@@ -51,6 +51,6 @@ SELECT
     active_count / row_count AS active_frac,
     CASE
         WHEN alternate_count = 0 THEN 'no row is known to have the alternate context'
-        WHEN null_count = 0 THEN 'no endpoint-null row has the alternate context'
+        WHEN null_count = 0 THEN 'no inactive row has the alternate context'
     END AS null_reason -- why null_change_rate and null_effect are NULL
 FROM counts;

@@ -50,7 +50,7 @@ SELECT
     null_prediction_change_rate, -- share of the stages
     confidence_fragility, -- score units
     CASE WHEN held_out_count IS NULL THEN 'no second floor map or noise seed to hold out'
-        WHEN null_count = 0 THEN 'no endpoint-null pair' END AS reason -- why both are NULL
+        WHEN null_count = 0 THEN 'no inactive pair' END AS reason -- why both are NULL
 FROM models
 LEFT JOIN (FROM core_scene_activity WHERE factor = 'floor_hue') USING (study, model_id)
 LEFT JOIN fitted USING (study, model_id)
