@@ -173,14 +173,14 @@ def _end_undecided(
     With ``undecided: pass`` in the study, print a remark instead. A version that only others are
     compared with is left out, unless ``only`` names entries.
     """
-    yardsticks = [] if only else [row for row in undecided if row["is_yardstick"]]
-    for verdict in yardsticks:
+    compared = [] if only else [row for row in undecided if row["is_compared_with"]]
+    for verdict in compared:
         announce(
             f"{verdict['entry']} {verdict['version']} is the version that 'compare_with: "
             f"{study.compare_with}' names; no gate applies to it, so it is not judged"
         )
     lines = []
-    for verdict in _select_asked([row for row in undecided if row not in yardsticks], only):
+    for verdict in _select_asked([row for row in undecided if row not in compared], only):
         rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
         lines.append(describe_undecided(verdict, _name_of(config)) + rows)
     if not lines:

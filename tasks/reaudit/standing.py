@@ -43,7 +43,7 @@ def list_standing(store: Storage, study: str) -> list[Verdict]:
 def list_undecided(store: Storage, study: Study) -> list[Verdict]:
     """Verdicts `undecided` and `no gate applies` of the current versions, without accepted ones.
 
-    ``is_yardstick`` is true for the alias of `compare_with:` if another entry of its model is
+    ``is_compared_with`` is true for the alias of `compare_with:` if another entry of its model is
     judged, and for an entry with the content of an alias that passed or was accepted.
     """
     sql, alias = query("registry/undecided"), study.compare_with

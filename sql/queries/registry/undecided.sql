@@ -20,7 +20,7 @@ SELECT study, entry, version, is_followed, verdict, judged_reaudit_id AS reaudit
                 ELSE own.compared_entry = other.entry AND own.model_id = other.model_id
                     AND (other.verdict = 'pass' OR (other.entry, other.model_id) IN (FROM accepted))
             END
-    ) AS is_yardstick
+    ) AS is_compared_with
 FROM present AS own
 WHERE accepted_at IS NULL AND verdict IN ('undecided', 'no gate applies')
 ORDER BY entry
