@@ -1,5 +1,5 @@
 -- purpose: stored profiles equal those that SQL computes from the stored trajectories
--- grain: one row per profile whose d differs, or another number by more than 1e-12 (relative above 1)
+-- grain: one row per profile whose d differs, or another number by over 1e-12 of max(1, number)
 -- paper: section 3; appendix C.1
 -- check_pairs_and_paths_known finds rows of unknown pairs, and stages other than those of the path.
 WITH units AS (SELECT study, model_id, unit_key FROM core_run_units),

@@ -1,8 +1,7 @@
 -- purpose: warnings about models and classes that are no better than a guess on factual inputs
 -- grain: one row per study, model and warning
--- A class counts if the model is right on less than half of a guess on at least five of its inputs,
--- and more often on all inputs. Two labels are left out: if they are exchanged, all answers are
--- wrong.
+-- A class of five inputs or more counts if the model is right there less than half as often as a
+-- guess, but more often overall. Not for two labels: exchanged, all answers are wrong.
 CREATE OR REPLACE VIEW core_chance_warnings AS
 WITH classes AS (
     SELECT study, model_id, class_id,

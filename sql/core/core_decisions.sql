@@ -1,6 +1,6 @@
 -- purpose: verdict on the limits that `expect:` sets for the responses of a model
 -- grain: one row per study and model of studies with limits
--- A model is safe only if each response that should not matter has a limit, or stays below the
+-- A model is safe only if each response that should not matter has a limit, or may be below the
 -- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
 -- the score of another class. If its answers are no better than a guess, or its scores do not vary,
 -- a failed limit shows nothing either.

@@ -27,7 +27,7 @@ SELECT
     judging.resolved_at AS judged_at,
     verdict.failed_since, -- of this content; failing_since covers all versions
     verdict.failing_since,
-    verdict.accepted_at, -- NULL unless a failed verdict was accepted
+    verdict.accepted_at, -- NULL unless the verdict was accepted
     entry.problem,
     CASE
         WHEN entry.change = 'returned' THEN 'the content of version ' || judging.version

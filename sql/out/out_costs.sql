@@ -13,7 +13,7 @@ SELECT
     count(DISTINCT block) AS block_count,
     sum(pair_count) FILTER (is_first)::BIGINT AS pair_count, -- of scored blocks
     sum(forward_rows)::BIGINT AS forward_rows, -- distinct states, sent through the model
-    sum(naive_rows)::BIGINT AS naive_rows, -- both branches at every stage
+    sum(naive_rows)::BIGINT AS naive_rows, -- without sharing states
     1 - sum(forward_rows) / nullif(sum(naive_rows), 0) AS rows_saved_frac,
     sum(forward_seconds) AS forward_seconds,
     sum(load_seconds) AS load_seconds, -- part of wall_seconds; 0 if the worker held the model

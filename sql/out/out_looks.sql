@@ -1,6 +1,6 @@
--- purpose: limits at each look of current runs that may stop early
+-- purpose: bounds at each look of current runs that may stop early
 -- grain: one row per study, entry or model, rule and look at it
--- Limits bound the value over all sources. They are nested, hold at all looks together, and are
+-- Bounds are for the value over all sources. They are nested, hold at all looks together, and are
 -- exact at the end.
 CREATE OR REPLACE VIEW out_looks AS
 SELECT

@@ -1,5 +1,5 @@
 -- purpose: numbers of attribution studies for the values of the paper
--- grain: one row per study and cell: unit, method, part and statistic
+-- grain: one row per study and value of the paper
 -- paper: section 7; appendix H
 -- Under the native protocol the paper's tables skip constant rows; the mean over models does not.
 CREATE OR REPLACE VIEW core_attribution_comparisons AS

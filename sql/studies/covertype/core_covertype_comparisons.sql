@@ -1,5 +1,5 @@
 -- purpose: numbers of Covertype studies for the values of the paper
--- grain: one row per study and cell: unit, method, part and statistic
+-- grain: one row per study and value of the paper
 -- paper: section 5; appendix I
 CREATE OR REPLACE VIEW core_covertype_comparisons AS
 WITH numbers AS (

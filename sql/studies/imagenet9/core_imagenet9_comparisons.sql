@@ -1,5 +1,5 @@
 -- purpose: numbers of ImageNet-9 studies for the values of the paper
--- grain: one row per study and cell: unit, method, part and statistic
+-- grain: one row per study and value of the paper
 -- paper: section 6; appendix F
 -- The paper's patch order is the first one. Published numbers of calls hold for any data.
 CREATE OR REPLACE VIEW core_imagenet9_comparisons AS

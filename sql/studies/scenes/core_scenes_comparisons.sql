@@ -1,5 +1,5 @@
 -- purpose: numbers of studies of controlled scenes for the values of the paper
--- grain: one row per study and cell: unit, method, part and statistic
+-- grain: one row per study and value of the paper
 -- paper: section 5; appendices D and E
 -- Stages have the measure alpha; fragility is that of all models of a variant.
 CREATE OR REPLACE VIEW core_scenes_comparisons AS
