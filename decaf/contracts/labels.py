@@ -3,19 +3,19 @@
 from typing import get_args
 
 from decaf.contracts.base import Trial, require, same_twice
-from decaf.evaluation.labels.base import UnitKind
+from decaf.evaluation.labels.base import CaseKind
 from decaf.foundation.digests import json_sha256
 
 
 def says_what_is_labelled(trial: Trial) -> None:
-    """unit_kind states whether sources or models are labelled; units is their view."""
-    kind = getattr(type(trial.member), "unit_kind", None)
-    expected = " or ".join(map(repr, get_args(UnitKind)))
-    require(kind in get_args(UnitKind), f"unit_kind is {kind!r}; expected {expected}")
-    view = getattr(type(trial.member), "units", None)
+    """case_kind states whether sources or models are labelled; cases is their view."""
+    kind = getattr(type(trial.member), "case_kind", None)
+    expected = " or ".join(map(repr, get_args(CaseKind)))
+    require(kind in get_args(CaseKind), f"case_kind is {kind!r}; expected {expected}")
+    view = getattr(type(trial.member), "cases", None)
     require(
         isinstance(view, str) and view.isidentifier(),
-        f"units is {view!r}; expected the name of the view that has the units",
+        f"cases is {view!r}; expected the name of the view that has the cases",
     )
 
 

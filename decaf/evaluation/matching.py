@@ -1,4 +1,4 @@
-"""Pairs of units that respond equally strongly but behave differently (paper, appendix F)."""
+"""Pairs of cases that respond equally strongly but behave differently (paper, appendix F)."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -10,29 +10,29 @@ DEFAULT_TOLERANCE = 0.05
 """Relative difference in magnitude that a matched pair may have."""
 
 
-def match_units(
+def match_cases(
     magnitude: ArrayLike,
     labels: ArrayLike,
     identities: Sequence[ArrayLike],
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> NDArray[np.int64]:
-    """Match units one to one by magnitude, each with one of another label pattern.
+    """Match cases one to one by magnitude, each with one of another label pattern.
 
-    Greedy: units with at least one label are sorted by magnitude, then identity. Each in turn takes
-    the nearest unused unit after it with a different label pattern, if their magnitudes differ by
-    at most ``tolerance`` times the larger. Takes time proportional to the number of units times the
+    Greedy: cases with at least one label are sorted by magnitude, then identity. Each in turn takes
+    the nearest unused case after it with a different label pattern, if their magnitudes differ by
+    at most ``tolerance`` times the larger. Takes time proportional to the number of cases times the
     number of different label patterns.
 
-    Magnitudes are (n_units,) finite numbers from 0, labels (n_units, n_labels) truth values.
-    Identities are columns of shape (n_units,), such as ``(model_ids, pair_ids)``, that order units
+    Magnitudes are (n_cases,) finite numbers from 0, labels (n_cases, n_labels) truth values.
+    Identities are columns of shape (n_cases,), such as ``(model_ids, pair_ids)``, that order cases
     of equal magnitude, the first one first: they make the pairs independent of the order of the
     rows. The tolerance is from 0 (only equal magnitudes) to below 1.
 
-    Returns (n_pairs, 2) int64 rows of the units, the smaller magnitude first, sorted by that
+    Returns (n_pairs, 2) int64 rows of the cases, the smaller magnitude first, sorted by that
     magnitude.
 
     >>> labels = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> match_units([1.00, 1.01, 1.02, 1.08], labels, [["a", "b", "c", "d"]]).tolist()
+    >>> match_cases([1.00, 1.01, 1.02, 1.08], labels, [["a", "b", "c", "d"]]).tolist()
     [[0, 2]]
     """
     values, is_labelled = np.asarray(magnitude, np.float64), np.asarray(labels, bool)
@@ -46,7 +46,7 @@ def match_units(
 def _scan(
     magnitude: list[float], pattern_of: list[int], pattern_count: int, tolerance: float
 ) -> NDArray[np.int64]:
-    """Positions of the pairs; every queue holds the units of a pattern that are still ahead."""
+    """Positions of the pairs; every queue holds the cases of a pattern that are still ahead."""
     end = len(magnitude)
     queues: list[deque[int]] = [deque() for _ in range(pattern_count)]
     for position, pattern in enumerate(pattern_of):

@@ -9,45 +9,45 @@ from decaf.plan.study import Study
 LABELS = ("evidence", "contradiction", "fragility")
 
 
-def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
-    """Columns of the units of a study by name, in the order of models and pairs.
+def read_cases(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
+    """Columns of the cases of a study by name, in the order of models and pairs.
 
-    ``labels`` is (n_units, 3), one column for each of :data:`LABELS`; the others are (n_units,),
-    with NaN for missing numbers. The study's labels decide whether units are sources of pairs or
+    ``labels`` is (n_cases, 3), one column for each of :data:`LABELS`; the others are (n_cases,),
+    with NaN for missing numbers. The study's labels decide whether cases are sources of pairs or
     whole models, which have empty names of pair and source.
     """
-    if study.labels.unit_kind == "source":
+    if study.labels.case_kind == "source":
         return _sources(connection, study)
     return _models(connection, study)
 
 
 def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
     """Read the labelled sources without missing results."""
-    units = _columns(
+    cases = _columns(
         connection,
-        "SELECT * FROM query_table($units) WHERE study = $study AND reason IS NULL "
+        "SELECT * FROM query_table($cases) WHERE study = $study AND reason IS NULL "
         "ORDER BY model_id, pair_id",
         _params(study),
     )
-    units |= {method: np.empty(0) for method in study.attributions}
+    cases |= {method: np.empty(0) for method in study.attributions}
     attributed = connection.sql(
-        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM query_table($units) "
+        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM query_table($cases) "
         "JOIN core_attributions USING (study, model_id, pair_id) "
         "WHERE study = $study AND reason IS NULL GROUP BY method",
         params=_params(study),
     ).fetchall()
-    units |= {method: np.array(scores) for method, scores in attributed}
-    units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
+    cases |= {method: np.array(scores) for method, scores in attributed}
+    cases["labels"] = np.stack([cases[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
     # The active flag distinguishes this 0 from the 0 of a pair whose stages all agree.
-    units["sign_flip_frac"] = np.nan_to_num(units["sign_flip_frac"].astype(np.float64), nan=0.0)
-    return units
+    cases["sign_flip_frac"] = np.nan_to_num(cases["sign_flip_frac"].astype(np.float64), nan=0.0)
+    return cases
 
 
 def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
     """Models whose treatment aims at a role, with the components of baselines as features."""
-    units = _columns(
+    cases = _columns(
         connection,
-        "SELECT *, '' AS pair_id, '' AS source_id FROM query_table($units) "
+        "SELECT *, '' AS pair_id, '' AS source_id FROM query_table($cases) "
         "WHERE study = $study AND mechanism_label IS NOT NULL ORDER BY model_id",
         _params(study),
     )
@@ -57,17 +57,17 @@ def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, ND
         "WHERE study = $study AND score IS NOT NULL",
         {"study": study.study},
     )
-    place = {name: number for number, name in enumerate(units["model_id"].tolist())}
-    has_unit = np.isin(components["model_id"], units["model_id"])
+    place = {name: number for number, name in enumerate(cases["model_id"].tolist())}
+    has_case = np.isin(components["model_id"], cases["model_id"])
     for feature in np.unique(components["feature"].astype(str)):
-        chosen = has_unit & (components["feature"] == feature)
+        chosen = has_case & (components["feature"] == feature)
         values = np.full(len(place), np.nan)
         values[[place[name] for name in components["model_id"][chosen]]] = components["score"][
             chosen
         ]
-        units[feature] = values
-    units["labels"] = np.stack([units["mechanism_label"] == label for label in LABELS], axis=1)
-    return units
+        cases[feature] = values
+    cases["labels"] = np.stack([cases["mechanism_label"] == label for label in LABELS], axis=1)
+    return cases
 
 
 def _columns(
@@ -78,4 +78,4 @@ def _columns(
 
 
 def _params(study: Study) -> dict[str, str]:
-    return {"study": study.study, "units": study.labels.units}
+    return {"study": study.study, "cases": study.labels.cases}

@@ -17,7 +17,7 @@ from decaf.errors import BadInput
 from decaf.evaluation.attributions.base import attribution_inside
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
 from decaf.evaluation.image_masks import background_mask, difference_region
-from decaf.evaluation.matching import match_units
+from decaf.evaluation.matching import match_cases
 from decaf.models import architectures
 from decaf.models.checkpoint import load_into, save
 from decaf.plan.study import Study
@@ -244,7 +244,7 @@ def _check_benchmark(root):
     names = ("y_evidence", "y_contradiction", "y_fragility")
     shown = [tuple(unit[name] for name in names) for unit in units]
     assert shown == labels
-    matched = match_units(
+    matched = match_cases(
         [unit["abs_response"] for unit in units], shown, [[unit["pair_id"] for unit in units]]
     )
     names = [unit["source_id"] for unit in units]

@@ -13,7 +13,7 @@ from judging import (
 )
 from view_tables import define
 
-from decaf.evaluation.matching import match_units
+from decaf.evaluation.matching import match_cases
 from decaf.statistics.draws import multiplicities
 from warehouse.query import functions
 
@@ -150,7 +150,7 @@ def test_probes_are_judged_on_drawn_models(units):
 
 
 def test_roles(units):
-    pairs = match_units(units.magnitude, units.labels, [units.model, units.source])
+    pairs = match_cases(units.magnitude, units.labels, [units.model, units.source])
     of_pairs = {"study": ["s"] * len(pairs), "run_id": ["r"] * len(pairs)}
     of_pairs |= {"position": np.arange(len(pairs))}
     of_units = {"model_id": units.model_id, "source_id": units.source_id}

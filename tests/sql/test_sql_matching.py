@@ -7,7 +7,7 @@ import pytest
 from judging import matched_agreement, pair_columns, role_credit
 from view_tables import define
 
-from decaf.evaluation.matching import match_units
+from decaf.evaluation.matching import match_cases
 
 LABELS = ("contradiction", "evidence", "fragility")
 
@@ -102,7 +102,7 @@ def test_random_units():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (120, 3))
     magnitude = rng.integers(1, 40, 120) / 40
-    pairs = match_units(magnitude, labels, [np.arange(120)])
+    pairs = match_cases(magnitude, labels, [np.arange(120)])
     assert len(pairs) > 5
     gaps = np.where(rng.random((120, 3)) < 0.1, np.nan, rng.integers(0, 4, (120, 3)) / 4)
     methods = {

@@ -8,8 +8,8 @@ import pytest
 from small_studies import network_card, of_scenes
 
 from decaf.errors import DataError
-from decaf.evaluation.labels.base import Judged
-from decaf.evaluation.matching import match_units
+from decaf.evaluation.labels.base import StudyParts
+from decaf.evaluation.matching import match_cases
 from decaf.evaluation.probes import PROBES, leave_one_group_out
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
@@ -25,7 +25,7 @@ PROBE = "logistic_regression"
 
 
 def analyses(attributions=()):
-    return Behaviours(kind="behaviours").analyses(Judged(None, (), attributions, {}))
+    return Behaviours(kind="behaviours").analyses(StudyParts(None, (), attributions, {}))
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_one_family_has_nothing_to_learn_from(units):
 
 def test_pairs_are_those_of_the_library(units):
     rows = matched_pairs(units, {"tolerance": 0.05})["matched_pairs"].to_pylist()
-    expected = match_units(
+    expected = match_cases(
         units["abs_response"], units["labels"], [units["model_id"], units["pair_id"]], 0.05
     )
     assert 0 < len(rows) == len(expected)

@@ -1,4 +1,4 @@
-"""Base class of sources of labels: labels of units, measurements and analyses for them."""
+"""Base class of sources of labels: labels of cases, measurements and analyses for them."""
 
 from abc import ABC
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,11 @@ from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
 
-UnitKind = Literal["source", "model"]
-"""Unit of a label: a model on a source of pairs, or a whole model."""
+CaseKind = Literal["source", "model"]
+"""Case of a label: a model on a source of pairs, or a whole model."""
 
 
-class Judged(NamedTuple):
+class StudyParts(NamedTuple):
     """Parts of a study that a source of labels uses."""
 
     data: Adapter
@@ -60,12 +60,12 @@ class Variants(NamedTuple):
 
 
 class LabelSource(Settings, ABC):
-    """Labels of the units of a study (``labels:``); the views compare E, C and F with them."""
+    """Labels of the cases of a study (``labels:``); the views compare E, C and F with them."""
 
     place: ClassVar[Place] = Place("labels", room="decaf.evaluation.labels", tag="kind")
-    unit_kind: ClassVar[UnitKind]
-    units: ClassVar[str]
-    """View of the units; for models with ``mechanism_label``, else with a column for each label."""
+    case_kind: ClassVar[CaseKind]
+    cases: ClassVar[str]
+    """View of the cases; for models with ``mechanism_label``, else with a column for each label."""
     variants: ClassVar[tuple[str, ...]] = ()
     """Names of the changed images to score for the labels; empty if none are scored."""
 
@@ -85,13 +85,13 @@ class LabelSource(Settings, ABC):
         """Score the changed images of one model on one block."""
         raise NotImplementedError(f"{type(self).__name__} has no measurement; define measure()")
 
-    def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
+    def analyses(self, parts: StudyParts) -> dict[str, dict[str, Any]]:
         """Parameters of the analyses over all models at the end, by the table they fill.
 
         Raises DataError when an attribution method or a baseline has a name that is taken.
         """
         return {}
 
-    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
+    def rows(self, table: str, parts: StudyParts, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
         """Columns of a table of :meth:`analyses` that depend only on the data."""
         raise NotImplementedError(f"{type(self).__name__} has no rows for {table}")

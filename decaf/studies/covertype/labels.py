@@ -11,7 +11,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.evaluation.baselines.base import Baseline
-from decaf.evaluation.labels.base import Judged, LabelSource
+from decaf.evaluation.labels.base import LabelSource, StudyParts
 from decaf.studies.covertype.adapters import Covertype
 from decaf.studies.covertype.channels import Treatment
 from decaf.studies.covertype.recipes import CovertypeClassifier
@@ -56,8 +56,8 @@ class Treatments(LabelSource):
     """The mechanism that each classifier of cover types was trained for."""
 
     kind: Literal["treatments"] = Field(description="these labels")
-    unit_kind: ClassVar = "model"
-    units: ClassVar = "core_covertype_outcomes"
+    case_kind: ClassVar = "model"
+    cases: ClassVar = "core_covertype_outcomes"
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> None:
         """Need no image; refuse data of anything but cover types with a DataError."""
@@ -67,14 +67,14 @@ class Treatments(LabelSource):
                 "'data: {adapter: covertype}', or no labels"
             )
 
-    def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
+    def analyses(self, parts: StudyParts) -> dict[str, dict[str, Any]]:
         """Contexts of the audited rows, matched pairs of models, and supervised references."""
         from decaf.evaluation.matching import DEFAULT_TOLERANCE
 
-        check_names(judged.baselines)
+        check_names(parts.baselines)
         return {
             "factual_contexts": {
-                "streams": [list(stream) for stream in context_streams(judged)],
+                "streams": [list(stream) for stream in context_streams(parts)],
                 "version": CODE,
             },
             "matched_pairs": {"tolerance": DEFAULT_TOLERANCE, "version": CODE},
@@ -84,11 +84,11 @@ class Treatments(LabelSource):
             },
         }
 
-    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
+    def rows(self, table: str, parts: StudyParts, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
         """Contexts of each audited row in each stream; each pair of the data is one row."""
         sources = pairs.pairs.sources.to_list()
-        streams = context_streams(judged)
-        data = cast("Covertype", judged.data)
+        streams = context_streams(parts)
+        data = cast("Covertype", parts.data)
         rows = [data.factual_rows(recipe) for recipe in streams.values()]
         contexts = [
             model_rows.inputs[:, model_rows.context].astype(np.int64) for model_rows in rows
@@ -101,12 +101,12 @@ class Treatments(LabelSource):
         }
 
 
-def context_streams(judged: Judged) -> dict[tuple[str, int], CovertypeClassifier]:
+def context_streams(parts: StudyParts) -> dict[tuple[str, int], CovertypeClassifier]:
     """A recipe for every module and seed: what decides which contexts are drawn; sorted.
 
     Raises DataError when the study trains no classifier of cover types.
     """
-    recipes = [getattr(card, "training", None) for card in judged.models]
+    recipes = [getattr(card, "training", None) for card in parts.models]
     classifiers = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
     if not classifiers:
         raise DataError(

@@ -10,7 +10,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import DataError
 from decaf.evaluation.image_masks import background_mask
-from decaf.evaluation.labels.base import Judged, LabelSource, Subject, Variants
+from decaf.evaluation.labels.base import LabelSource, StudyParts, Subject, Variants
 from decaf.routing.route import is_active
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
 
@@ -30,8 +30,8 @@ class Behaviours(LabelSource):
     """Behaviours of models on foregrounds (appendix F); needs images of only the foreground."""
 
     kind: Literal["behaviours"] = Field(description="these labels")
-    unit_kind: ClassVar = "source"
-    units: ClassVar = "core_units"
+    case_kind: ClassVar = "source"
+    cases: ClassVar = "core_units"
     variants: ClassVar = tuple(corruption.name for corruption in CORRUPTIONS)
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet:
@@ -70,19 +70,18 @@ class Behaviours(LabelSource):
         image_ids = np.array(block.image_ids)[block.plus[rows]]
         return Variants(image_ids, self.variants, values)
 
-    def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
+    def analyses(self, parts: StudyParts) -> dict[str, dict[str, Any]]:
         """Matched pairs, and probes on the representations of the paper (appendix F).
 
-        The share of stages that oppose the endpoint is undefined on endpoint-null pairs and is 0
-        there: the active flag, which every representation with that share has, tells such a 0 from
-        a real one. Representations with spatial scores have no features in a study without
-        attributions.
+        The share of stages that oppose the endpoint is undefined on inactive pairs and is 0 there;
+        the active flag, which every representation with that share has, tells such a 0 from a real
+        one. Representations with spatial scores have no features in a study without attributions.
         """
         # They load scipy.stats, and most studies have no labels.
         from decaf.evaluation.matching import DEFAULT_TOLERANCE
         from decaf.evaluation.probes import PROBES, SEED
 
-        spatial = tuple(sorted(judged.attributions))
+        spatial = tuple(sorted(parts.attributions))
         if claimed_names := set(spatial) & {*METHODS, *DECAF, *RESPONSE}:
             raise DataError(
                 f"'attributions:' names {', '.join(sorted(claimed_names))}, which the benchmark of "

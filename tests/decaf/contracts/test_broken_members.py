@@ -155,8 +155,8 @@ class Seen(LabelSource):
     """Labels that are there already."""
 
     kind: Literal["seen"]
-    unit_kind: ClassVar = "source"
-    units: ClassVar = "my_units"
+    case_kind: ClassVar = "source"
+    cases: ClassVar = "my_units"
 
 
 def changed(base, **members):
@@ -333,7 +333,7 @@ BROKEN = {
     "fetches_what_it_lists": [changed(Shelf, fetch=lambda *_: Fetched({"id": "x"}))],
     "is_known_by_digests": [changed(Constant, weights_digest=lambda _: None)],
     "answers_a_batch": [changed(Constant, load=lambda self, device: Odd())],
-    "says_what_is_labelled": [changed(Seen, unit_kind="photo"), changed(Seen, units="a b")],
+    "says_what_is_labelled": [changed(Seen, case_kind="photo"), changed(Seen, cases="a b")],
     "names_its_variants": [changed(Seen, variants=("one", "one"))],
     "says_what_its_file_is": [changed(Fit, suffix=".pkl")],
 }

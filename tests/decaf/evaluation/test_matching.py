@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from decaf.evaluation.matching import match_units
+from decaf.evaluation.matching import match_cases
 
 E, C, F = [1, 0, 0], [0, 1, 0], [0, 0, 1]
 NONE, BOTH = [0, 0, 0], [1, 1, 0]
@@ -25,7 +25,7 @@ def columns(units):
 
 
 def matched(magnitude, labels, **options):
-    return match_units(magnitude, labels, [np.arange(len(labels))], **options).tolist()
+    return match_cases(magnitude, labels, [np.arange(len(labels))], **options).tolist()
 
 
 def every_pair_compared(magnitude, labels, groups, tolerance):
@@ -72,20 +72,20 @@ def test_equal_magnitudes_follow_their_identities():
     models, pairs = ["b", "a", "a", "b"], ["1", "2", "1", "1"]
     labels = [C, E, F, E]
     # Sorted: a 1 (F), a 2 (E), b 1 (C), b 1 (E).
-    assert match_units([1.0] * 4, labels, (models, pairs)).tolist() == [[2, 1], [0, 3]]
+    assert match_cases([1.0] * 4, labels, (models, pairs)).tolist() == [[2, 1], [0, 3]]
 
 
 @given(UNITS, st.sampled_from([0, 0.05, 0.2]))
 def test_equals_every_pair_compared(units, tolerance):
     magnitude, labels, groups = columns(units)
-    pairs = match_units(magnitude, labels, (groups, np.arange(groups.size)), tolerance)
+    pairs = match_cases(magnitude, labels, (groups, np.arange(groups.size)), tolerance)
     assert pairs.tolist() == every_pair_compared(magnitude, labels, groups, tolerance)
 
 
 @given(UNITS)
 def test_pairs_are_what_they_promise(units):
     magnitude, labels, groups = columns(units)
-    pairs = match_units(magnitude, labels, [np.arange(groups.size)])
+    pairs = match_cases(magnitude, labels, [np.arange(groups.size)])
     one, other = pairs.T
     assert np.unique(pairs).size == pairs.size
     assert labels[pairs].any(axis=2).all()
@@ -100,6 +100,6 @@ def test_order_of_rows_does_not_matter(units, random):
     magnitude, labels, groups = columns(units)
     names = np.arange(groups.size)
     order = np.array(random.sample(range(names.size), names.size))
-    one = match_units(magnitude, labels, (groups, names))
-    other = match_units(magnitude[order], labels[order], (groups[order], names[order]))
+    one = match_cases(magnitude, labels, (groups, names))
+    other = match_cases(magnitude[order], labels[order], (groups[order], names[order]))
     np.testing.assert_array_equal(order[other], one)

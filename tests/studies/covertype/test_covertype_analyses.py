@@ -7,12 +7,12 @@ import pytest
 
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
-from decaf.evaluation.labels.base import Judged
+from decaf.evaluation.labels.base import StudyParts
 from decaf.evaluation.probes import held_out_probabilities
 from decaf.studies.covertype.labels import DECAF, REPRESENTATIONS, TABULAR, Treatments
 from decaf.studies.covertype.recipes import CovertypeClassifier
 from tasks.units.analyses import probe_predictions
-from tasks.units.labelled_cases import LABELS, read_units
+from tasks.units.labelled_cases import LABELS, read_cases
 
 
 def card(mechanism, strength, seed):
@@ -28,14 +28,14 @@ class Data:
         return SimpleNamespace(inputs=np.array([[0.5, c, 1] for c in contexts]), context=1)
 
 
-def judged(*models, baselines=()):
+def study_parts(*models, baselines=()):
     cards = (SimpleNamespace(training=None), SimpleNamespace(), *models)
     kinds = {name: SimpleNamespace(kind=kind) for name, kind in baselines}
-    return Judged(Data(), cards, (), kinds)
+    return StudyParts(Data(), cards, (), kinds)
 
 
 def analyses(*models, baselines=()):
-    return Treatments(kind="treatments").analyses(judged(*models, baselines=baselines))
+    return Treatments(kind="treatments").analyses(study_parts(*models, baselines=baselines))
 
 
 MODELS = (
@@ -88,7 +88,7 @@ def test_contexts_are_of_every_stream_and_row():
         [Pair(f"{n}", f"row-{n:06d}", "t", 0, "all", 0, 0) for n in range(3)],
         "rows",
     )
-    columns = Treatments(kind="treatments").rows("factual_contexts", judged(*MODELS), pairs)
+    columns = Treatments(kind="treatments").rows("factual_contexts", study_parts(*MODELS), pairs)
     rows = zip(*(columns[name].tolist() for name in columns), strict=True)
     assert list(columns) == ["module", "seed", "source_id", "context"]
     assert list(rows) == [
@@ -157,8 +157,8 @@ def test_units_are_labelled_models_with_the_components_of_baselines(open_schema)
             "('s', 'a', 'lime', 'score', NULL), ('t', 'a', 'lime', 'score', 7.0)) "
             "AS t (study, model_id, method, component, score)"
         )
-        labels = SimpleNamespace(unit_kind="model", units="core_covertype_outcomes")
-        found = read_units(connection, SimpleNamespace(study="s", labels=labels))
+        labels = SimpleNamespace(case_kind="model", cases="core_covertype_outcomes")
+        found = read_cases(connection, SimpleNamespace(study="s", labels=labels))
     assert found["model_id"].tolist() == ["a", "b"]
     assert found["labels"].tolist() == [[True, False, False], [False, True, False]]
     assert np.array_equal(found["lime.score"], [np.nan, 3.0], equal_nan=True)
