@@ -81,7 +81,7 @@ class Answer(NamedTuple):
     """For a failed version: each failed gate with the value found and its limit."""
 
 
-class Finding(NamedTuple):
+class VersionResult(NamedTuple):
     """Result of a re-audit of one version of an entry, for a registry that stores it."""
 
     name: str
@@ -119,18 +119,18 @@ class Registry(Settings, ABC):
         return []
 
     @property
-    def keeps_findings(self) -> bool:
+    def keeps_results(self) -> bool:
         """True if decaf shall call :meth:`keep` and :meth:`keep_answers`."""
         return False
 
-    def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
-        """Write back the findings of a re-audit; repeated calls have the same effect.
+    def keep(self, reaudit_id: str, report: str, results: Sequence[VersionResult]) -> None:
+        """Write back the results of a re-audit; repeated calls have the same effect.
 
         ``report`` is an address. Raises RegistryError when that cannot be done now.
         """
 
-    def keep_answers(self, findings: Sequence[Finding]) -> None:
-        """Write back only the acceptances, for versions whose findings were kept.
+    def keep_answers(self, results: Sequence[VersionResult]) -> None:
+        """Write back only the acceptances, for versions whose results were kept.
 
         Raises RegistryError when that cannot be done now.
         """

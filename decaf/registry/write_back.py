@@ -1,4 +1,4 @@
-"""Write findings of a re-audit to an MLflow server: tags of versions, and runs with metrics."""
+"""Write results of a re-audit to an MLflow server: tags of versions, and runs with metrics."""
 
 import re
 import time
@@ -11,7 +11,7 @@ from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.number_text import score_text
 from decaf.foundation.settings import LONGEST_WAIT, Settings, ShownName
-from decaf.registry.entries import Finding
+from decaf.registry.entries import VersionResult
 from decaf.registry.mlflow_client import AnswerFields, MlflowServer, Read
 
 NOT_OF_A_KEY = re.compile(r"[^A-Za-z0-9_. :/-]")
@@ -85,34 +85,34 @@ class WriteBack(Settings):
     )
 
     def write(
-        self, server: MlflowServer, reaudit_id: str, report: str, findings: Sequence[Finding]
+        self, server: MlflowServer, reaudit_id: str, report: str, results: Sequence[VersionResult]
     ) -> None:
-        """Write all findings; findings of an earlier try are overwritten with equal values.
+        """Write all results; results of an earlier try are overwritten with equal values.
 
         Raises RegistryError when the server does not take it.
         """
-        if not findings:
+        if not results:
             return
         experiment = self._experiment(server)
-        for finding in findings:
+        for result in results:
             tags = {"reaudit": reaudit_id, "report": self.report or report}
             tags |= {
-                column: _format_interval(*interval) for column, interval in finding.values.items()
+                column: _format_interval(*interval) for column, interval in result.values.items()
             }
-            self._tag(server, finding, tags | finding.answer._asdict())
-            self._log(server, experiment, finding, reaudit_id)
+            self._tag(server, result, tags | result.answer._asdict())
+            self._log(server, experiment, result, reaudit_id)
 
-    def write_answers(self, server: MlflowServer, findings: Sequence[Finding]) -> None:
+    def write_answers(self, server: MlflowServer, results: Sequence[VersionResult]) -> None:
         """Write the tags that an acceptance changes.
 
         Raises RegistryError when the server does not take it.
         """
-        for finding in findings:
-            self._tag(server, finding, finding.answer._asdict())
+        for result in results:
+            self._tag(server, result, result.answer._asdict())
 
-    def _tag(self, server: MlflowServer, finding: Finding, said: dict[str, str]) -> None:
+    def _tag(self, server: MlflowServer, result: VersionResult, said: dict[str, str]) -> None:
         """Set tags of a version; empty ones are removed, which may be of an earlier verdict."""
-        version = {"name": finding.name, "version": finding.version}
+        version = {"name": result.name, "version": result.version}
         for key, value in said.items():
             tag = version | {"key": _key(f"decaf.{key}")}
             if value:
@@ -123,22 +123,22 @@ class WriteBack(Settings):
                 server.ask("model-versions/delete-tag", Nothing, tag, *waits, method="DELETE")
 
     def _log(
-        self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str
+        self, server: MlflowServer, experiment: str, result: VersionResult, reaudit_id: str
     ) -> None:
         """Log metrics to the run of this re-audit and version, which is made unless it is there."""
-        tags = {REAUDIT: reaudit_id, ENTRY: json_sha256([finding.name, finding.version])[:32]}
+        tags = {REAUDIT: reaudit_id, ENTRY: json_sha256([result.name, result.version])[:32]}
         filter_text = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
         query = {"experiment_ids": [experiment], "filter": filter_text, "max_results": 1}
         runs, now = self._ask(server, "runs/search", Runs, **query).runs, int(time.time() * 1000)
         if not runs:
             run_fields = {"experiment_id": experiment, "start_time": now}
-            run_fields["run_name"] = f"{finding.name} version {finding.version}"
+            run_fields["run_name"] = f"{result.name} version {result.version}"
             run_fields["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
             runs = [self._ask(server, "runs/create", OneRun, **run_fields).run]
         run = {"run_id": runs[0].info.run_id}
         # Equal metrics of one moment are one: a batch that is sent again changes nothing.
         at = {"timestamp": 0, "step": 0}
-        metrics = [{"key": key, "value": value, **at} for key, value in _numbers(finding)]
+        metrics = [{"key": key, "value": value, **at} for key, value in _numbers(result)]
         for first in range(0, len(metrics), METRICS_AT_ONCE):
             batch = metrics[first : first + METRICS_AT_ONCE]
             self._ask(server, "runs/log-batch", Nothing, **run, metrics=batch)
@@ -158,8 +158,8 @@ class WriteBack(Settings):
         return server.ask(what, kind, asked, self.retries, self.backoff_seconds)
 
 
-def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:
-    for column, (value, *limits) in finding.values.items():
+def _numbers(result: VersionResult) -> Iterator[tuple[str, float]]:
+    for column, (value, *limits) in result.values.items():
         yield _key(column), value
         for side, limit in zip(("lower", "upper"), limits, strict=True):
             if limit is not None:

@@ -17,7 +17,7 @@ from tasks.reaudit.events import emit
 from tasks.reaudit.judge import summary
 from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, list_newly_failed
 from tasks.reaudit.standing import list_due_alerts
-from tasks.reaudit.write_back import write_answers, write_findings
+from tasks.reaudit.write_back import write_answers, write_results
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.storage import Storage
@@ -61,8 +61,8 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     channels: dict[str, Callable[[], None]] = {}
     if settings.events:
         channels["events"] = partial(_emit_events, study, reaudit_id, content["alerts"])
-    if is_new and study.registry.keeps_findings:
-        channels["findings"] = partial(write_findings, store, study, reaudit_id)
+    if is_new and study.registry.keeps_results:
+        channels["results"] = partial(write_results, store, study, reaudit_id)
     if alerts:
         channels |= _receivers(study, delivery, content)
     named_alerts = [[alert["kind"], alert["entry"]] for alert in alerts]

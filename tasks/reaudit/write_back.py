@@ -1,10 +1,10 @@
-"""Write findings and acceptances back to registries that keep them."""
+"""Write results and acceptances back to registries that keep them."""
 
 from collections.abc import Mapping, Sequence
 
 from decaf.errors import AlertFailed, RegistryError
 from decaf.plan.study import Study
-from decaf.registry.entries import Answer, Finding
+from decaf.registry.entries import Answer, VersionResult
 from decaf.registry.messages import finding
 from tasks.progress import announce
 from tasks.reaudit.standing import list_standing
@@ -18,18 +18,18 @@ IN_ORDER = (PASS, ACCEPTED, "no gate applies", "undecided", FAIL)
 LATER = "the next decaf reaudit tries again to write them"
 
 
-def write_findings(store: Storage, study: Study, reaudit_id: str) -> None:
-    """Write the findings of the newest re-audit to the registry, if the registry keeps them.
+def write_results(store: Storage, study: Study, reaudit_id: str) -> None:
+    """Write the results of the newest re-audit to the registry, if the registry keeps them.
 
     Raises AlertFailed if the registry refuses them.
     """
     file = study.report_file.absolute().as_uri() if study.report_file else ""
     report = study.alerts.report_url or file
     try:
-        study.registry.keep(reaudit_id, report, findings(store, study))
+        study.registry.keep(reaudit_id, report, version_results(store, study))
     except RegistryError as error:
         raise AlertFailed(
-            f"the findings cannot be written to the registry: {error}; the audit is stored, and "
+            f"the results cannot be written to the registry: {error}; the audit is stored, and "
             f"{LATER}"
         ) from error
 
@@ -41,11 +41,11 @@ def write_answers(store: Storage, study: Study) -> None:
     Announces a warning if the registry refuses them.
     """
     registry = study.registry
-    if not registry.keeps_findings:
+    if not registry.keeps_results:
         return
     answered_versions = answers(store, study).items()
     not_passed = [
-        Finding(*version, answer, {})
+        VersionResult(*version, answer, {})
         for version, answer in answered_versions
         if answer.verdict != PASS
     ]
@@ -55,15 +55,17 @@ def write_answers(store: Storage, study: Study) -> None:
         announce(f"warning: acceptances cannot be written to the registry: {error}. {LATER}")
 
 
-def findings(store: Storage, study: Study) -> list[Finding]:
+def version_results(store: Storage, study: Study) -> list[VersionResult]:
     """Verdict, M, E, C and F of each version in the newest re-audit of a study."""
     with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/findings"), params={"study": study.study}).fetchall()
+        rows = connection.sql(query("registry/results"), params={"study": study.study}).fetchall()
     answered = answers(store, study)
-    by_version: dict[tuple[str, str], Finding] = {}
+    by_version: dict[tuple[str, str], VersionResult] = {}
     for name, version, metric, place, is_alone, *value in rows:
         answer = answered.get((name, version), Answer())
-        of_version = by_version.setdefault((name, version), Finding(name, version, answer, {}))
+        of_version = by_version.setdefault(
+            (name, version), VersionResult(name, version, answer, {})
+        )
         of_version.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
     return list(by_version.values())
 

@@ -11,7 +11,7 @@ from flows.commands.history import list_first_failures, print_history
 from tasks.manifest import commit_outcome
 from tasks.reaudit.plan import discover
 from tasks.reaudit.standing import accept
-from tasks.reaudit.write_back import answers, findings
+from tasks.reaudit.write_back import answers, version_results
 from tasks.terminal import Terminal
 
 M = {"metric": "endpoint_magnitude", "pair_type": "wall_hue", "path": "blend"}
@@ -53,15 +53,15 @@ def test_a_history_has_m_and_the_gate_that_failed(record, history):
     lines = history(store)
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "endpoint magnitude on wall colour, blend: found 0.432 [0.400, 0.500]" in text
+    assert "endpoint magnitude, wall colour, blend: found 0.432 [0.400, 0.500]" in text
     (header,) = [line for line in lines if " E " in line]
     assert any("wall colour," in line for line in lines[lines.index(header) :])
     assert "at most 0.100" in text
     assert "first failed version: 2 (" in text
     assert header.split()[1::2][-4:] == ["M", "E", "C", "F"]
     answer = answers(store, study)["net", "2"]
-    assert "endpoint magnitude on wall colour, blend: found 0.432" in answer.failed_gates
-    (finding,) = findings(store, study)
+    assert "endpoint magnitude, wall colour, blend: found 0.432" in answer.failed_gates
+    (finding,) = version_results(store, study)
     assert finding.values["endpoint_magnitude.blend.wall_hue"][0] > 0
 
 

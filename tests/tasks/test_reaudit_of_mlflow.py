@@ -11,12 +11,12 @@ from small_studies import of_scenes
 from decaf.errors import AlertFailed, UnknownEntry
 from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
-from decaf.registry.entries import Answer, Finding
+from decaf.registry.entries import Answer, VersionResult
 from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
 from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
-from tasks.reaudit.write_back import write_answers, write_findings
+from tasks.reaudit.write_back import write_answers, write_results
 from warehouse.commits.writer import open_root
 
 
@@ -124,12 +124,12 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     """Tags and a run, once however often it is told; no entry is another one for it."""
     values = {"evidence": (0.1234, 0.11, 0.135), "fragility": (0.5, None, None)}
     values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
-    found = [Finding("worse", "2", Answer("fail", "no", "evidence: 0.5"), values)]
-    found.append(Finding("moved", "2", Answer(), {}))
-    monkeypatch.setattr("tasks.reaudit.write_back.findings", lambda *_: found)
+    found = [VersionResult("worse", "2", Answer("fail", "no", "evidence: 0.5"), values)]
+    found.append(VersionResult("moved", "2", Answer(), {}))
+    monkeypatch.setattr("tasks.reaudit.write_back.version_results", lambda *_: found)
     before = list_entries(opened.registry)
-    write_findings(store, opened, "r1")
-    write_findings(store, opened, "r1")
+    write_results(store, opened, "r1")
+    write_results(store, opened, "r1")
     assert list_entries(opened.registry) == before
 
     def tags_of(name):
@@ -159,7 +159,7 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     }
     assert "decaf.verdict" not in tags_of("moved"), "only what has failed is written again"
     found[0] = found[0]._replace(answer=Answer("pass"))
-    write_findings(store, opened, "r1")
+    write_results(store, opened, "r1")
     assert tags_of("worse")["decaf.verdict"] == "pass"
     assert not {"decaf.accepted", "decaf.failed_gates"} & tags_of("worse").keys()
     name = {"experiment_name": "decaf audits"}

@@ -21,7 +21,7 @@ from decaf.registry.entries import (
     Described,
     Entry,
     Fetched,
-    Finding,
+    VersionResult,
     texts_in,
     version_order,
 )
@@ -111,19 +111,19 @@ class Mlflow(CardRegistry):
             return Described(folder, server.tags(entry.name, entry.version))
 
     @property
-    def keeps_findings(self) -> bool:
+    def keeps_results(self) -> bool:
         """True if the configuration has a `write_back:`."""
         return self.write_back is not None
 
-    def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
+    def keep(self, reaudit_id: str, report: str, results: Sequence[VersionResult]) -> None:
         """Write tags of versions, and a run of metrics for each."""
         with closing(self._server()) as server:
-            cast("WriteBack", self.write_back).write(server, reaudit_id, report, findings)
+            cast("WriteBack", self.write_back).write(server, reaudit_id, report, results)
 
-    def keep_answers(self, findings: Sequence[Finding]) -> None:
+    def keep_answers(self, results: Sequence[VersionResult]) -> None:
         """Write the tags of verdicts, and of who accepted them."""
         with closing(self._server()) as server:
-            cast("WriteBack", self.write_back).write_answers(server, findings)
+            cast("WriteBack", self.write_back).write_answers(server, results)
 
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)

@@ -1,4 +1,4 @@
--- purpose: findings of the newest re-audit for each audited version
+-- purpose: results of the newest re-audit for each audited version
 WITH asked AS (
     FROM core_entry_versions WHERE study = $study AND is_newest AND against = 'previous'
 ),
