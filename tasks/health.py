@@ -45,7 +45,7 @@ LARGE_STUDY = Demand(
 """Demand of a network of 100 MB on many pairs."""
 
 
-class Finding(NamedTuple):
+class Result(NamedTuple):
     """Result of one check."""
 
     level: Literal["ok", "warning", "problem"]
@@ -64,7 +64,7 @@ class Setup(NamedTuple):
     """True to load the models of the study."""
 
 
-def examine(setup: Setup) -> Iterator[Finding]:
+def examine(setup: Setup) -> Iterator[Result]:
     """Carry out every check; a check that raises an error is reported as a problem.
 
     Files that checks write to try a folder or a store are deleted.
@@ -73,39 +73,39 @@ def examine(setup: Setup) -> Iterator[Finding]:
         try:
             yield from check(setup)
         except (DecafError, OSError) as error:
-            yield Finding("problem", check.__name__, str(error))
+            yield Result("problem", check.__name__, str(error))
 
 
-def versions(setup: Setup) -> Iterable[Finding]:
+def versions(setup: Setup) -> Iterable[Result]:
     """Versions of Python, decaf and the packages that determine results and speed."""
     packages = ", ".join(f"{name} {version(name)}" for name in SHOWN)
-    yield Finding(
+    yield Result(
         "ok",
         "versions",
         f"decaf {decaf.__version__}, Python {platform.python_version()}, {packages}",
     )
 
 
-def extras(setup: Setup) -> Iterable[Finding]:
+def extras(setup: Setup) -> Iterable[Result]:
     """Installed and missing extras; a missing `cuda` is a warning if a GPU driver is installed."""
     for extra, modules in PACKAGES.items():
         absent = [name for name in modules if find_spec(name) is None]
         if not absent:
-            yield Finding("ok", f"extra {extra}", "installed")
+            yield Result("ok", f"extra {extra}", "installed")
             continue
         is_missed = extra == "cuda" and NVIDIA_DRIVER.exists()
         state, advice = f"without {', '.join(absent)}", install_command(extra)
-        yield Finding("warning" if is_missed else "ok", f"extra {extra}", state, advice)
+        yield Result("warning" if is_missed else "ok", f"extra {extra}", state, advice)
 
 
-def gpu(setup: Setup) -> Iterable[Finding]:
+def gpu(setup: Setup) -> Iterable[Result]:
     """GPUs that torch sees, or why it may see none."""
     import torch
 
     if count := torch.cuda.device_count() if torch.cuda.is_available() else 0:
         parts = [torch.cuda.get_device_properties(number) for number in range(count)]
         state = ", ".join(f"{part.name} ({part.total_memory / GB:.0f} GB)" for part in parts)
-        yield Finding("ok", "gpu", state)
+        yield Result("ok", "gpu", state)
         return
     study = setup.study
     is_asked_for = study and (study.device == "cuda" or isinstance(study.cluster, CudaWorkers))
@@ -115,23 +115,23 @@ def gpu(setup: Setup) -> Iterable[Finding]:
     else:
         state = "no GPU: networks are slow"
         advice = "tables and small networks need none; for large networks see 'cluster: kind: cuda'"
-    yield Finding("problem" if is_asked_for else "warning", "gpu", state, advice)
+    yield Result("problem" if is_asked_for else "warning", "gpu", state, advice)
 
 
-def processor(setup: Setup) -> Iterable[Finding]:
+def processor(setup: Setup) -> Iterable[Result]:
     """Cores that this process may use."""
     cores = usable_cores()
     cluster = setup.study.cluster if setup.study else None
     if isinstance(cluster, LocalWorkers) and cluster.workers > cores:
         state = f"{cores:g} for {cluster.workers} workers: they wait for each other"
-        yield Finding("warning", "cores", state, "set 'cluster: workers:' to the number of cores")
+        yield Result("warning", "cores", state, "set 'cluster: workers:' to the number of cores")
     elif cores < 2:
-        yield Finding("warning", "cores", f"{cores:g}: workers and server share it", "use two")
+        yield Result("warning", "cores", f"{cores:g}: workers and server share it", "use two")
     else:
-        yield Finding("ok", "cores", f"{cores:g}")
+        yield Result("ok", "cores", f"{cores:g}")
 
 
-def workers(setup: Setup) -> Iterable[Finding]:
+def workers(setup: Setup) -> Iterable[Result]:
     """Workers that a study without `cluster:` would get."""
     study = setup.study
     if study is None:
@@ -141,10 +141,10 @@ def workers(setup: Setup) -> Iterable[Finding]:
         cluster = study.cluster
     else:
         cluster, reason = study.cluster, "set by the study"
-    yield Finding("ok", "workers", f"{describe_cluster(cluster)} ({reason})")
+    yield Result("ok", "workers", f"{describe_cluster(cluster)} ({reason})")
 
 
-def memory(setup: Setup) -> Iterable[Finding]:
+def memory(setup: Setup) -> Iterable[Result]:
     """Free memory of the machine or of this container, the smaller of both."""
     yield _judge_amount(
         free_memory(),
@@ -155,7 +155,7 @@ def memory(setup: Setup) -> Iterable[Finding]:
     )
 
 
-def disks(setup: Setup) -> Iterable[Finding]:
+def disks(setup: Setup) -> Iterable[Result]:
     """Free space, access rights and speed of the folders that an audit writes to."""
     folders = {
         "workspace": setup.workspace.absolute(),
@@ -169,7 +169,7 @@ def disks(setup: Setup) -> Iterable[Finding]:
             seconds = _seconds_to_flush(existing)
         except OSError as error:
             state = f"{existing} cannot be written: {error.strerror or error}"
-            yield Finding("problem", name, state, "choose another folder, or change permissions")
+            yield Result("problem", name, state, "choose another folder, or change permissions")
             continue
         free = shutil.disk_usage(existing).free
         yield _judge_amount(
@@ -177,10 +177,10 @@ def disks(setup: Setup) -> Iterable[Finding]:
         )
         if seconds > SLOW_FLUSH_SECONDS:
             state = f"{seconds:.2f} s to put a small file on the disk: commits are slow"
-            yield Finding("warning", name, state, "use a local disk")
+            yield Result("warning", name, state, "use a local disk")
 
 
-def caches(setup: Setup) -> Iterable[Finding]:
+def caches(setup: Setup) -> Iterable[Result]:
     """Sizes of the caches that stay between runs."""
     import torch
     from huggingface_hub import constants
@@ -197,14 +197,14 @@ def caches(setup: Setup) -> Iterable[Finding]:
             if path.is_file() and not path.is_symlink()
         )
         count = len(list(folder.glob(pattern)))
-        yield Finding("ok", name, f"{count} {what}, {size / GB:.1f} GB in {folder}")
+        yield Result("ok", name, f"{count} {what}, {size / GB:.1f} GB in {folder}")
 
 
-def warehouse(setup: Setup) -> Iterable[Finding]:
+def warehouse(setup: Setup) -> Iterable[Result]:
     """Check that the warehouse can be reached and written, and that its version is known."""
     store, folder = setup.store, setup.store.folder
     if folder is not None and not folder.is_dir():
-        yield Finding("ok", "warehouse", f"{folder} does not exist yet; the first run makes it")
+        yield Result("ok", "warehouse", f"{folder} does not exist yet; the first run makes it")
         return
     if store.exists(layout.FORMAT):
         check_version(store)
@@ -213,55 +213,53 @@ def warehouse(setup: Setup) -> Iterable[Finding]:
     seconds = time.perf_counter() - started
     level = "warning" if seconds > SLOW_STORE_SECONDS else "ok"
     advice = "" if level == "ok" else "every commit takes this long: use a closer store"
-    yield Finding(level, "warehouse", f"{store.address} is written in {seconds:.2f} s", advice)
+    yield Result(level, "warehouse", f"{store.address} is written in {seconds:.2f} s", advice)
 
 
-def prefect(setup: Setup) -> Iterable[Finding]:
+def prefect(setup: Setup) -> Iterable[Result]:
     """Check that the Prefect server answers, if one is configured."""
     import httpx
 
     url = os.environ.get("PREFECT_API_URL")
     if not url:
-        yield Finding("ok", "prefect", "PREFECT_API_URL is not set: runs need no server")
+        yield Result("ok", "prefect", "PREFECT_API_URL is not set: runs need no server")
         return
     try:
         httpx.get(f"{url}/health", timeout=ANSWER_SECONDS).raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         state = f"no server answers at {url} ({error})"
-        yield Finding("problem", "prefect", state, "start it, or unset PREFECT_API_URL")
+        yield Result("problem", "prefect", state, "start it, or unset PREFECT_API_URL")
     else:
-        yield Finding("ok", "prefect", f"a server answers at {url}")
+        yield Result("ok", "prefect", f"a server answers at {url}")
 
 
-def study(setup: Setup) -> Iterable[Finding]:
+def study(setup: Setup) -> Iterable[Result]:
     """Check that the data, weights and packages of the configuration exist and can be used."""
     if setup.study is None:
         return
     pairs = setup.study.pair_set()
     remarks = check_inputs(Scope(setup.study, pairs), setup.study.models)
-    yield from (Finding("warning", "study", remark) for remark in remarks)
+    yield from (Result("warning", "study", remark) for remark in remarks)
     if not remarks:
-        yield Finding("ok", "study", "data, weights and packages can be used")
+        yield Result("ok", "study", "data, weights and packages can be used")
     if setup.tries_models and setup.study.models:
         from tasks.trial import refuse_unusable
 
         count = len(refuse_unusable(plan_audit(setup.study, pairs)).models)
-        yield Finding(
-            "ok", "study", f"tried {number_of(count, 'model')}: the answers fit the score"
-        )
+        yield Result("ok", "study", f"tried {number_of(count, 'model')}: the answers fit the score")
 
 
-CHECKS: tuple[Callable[[Setup], Iterable[Finding]], ...] = (
+CHECKS: tuple[Callable[[Setup], Iterable[Result]], ...] = (
     *(versions, extras, gpu, processor, workers, memory, disks, caches, warehouse, prefect, study),
 )
 
 
 def _judge_amount(
     free: int, limits: tuple[int, int], subject: str, what: str, advice: str
-) -> Finding:
+) -> Result:
     least, little = limits
     level = "problem" if free < least else "warning" if free < little else "ok"
-    return Finding(level, subject, f"{free / GB:.1f} GB {what}", "" if level == "ok" else advice)
+    return Result(level, subject, f"{free / GB:.1f} GB {what}", "" if level == "ok" else advice)
 
 
 def _seconds_to_flush(folder: Path) -> float:

@@ -27,20 +27,18 @@ def doctor(
     study, store = open_study(config) if config else (None, store)
     workspace = study.workspace if study else Study.model_fields["workspace"].default
     setup = Setup(store, workspace, study, tries_models)
-    findings = []
-    for finding in examine(setup):
-        findings.append(finding)
+    results = []
+    for result in examine(setup):
+        results.append(result)
         if is_json:
-            announce(f"checked: {finding.subject}")
+            announce(f"checked: {result.subject}")
         else:
-            advice = f"; {finding.advice}" if finding.advice else ""
-            level = Text(f"{finding.level:<7}  ", STYLES[finding.level])
+            advice = f"; {result.advice}" if result.advice else ""
+            level = Text(f"{result.level:<7}  ", STYLES[result.level])
             console.print(
-                level.append(f"{finding.subject}: {finding.found}{advice}", ""), soft_wrap=True
+                level.append(f"{result.subject}: {result.found}{advice}", ""), soft_wrap=True
             )
     if is_json:
-        say(console, json.dumps([finding._asdict() for finding in findings], indent=2))
-    if count := sum(finding.level == "problem" for finding in findings):
-        raise ChecksFailed(
-            f"{count} of {len(findings)} checks found a problem; see the lines above"
-        )
+        say(console, json.dumps([result._asdict() for result in results], indent=2))
+    if count := sum(result.level == "problem" for result in results):
+        raise ChecksFailed(f"{count} of {len(results)} checks found a problem; see the lines above")

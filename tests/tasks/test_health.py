@@ -10,7 +10,7 @@ from small_studies import SMALL_CNN, network_card, of_scenes
 from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
 from tasks import health, machine
-from tasks.health import GB, Finding, Setup
+from tasks.health import GB, Result, Setup
 from warehouse import storage
 from warehouse.commits.writer import open_root
 
@@ -60,7 +60,7 @@ def test_problems_are_told_as_json_and_by_the_exit_code(decaf, write, tmp_path):
     nowhere = {"PREFECT_API_URL": "http://127.0.0.1:1/api"}
     done = decaf("doctor", config, "--json", **nowhere)
     refused(done, "checks found a problem", code=1)
-    found = [Finding(**one) for one in json.loads(done.stdout)]
+    found = [Result(**one) for one in json.loads(done.stdout)]
     assert {one.level for one in found} <= LEVELS
     problems = {one.subject: one.found for one in found if one.level == "problem"}
     assert set(problems) >= {"prefect", "study"}
