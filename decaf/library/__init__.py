@@ -1,1 +1,1 @@
-"""The whole audit as one call on arrays, :func:`decaf.audit`, and its findings."""
+"""The whole audit as one call on arrays, :func:`decaf.audit`, and its result."""

@@ -2,7 +2,7 @@
 
 from decaf.errors import DecafError
 from decaf.library.auditing import QuarantineWarning, audit
-from decaf.library.findings import Audit, Audits
+from decaf.library.audits import Audit, Audits
 from decaf.library.pair_card import PairCard
 from decaf.library.remarks import DataWarning
 from decaf.library.scoring import UnstableScoreWarning

@@ -1,4 +1,4 @@
-"""Findings of an audit: trajectories, their profiles at any threshold, means with intervals."""
+"""Result of an audit: trajectories, their profiles at any threshold, means with intervals."""
 
 import warnings
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class Audit(Tabular):
     forward_rows: int
     """Rows scored for all paths of the call, without those of the stability check."""
     naive_rows: int
-    """Rows that the model would score if every path, pair and stage were scored separately."""
+    """Rows without shared states, as the paper counts."""
     response_errors: NDArray[np.float64] | None = None
     """(n_pairs, n_repetitions, n_stages) standard errors of the response, score units; None where
     every input was scored once."""
