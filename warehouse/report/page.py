@@ -20,6 +20,7 @@ from warehouse.report.audit.looks import (
     stops_lead,
     stops_title,
 )
+from warehouse.report.audit.page_top import page_top_of
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_cards, single_pairs
 from warehouse.report.audit.reaudit import (
     count_gates,
@@ -27,7 +28,6 @@ from warehouse.report.audit.reaudit import (
     strip_of,
     versions_side_by_side,
 )
-from warehouse.report.audit.verdict import verdict_of
 from warehouse.report.gauges import MOST_GAUGES, gauges_of
 from warehouse.report.order import sections_of
 from warehouse.report.paper import tables as paper_tables
@@ -111,7 +111,7 @@ def render(
     changed = changed_pairs(facts, picture_characters // 2)
     strongest = pair_cards(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", strongest.types)) if not content]
-    verdict = verdict_of(facts, config)
+    top = page_top_of(facts, config)
     strip = strip_of(facts)
     titles = {"breakdowns": tables.breakdown_title(shown), "stops": stops_title(facts)}
     if facts.verdicts:
@@ -125,7 +125,7 @@ def render(
         shown_count=shown_count,
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score, facts.run.target_name),
-        verdict=verdict,
+        top=top,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
         pair_types=tables.pair_table(facts),
@@ -144,8 +144,8 @@ def render(
         dots=dots_picture(facts),
         gauges=gauges_of(facts.verdicts[:MOST_GAUGES], facts.run.score),
         strip=strip,
-        beside=[versions_side_by_side(facts, failure) for failure in verdict.failures],
-        other_models=others_of(facts, config) if verdict.failures else [],
+        beside=[versions_side_by_side(facts, failure) for failure in top.failures],
+        other_models=others_of(facts, config) if top.failures else [],
         changed=changed,
         history=history_pictures(facts),
         looked=look_pictures(facts),

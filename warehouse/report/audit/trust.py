@@ -71,7 +71,7 @@ def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
             yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
     unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "undecided")
     for name, count in unsure.items():
-        yield "mind", f"{name}: {count} rows of its gates are undecided."
+        yield "mind", f"{name}: {count} of its limits are undecided."
     for (name, reason), count in Counter(unapplied_limits(facts)).items():
         yield "mind", f"{name}: limits on a change not applied: {count}, because {reason}."
     for row in facts.standing:
@@ -114,9 +114,9 @@ def _on_sample(rows: Sequence[Row]) -> Mark:
     uses = {row.interval_use for row in rows}
     noun = "source" if fewest == 1 else "sources"
     if "none" in uses:
-        return "mind", f"The smallest group has {fewest} {noun}: do not rely on its intervals."
+        return "mind", f"One mean has {fewest} {noun}: do not rely on its intervals."
     if "rough" in uses:
-        return "mind", f"The smallest group has {fewest} {noun}: its intervals are rough."
+        return "mind", f"One mean has {fewest} {noun}: its intervals are rough."
     return "well", f"Each mean is over {fewest:,} {noun} or more."
 
 

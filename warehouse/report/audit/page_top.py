@@ -26,7 +26,7 @@ SAID = {
     "decides_by": ("decides by {}", "decide by {}", "what should not matter"),
     "leans_on": ("leans on {}", "lean on {}", "what should not matter"),
     "ignores": ("ignores {}", "ignore {}", "what should matter"),
-    "contradicts": ("answers against itself", "answer against themselves", ""),
+    "contradicts": ("contradicts itself", "contradict themselves", ""),
     "unstable": ("is unstable", "are unstable", ""),
     "reacts_to": ("reacts to {}", "react to {}", "what was changed"),
     "no_response": ("responds to {}", "respond to {}", "nothing that was changed"),
@@ -49,7 +49,7 @@ AUDITED_ALIKE = ("none", "version")
 """Changes of an entry that leave its content as it was."""
 
 
-class Verdict(NamedTuple):
+class PageTop(NamedTuple):
     """Top of the page: decision, question, models and trust."""
 
     headline: str
@@ -68,7 +68,7 @@ class Verdict(NamedTuple):
     """Marks (``well``, ``mind`` or ``note``), each with its sentence."""
 
 
-def verdict_of(facts: Facts, config: str) -> Verdict:
+def page_top_of(facts: Facts, config: str) -> PageTop:
     """Summarise the findings, gates and warnings of an audit.
 
     Commands for failed versions name the study's file ``config``.
@@ -77,7 +77,7 @@ def verdict_of(facts: Facts, config: str) -> Verdict:
     headings = headings_of(facts.names, facts.responses, facts.findings)
     findings = tuple(finding_of(facts, row, headings) for row in facts.findings[:MOST])
     bars = [bar.row for finding in findings for bar in finding.responses if bar]
-    return Verdict(
+    return PageTop(
         _headline(facts, stands),
         _question(facts),
         _limit_example(facts),
