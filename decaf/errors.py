@@ -5,7 +5,7 @@
     DecafError                  exit code 3: something broke
     ├── BadInput                exit code 2: an input or a setting cannot be used
     │   ├── ConfigError         a configuration file (file, line, key)
-    │   ├── UnknownName         a name that no registry knows, with the nearest ones
+    │   ├── UnknownName         an unknown name, with the nearest known ones
     │   │   └── UnknownEntry    a model that a registry of models does not list, nor ever has
     │   ├── DataError           a data set, an image, a pair
     │   │   └── SettingError    a setting that the data do not fit, and the keys that lead to it
@@ -60,7 +60,7 @@ class ConfigError(BadInput):
 
 
 class UnknownName(BadInput):
-    """A name that no registry knows."""
+    """An unknown name."""
 
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
@@ -132,7 +132,7 @@ class StoreAway(OutOfReach):
 
 
 class AlreadyRunning(BadInput):
-    """Another run of the same study holds the warehouse."""
+    """Another run holds the study."""
 
 
 class ChecksFailed(DecafError):

@@ -1,4 +1,4 @@
-"""Hold the warehouse of a study for writing."""
+"""Hold a study in its warehouse for writing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from warehouse.upkeep.compaction import repair_compactions
 
 
 @contextmanager
-def hold_warehouse(study: Study) -> Iterator[Storage]:
+def hold_study(study: Study) -> Iterator[Storage]:
     """Lock the study in its warehouse, and remove temporary files of killed writers.
 
     Raises WarehouseError if the warehouse cannot be written, and AlreadyRunning if another process

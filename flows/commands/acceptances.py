@@ -13,7 +13,7 @@ from decaf.registry.messages import finding
 from flows.commands.display import table_of
 from flows.commands.options import open_study
 from flows.commands.terminal import say
-from tasks.hold import hold_warehouse
+from tasks.hold import hold_study
 from tasks.publish import publish
 from tasks.reaudit import standing
 from tasks.reaudit.recorded import newest_reaudit
@@ -32,7 +32,7 @@ def accept(
     study, store = _open_audited(config)
     if entry is None:
         raise BadInput(f"no entry; expected decaf accept {config} ENTRY --why TEXT")
-    with hold_warehouse(study):
+    with hold_study(study):
         verdict = standing.accept(store, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
         say(console, finding(row, study.names))

@@ -41,7 +41,7 @@ from flows.commands.options import open_warehouse
 from flows.commands.reaudit_summary import print_summary
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
-from tasks.hold import hold_warehouse
+from tasks.hold import hold_study
 from tasks.inputs import check_masks
 from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, announce_while_running
@@ -158,7 +158,7 @@ def reaudit(
             f"{newest_reaudit(store, study.study).reaudit_id[:12]}; no model was opened",
         )
     summary = {"standing": standing_verdicts, "entries": []}
-    if lines := _list_findings(study, summary, config, only):
+    if lines := _list_failures(study, summary, config, only):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
     _end_undecided(study, undecided_verdicts, config, only)
@@ -237,15 +237,15 @@ def _audit(
             say(console, json.dumps(summary, indent=1))
         else:
             print_summary(console, store, study, summary)
-        if lines := _list_findings(study, summary, config, only):
+        if lines := _list_failures(study, summary, config, only):
+            failures = number_of(len(lines), "failure needs", "failures need")
             raise GatesFailed(
-                f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
-                + "\n  ".join(lines)
+                f"the re-audit is done; {failures} attention:\n  " + "\n  ".join(lines)
             )
         _end_undecided(study, summary["undecided"], config, only)
         _refuse_unfinished(unfinished)
 
-    with hold_warehouse(study) as store:
+    with hold_study(study) as store:
         from flows.reaudit import reaudit
 
         launch(reaudit, config, study, pairs, store, _name_of(config), only, conclude=conclude)
@@ -364,10 +364,10 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
             )
 
 
-def _list_findings(
+def _list_failures(
     study: Study, summary: dict[str, Any], config: Source, only: Collection[str]
 ) -> list[str]:
-    """List findings that need an answer: standing failures, and entries that failed.
+    """List failures that need an answer: standing failures, and entries that failed.
 
     Where ``only`` names entries, it lists theirs.
     """

@@ -11,7 +11,7 @@ from flows.commands import display
 from flows.commands.reaudits import refuse_registry
 from flows.launch import launch
 from tasks.cluster import fork_server
-from tasks.hold import hold_warehouse
+from tasks.hold import hold_study
 from tasks.manifest import record_forced
 from tasks.missing_inputs import read_pairs
 from tasks.model_remarks import update_remarks
@@ -46,7 +46,7 @@ def run(
     fork_server.begin_early(study)  # it takes 2 s, while this process plans
     refuse_registry(study, "run")
     pairs = read_pairs(study)  # first, so that unreadable data leave no new warehouse behind
-    with hold_warehouse(study) as store:
+    with hold_study(study) as store:
         plan = plan_audit(study, pairs, force)
         update_remarks(store, study.study, plan.work, plan.study.models)
         for remark in plan.all_remarks:
