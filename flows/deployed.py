@@ -39,7 +39,7 @@ def audit(
 
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
-        overrides: Other values of some keys, as ["models.0.batch_size=8"]
+        overrides: Other values of some keys, as ["batch_size=8"]
         force: Units to compute again although they have results, as score:blend
     """
     source, changed = _parse_source(config), overrides or ()

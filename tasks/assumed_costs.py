@@ -49,8 +49,8 @@ class Costs(NamedTuple):
 def parse_rate(text: str, study: Study) -> Rate:
     """Read a rate: rows per second (``2500``), or measured devices (``4xH100``).
 
-    Raises BadInput for a rate that is not above zero, for a device without measured figures, and if
-    the figures do not apply to the models of the study.
+    Raises BadInput for a rate that is not above zero, for a device without measured rates, and if
+    the rates do not apply to the models of the study.
     """
     try:
         rate = float(text)
@@ -64,21 +64,21 @@ def parse_rate(text: str, study: Study) -> Rate:
 def _measured_rate(text: str, models: Sequence[object]) -> Rate:
     by_hand = "give rows per second by hand, such as --assume 2500"
     with MEASURED.open(newline="", encoding="utf-8") as file:
-        figures = list(csv.DictReader(file))
-    devices = {line["device"].casefold(): line["device"] for line in figures}
+        measured_lines = list(csv.DictReader(file))
+    devices = {line["device"].casefold(): line["device"] for line in measured_lines}
     match = DEVICES.fullmatch(text)
     if match is None or int(match[1] or 1) == 0:
         raise BadInput(f"--assume {text}: expected devices, such as 4xH100, or {by_hand}")
     count, name = int(match[1] or 1), devices.get(match[2].casefold())
     if name is None:
         measured = ", ".join(sorted(devices.values()))
-        raise BadInput(f"--assume {text}: no figures of {match[2]}, only of {measured}; {by_hand}")
+        raise BadInput(f"--assume {text}: no rates of {match[2]}, only of {measured}; {by_hand}")
     if not models or not all(map(_is_like_measured, models)):
         raise BadInput(
-            f"--assume {text}: figures of {name} are of networks with 'input_size: {PIXELS}', and "
+            f"--assume {text}: rates of {name} are of networks with 'input_size: {PIXELS}', and "
             f"this study has other models; {by_hand}"
         )
-    lines = [line for line in figures if line["device"] == name]
+    lines = [line for line in measured_lines if line["device"] == name]
     rates = [float(line["rows_per_second"]) for line in lines]
     networks = ", ".join(line["network"] for line in lines)
     remarks = [f"rates of one {name} are of {networks} at {PIXELS} px; other networks differ"]

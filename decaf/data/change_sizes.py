@@ -53,7 +53,7 @@ def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -
     Pair types that should matter are not compared with controls.
 
     >>> list(remarks_on_controls({"wall": 0.3, "floor": 0.1}, {"floor": "control"}))[0][:51]
-    'the control floor changes inputs by 0.1, but wall b'
+    "control 'floor' changes inputs by 0.1, 'wall' by 0."
     """
     for control in (name for name in sizes if expect.get(name) == CONTROL):
         for name, size in sizes.items():
@@ -62,7 +62,7 @@ def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -
             small, large = sorted((sizes[control], size))
             if large >= FACTOR * small and large > 0:
                 yield (
-                    f"the control {control} changes inputs by {sizes[control]:.3g}, but {name} by "
+                    f"control {control!r} changes inputs by {sizes[control]:.3g}, {name!r} by "
                     f"{size:.3g}; choose a control of similar size: otherwise their "
                     "responses are hard to compare"
                 )

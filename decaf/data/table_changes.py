@@ -122,9 +122,7 @@ def _pack_value(column: Column, value: Category | None) -> int | list[float]:
             )
         return [0.0, 0.0]
     if isinstance(value, str) or isinstance(value, bool) != (column.kind == "truth"):
-        raise DataError(
-            f"'set' gives column {column.name!r} {value!r}; expected a {column.kind} value"
-        )
+        raise DataError(f"'set' gives column {column.name!r} {value!r}; expected {column.dtype}")
     number = _fitting(column, np.array([float(value)]))[0]
     return [number] if column.missing is None else [number, 1.0]
 

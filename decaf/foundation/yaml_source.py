@@ -62,7 +62,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Source = Path | Mapping[str, Any]
 """A YAML file, or the content of one."""
 Overrides = Sequence[str] | Mapping[str, Any]
-"""Other values of some keys: ``["models.0.batch_size=8"]`` or ``{"models.0.batch_size": 8}``."""
+"""Other values of some keys: ``["batch_size=8"]`` or ``{"batch_size": 8}``."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _assignments(overrides: Overrides) -> Iterator[tuple[str, bytes]]:
         if not (key and is_assigned):
             raise ConfigError(
                 f"override {shorten_value(override)}: expected KEY=VALUE, as in study=nightly or "
-                "models.0.batch_size=8"
+                "batch_size=8"
             )
         yield key, (text or "null").encode()
 

@@ -164,8 +164,8 @@ def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[
     if len({(len(loaded[name]), len(tensor)) for name, tensor in head.items()}) > 1:
         raise ModelError(
             f"{path} does not fit {type(network).__name__} with another output layer: "
-            f"{', '.join(sorted(head)[:SHOWN])} differ in size, but not all from one number of "
-            "outputs to another; check 'architecture:' and 'arguments:' of the model"
+            f"{', '.join(sorted(head)[:SHOWN])} differ in size, but not all by the same numbers "
+            "of outputs; check 'architecture:' and 'arguments:' of the model"
         )
     return head
 

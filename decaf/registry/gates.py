@@ -241,7 +241,7 @@ def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     verdict: Verdict = "undecided"
     reason: str | None = row.reason or "it has no interval"
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
-        verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"
+        verdict, reason = NOT_APPLICABLE, row.reason or "no earlier value"
     elif measured[1] is not None and measured[2] is not None:
         verdict, reason = verdict_of(name, limit, measured[1], measured[2]), None
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)

@@ -19,7 +19,7 @@ FOUND_AND_ALLOWED = {
 """Words before the finding of a rule, and before its limit."""
 AGAINST = {
     "another_entry": "the entry that the gates compare with",
-    "last_passed": "the last version that passed, or the first",
+    "last_passed": "the last that passed or was accepted",
     "previous": "the version before, which did not pass",
 }
 """Words for the versions that a changed version is compared with, in order of precedence."""
@@ -52,13 +52,13 @@ def finding(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """
     row = with_shown_names(row, names)
     if row["lower_limit"] is None:
-        return f"{row['metric']} on {place_of(row)}: {row['reason']}"
+        return f"{row['metric']}, {place_of(row)}: {row['reason']}"
     found_words, allowed = FOUND_AND_ALLOWED[row["rule"]]
     number = signed_text if found_words else score_text
     scored_count, planned = row["source_count"], row["planned_source_count"]
     decided = f"; decided after {scored_count:,} of {planned:,} sources" if scored_count else ""
     return (
-        f"{row['metric']} on {place_of(row)}: found {found_words}{number(row['found'])} "
+        f"{row['metric']}, {place_of(row)}: found {found_words}{number(row['found'])} "
         f"[{number(row['lower_limit'])}, {number(row['upper_limit'])}] "
         f"at {percent_text(row['level'])}, "
         f"{allowed}{limit_text(row['gate_limit'])} is allowed{decided}"

@@ -133,8 +133,8 @@ def show_plan(console: Console, plan: AuditPlan, *, shows_reasons: bool = False)
     rows, pairs = count_rows(plan.configuration, plan.pairs), plan.pairs
     planned_rows = f"{'' if rows.is_exact else 'about '}{rows.planned}"
     console.print(
-        f"forward rows per model: {planned_rows} planned, {rows.naive} if every stage and branch "
-        f"were scored ({rows.naive / rows.planned:.2f} times as many)"
+        f"forward rows per model: {planned_rows} planned, {rows.naive} without shared states "
+        f"({rows.naive / rows.planned:.2f} times as many)"
     )
     say_stages(console, plan)
     say_sizes(console, plan)
@@ -148,7 +148,7 @@ def _print_units(console: Console, run_id: str, work: RunWork) -> None:
     kinds = list(dict.fromkeys(unit.kind for unit in work.units))
     counts = Counter((unit.model_id, unit.kind) for unit in work.units)
     pending_counts = Counter((unit.model_id, unit.kind) for unit in work.pending)
-    columns = ("model", "units", "cached", *(f"to {kind}" for kind in kinds))
+    columns = ("model", "units", "stored", *(f"to {kind}" for kind in kinds))
     table = table_of(f"run {run_id[:12]}", columns)
     for model_id in dict.fromkeys(unit.model_id for unit in work.units):
         total = sum(counts[model_id, kind] for kind in kinds)

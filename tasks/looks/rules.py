@@ -166,8 +166,8 @@ class Looker:
         is_short = rule.is_change and usable < count
         if verdict == UNDECIDED and is_short:
             reason = (
-                f"the earlier version has scores for {usable} of {items.block.size} drawn items; "
-                "decaf reaudit --to-the-end scores all items of both versions"
+                "the earlier version has too few scores; decaf reaudit --to-the-end scores all of "
+                "both versions"
                 if usable
                 else NOTHING
             )

@@ -71,7 +71,7 @@ def read_compared(store: Storage, study: Study) -> dict[tuple[str, str], Content
 
 
 def has_outdated(store: Storage, study: Study, rows: Iterable[Row]) -> bool:
-    """True if a verdict on some recorded ``rows`` was reached against another content than theirs.
+    """True if a verdict on some recorded ``rows`` compared with other content than now.
 
     Such a verdict is older than the last change of the alias that `compare_with:` names.
     """
@@ -85,7 +85,7 @@ def has_outdated(store: Storage, study: Study, rows: Iterable[Row]) -> bool:
 
 
 def settle_changes(store: Storage, study: Study, judged: Sequence[Judged]) -> list[Judged]:
-    """Verdicts of the newest re-audit, with those on changes that no comparison can decide.
+    """Settle verdicts on changes that no comparison can decide.
 
     A limit on a change does not apply to a version that is compared with itself. Where a limit does
     not apply, an earlier verdict on the same content stands: of the entry, or of the alias that it
@@ -174,7 +174,7 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
     version = f"version {comparison.version} of {comparison.compared_entry}"
     if row.verdict == NOT_APPLICABLE and comparison.is_itself:
         if comparison.needs_another:
-            return _without_interval(row, "undecided", f"it is {version} itself, which is new")
+            return _without_interval(row, "undecided", f"it is new, and {version} itself")
     elif row.verdict == NOT_APPLICABLE and comparison.version is not None:
         return row._replace(verdict="undecided")
     elif row.verdict == "pass" and comparison.compared_entry in failed_entries:

@@ -91,7 +91,7 @@ def accept(
 ) -> Verdict:
     """Record that a user accepts a verdict that did not pass, or undoes that; returns the verdict.
 
-    The verdict may be failed, undecided or not applicable. It has the ``rows`` of its gates that
+    The verdict is `fail`, `undecided` or `no gate applies`. It has the ``rows`` of its gates that
     did not pass.
 
     Raises UnknownName if the newest re-audit follows no such entry, and BadInput if the entry

@@ -24,7 +24,7 @@ PATHS = {
 def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefect_server, tmp_path):
     config = write({**study, "models": study["models"][:1], "paths": PATHS})
     planned = succeeded(decaf("plan", config))
-    rows, naive = map(int, re.search(r"(\d+) planned, (\d+) if", planned).groups())
+    rows, naive = map(int, re.search(r"(\d+) planned, (\d+) without", planned).groups())
     # A scene has two pairs; the factual trajectory of a Gaussian path is one for both.
     assert naive == 8 * (2 * 9 * (1 + 2) + 4 * (1 + 2) + 2 * 9 * 2 + 2 * 3 * 2)
     # Three clean inputs; what is drawn and what is inner of each path; starts of two midpoints.

@@ -175,7 +175,7 @@ def check_wednesday(settings, config, decaf, zoo, environment):
 
     asked = [word for name in ("worse", "worse@2", "broken") for word in ("--entry", name)]
     wednesday = decaf("reaudit", config, *asked, **environment)
-    refused(wednesday, "1 of its findings need", "worse@2 2 failed evidence", code=1)
+    refused(wednesday, "1 failure needs", "worse@2 2 failed evidence", code=1)
     returned = r"worse 3 has the content of version 1, which passed on 20\d\d-.* UTC: its verdict "
     assert re.search(returned + "stands", wednesday.stdout), wednesday.stdout
     assert "worse@2 2 is compared with version 1 of worse" in wednesday.stdout

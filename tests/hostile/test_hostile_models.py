@@ -179,7 +179,7 @@ def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
     registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["hostile"]}
     config = write(settings(tmp_path, (), registry=registry))
     done = decaf("reaudit", config, **prefect_server)
-    message = refused(done, "3 of its findings", code=1)
+    message = refused(done, "3 failures", code=1)
     for word in ("8 of 8", NO_WORD, "RecursionError"):
         assert word in message
     assert "1 of its trajectories" in done.stdout
@@ -194,5 +194,5 @@ def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
     for name in ("ends_its_process", "recurses"):
         shutil.rmtree(tmp_path / "zoo" / name)
     done = decaf("reaudit", config, **prefect_server)
-    refused(done, "1 of its findings", "8 of 8", code=1)
+    refused(done, "1 failure", "8 of 8", code=1)
     assert "starting workers" not in done.stderr

@@ -50,7 +50,7 @@ def test_devices_multiply_the_slowest_and_the_fastest_rate(paper):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("4xA100", "figures of A100, only of H100.*rows per second"),
+        ("4xA100", "rates of A100, only of H100.*rows per second"),
         ("0xH100", "such as 4xH100"),
         ("4 x H100", "such as 4xH100"),
         ("0", "above zero"),

@@ -334,6 +334,6 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
     moved = [row for row in page.rows if row and row[0].startswith("net") and "0.071" in row]
     named = {row[0]: reason for row in moved for reason in row if "version" in reason}
     assert named == {
-        "net 0.9 → 2": "the last version that passed, or the first",
+        "net 0.9 → 2": "the last that passed or was accepted",
         "net 1 → 2": "the version before, which did not pass",
     }

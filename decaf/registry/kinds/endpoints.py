@@ -47,7 +47,7 @@ class AskedEndpoint(EndpointCard):
             )
         version = answer.headers.get(VERSION_HEADER)
         if not version or len(version) > LONGEST_VERSION:
-            header = f"one of {len(version):,} characters in" if version else "without"
+            header = f"{len(version):,} characters in" if version else "without"
             raise RegistryError(
                 f"endpoint {self.id} at {address} answers with {answer.status_text} and {header} "
                 f"the header {VERSION_HEADER}; expected a version of at most {LONGEST_VERSION} "

@@ -137,7 +137,7 @@ class Folder(CardRegistry):
             folder, names = versions[groups[0][0]].parent, " or ".join(map(abridge, groups))
             raise RegistryError(
                 f"{folder}: the latest version can be {names}; expected the same text before the "
-                "first number of each name; rename versions alike, or hide a folder that is none "
+                "first number of each name; rename versions alike, or hide other folders "
                 f"with a leading dot, such as .{groups[-1][0]}"
             )
         newest_first = sorted(versions, key=version_order, reverse=True)
