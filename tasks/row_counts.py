@@ -21,7 +21,7 @@ COUNTED_PAIRS = 100_000
 
 
 class RowCount(NamedTuple):
-    """Forward rows of one model over all pairs: distinct states, and every stage and branch."""
+    """Forward rows of one model over all pairs, with and without shared states."""
 
     planned: int
     naive: int

@@ -19,9 +19,9 @@ class _Masses(NamedTuple):
     fragility: NDArray[np.float64]
     abs_response: NDArray[np.float64]
     sign_flip_frac: NDArray[np.float64]
-    """Stage measure on which the response opposes ``d``, in [0, 1]; NaN on endpoint-null pairs."""
+    """Stage measure on which the response opposes ``d``, in [0, 1]; NaN on inactive pairs."""
     opposed_mass: NDArray[np.float64]
-    """Mass that opposes ``sign(d)``, of endpoint-null pairs as well (0 where ``d = 0``)."""
+    """Mass that opposes ``sign(d)``, of inactive pairs as well (0 where ``d = 0``)."""
     is_endpoint_active: NDArray[np.bool_]
 
 

@@ -27,9 +27,8 @@ def check_grid(grid: ArrayLike) -> NDArray[np.float64]:
 def trapezoid_weights(grid: ArrayLike) -> NDArray[np.float64]:
     """(n_stages,) float64 trapezoid weights ``w`` of a grid, of sum 1 (paper, appendix C.1).
 
-    A path that is walked at another pace, ``r(h(u))`` at stages ``u``, keeps its profile under the
-    measure pushed forward: the weights of ``h(u)`` (paper, appendix B.7). Those of ``u`` measure
-    another profile. The grid is (n_stages,), strictly increasing from 0 to 1.
+    If stages ``u`` show ``r(h(u))``, the weights of ``h(u)`` keep the profile; those of ``u`` give
+    another one (paper, appendix B.7). The grid is (n_stages,), strictly increasing from 0 to 1.
 
     >>> trapezoid_weights([0, 0.5, 1]).tolist()
     [0.25, 0.5, 0.25]

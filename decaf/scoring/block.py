@@ -36,7 +36,7 @@ class BlockScores(NamedTuple):
     """(n_inputs, columns) score values of the clean inputs."""
     forward_rows: int
     naive_rows: int
-    """Forward rows if every stage and branch were scored."""
+    """Forward rows without shared states, as the paper counts."""
     batch_size: int
     """Rows of the largest batch that went through the model."""
     build_seconds: float

@@ -1,9 +1,9 @@
 """The state planner: the distinct states of all stages, branches, repetitions and paths.
 
 Scoring every stage and branch of every path separately sends many identical tensors through the
-model: the start is shared by both branches and all paths of a pair, the clean inputs are shared
-by all paths (and by pairs that have them in common), all features of an input share its factual
-branch, and patch orders that differ in tied patches only reveal the same sets. The planner names
+model: both branches, and paths with equal starts, share the start; all paths (and pairs with common
+inputs) share the clean inputs, all features of an input share its factual branch, and patch orders
+that differ only in tied patches share most sets. The planner names
 every state by its *content* and keeps each once; scores are then gathered back. Nothing is
 approximated: equal names mean equal inputs.
 """

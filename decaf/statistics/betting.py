@@ -23,7 +23,7 @@ Small stakes win if the ratio is close to the limit, large stakes if it is far f
 is the mean over all stakes, so the length of the reading need not be known beforehand.
 """
 TOLERANCE = 1e-9
-"""Least mean of the pairs not yet seen, in parts of the range.
+"""Least mean of the unread items, as a share of the range.
 
 If all of them are zero, rounding makes that mean a tiny number other than zero, which would
 refute the true ratio. A bet as if the mean were a little larger gains less, and refutes less.
@@ -33,7 +33,7 @@ HALVINGS = 30
 
 
 class Limits(NamedTuple):
-    """Bounds of a ratio; together they are wrong with twice the error of one."""
+    """Bounds of a ratio; both hold with probability 1 - 2 error or more."""
 
     lower: float
     upper: float

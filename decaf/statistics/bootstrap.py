@@ -25,8 +25,7 @@ CELLS_AT_ONCE = 1 << 22
 class Interval(NamedTuple):
     """Estimate with its bootstrap standard error and percentile limits, in the unit of the values.
 
-    NaN stands for undefined: everything without a value, standard error and limits with fewer
-    than two clusters.
+    NaN is undefined: all numbers without a value; error and limits with fewer than two clusters.
     """
 
     estimate: float
@@ -51,8 +50,8 @@ def bootstrap_mean(
 ) -> Interval:
     """Bootstrap the mean of ``values``, drawing whole clusters (paper, appendix D.8).
 
-    A replicate is a ratio: the sum of the values of the drawn clusters over their number, each
-    counted by its weight. Limits interpolate linearly between replicates.
+    A replicate is a ratio: the weighted sum of the drawn values over the sum of their weights.
+    Limits interpolate linearly between replicates.
 
     Parameters
     ----------
@@ -60,8 +59,8 @@ def bootstrap_mean(
         (n_values,) real numbers. NaN is a missing value: it counts in no mean, but its cluster
         keeps its place among the draws.
     clusters
-        (n_values,) numbers or texts, none missing, or every value is its own cluster. Their order
-        is that of ``np.unique``.
+        (n_values,) numbers or texts, none missing; by default a cluster per value. Their order is
+        that of ``np.unique``.
     draws
         (n_replicates, n_draws) positions of clusters, from :mod:`decaf.statistics.draws`;
         drawn from ``seed`` if they are not given.

@@ -135,7 +135,7 @@ class Cost:
     forward_rows: int = 0
     backward_rows: int = 0
     naive_rows: int | None = None
-    """Forward rows if every stage and branch were scored."""
+    """Forward rows without shared states, as the paper counts."""
     batch_size: int | None = None
     peak_memory_bytes: int = 0
     load_seconds: float = 0.0

@@ -91,7 +91,7 @@ def fitted_paths(
 
 
 def starts_file(unit: Unit, workspace: Path) -> Path:
-    """File of the random starts of a path; its name depends on their parts."""
+    """File of the random starts of a path, named by the unit's parts."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
     return _folder(workspace) / f"starts-{short(json_sha256(parts))}.npy"
 

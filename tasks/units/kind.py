@@ -18,7 +18,7 @@ Results = Mapping[str, pa.Table]
 
 
 class Kind(ABC):
-    """One kind of unit; planner, driver, manifest and checks use only this interface."""
+    """One kind of unit; driver and manifest use only this interface."""
 
     name: ClassVar[str]
     code: ClassVar[int]

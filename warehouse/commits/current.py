@@ -36,7 +36,7 @@ def resolve(committed: list[Receipt]) -> Current:
     """Decide which files are read, so that each committed row is read exactly once.
 
     Of compactions that share a commit, the one with the most commits counts, then the newest. A
-    later compaction merges everything that an earlier one did.
+    later one usually merges all that an earlier one did.
 
     Example
     -------

@@ -59,7 +59,7 @@ class CommittedFile:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Record of one commit: its key, moment, files, units and inputs."""
+    """Record of one commit."""
 
     kind: str
     study: str
@@ -70,7 +70,7 @@ class Receipt:
     units: tuple[str, ...]
     """Keys of the units whose rows the commit holds."""
     inputs: dict[str, str]
-    """Values that belong to the kind of commit, such as withdrawn commits; empty for units."""
+    """Not clean inputs: values of the kind of commit, as withdrawn commits; empty for units."""
     software: dict[str, str]
 
     @property

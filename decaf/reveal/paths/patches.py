@@ -144,7 +144,7 @@ class Patches(RevealPath):
 
         Stage ``t`` reveals the first ``floor(t × patches)`` patches of the pair's order, so the
         sets are nested. While they hold no difference, both branches show the same input. Raises
-        ResponseError if the inputs are not images, or are smaller than the grid of patches.
+        ResponseError if the inputs are not images, or `side` does not divide their sides.
         """
         self.check(inputs.shape)
         energy = patch_energy(inputs, block.plus, block.minus, self.side)
