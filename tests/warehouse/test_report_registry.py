@@ -152,8 +152,8 @@ def test_a_failed_gate_opens_the_page(stub, report):
         "Accept version 2 all the same",
         "decaf accept CONFIG net --why TEXT",
         "What changed <b> 7: not audited",
-        "net 1 → 2 (weights): failed; since version 1, the last version that passed, or the "
-        "first: contradiction on a random background, blend 0.021 → 0.071",
+        "net 1 → 2 (weights): failed; since version 1, the last that passed or was accepted: "
+        "contradiction on a random background, blend 0.021 → 0.071",
         "Findings by model",
         "<b> 7 is not audited: cut",
         "other 5 failed its gates, and ada accepted it: brighter <camera>",
@@ -329,10 +329,10 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
         "'1' AS version_before, 0.0654 AS value_before) FROM out_drift WHERE p_adjusted < 0.05"
     )
     page = report(connection)
-    since = "net 1 → 2 (weights): failed; since version 0.9, the last version that passed"
+    since = "net 1 → 2 (weights): failed; since version 0.9, the last that passed"
     assert since in page.text
     moved = [row for row in page.rows if row and row[0].startswith("net") and "0.071" in row]
-    named = {row[0]: reason for row in moved for reason in row if "version" in reason}
+    named = {row[0]: reason for row in moved for reason in row if "pass" in reason}
     assert named == {
         "net 0.9 → 2": "the last that passed or was accepted",
         "net 1 → 2": "the version before, which did not pass",
