@@ -341,7 +341,7 @@ def check_judged(organisation, run):
     state = organisation.ended(run)
     assert (state["type"], state["name"]) == ("FAILED", "NeedsAttention"), state
     assert "net" in state["message"]
-    assert "evidence on" in state["message"]
+    assert "evidence, " in state["message"]
 
     of_run = {"flow_run_id": {"any_": [run]}}
     artifacts = organisation.ask("POST", "artifacts/filter", artifacts=of_run)

@@ -81,7 +81,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         check_wednesday(registered, config, decaf, tmp_path / "zoo", environment)
         assert len(server.requests) == 2  # none more
     assert "worse 2 failed evidence since" in tuesday.stderr
-    assert "evidence on wall hue" in tuesday.stderr
+    assert "evidence, wall hue" in tuesday.stderr
 
     history = succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     followed, _, asked = history.partition("versions of worse@2")
@@ -89,7 +89,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
     assert re.search(judged.format("weights"), followed)
     assert "the content of version 1" in followed
     assert re.search(judged.format("new"), asked)
-    assert all("\n  evidence on wall hue" in part for part in (followed, asked))
+    assert all("\n  evidence, wall hue" in part for part in (followed, asked))
     assert "not audited" in succeeded(decaf("history", "broken", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
     refused(unknown, "did you mean 'worse'")

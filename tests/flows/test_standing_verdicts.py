@@ -87,7 +87,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
 
     # 2 leans on the wall.
     stands = "net@champion 2 failed evidence since 2"
-    refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall hue", code=1)
+    refused(reaudit("2"), stands, "accept with decaf accept", "evidence, wall hue", code=1)
     assert verdict() == [("2", "1", "fail")]
     name, kind, message = states(api)[0]
     assert (name, kind) == ("NeedsAttention", "FAILED")
