@@ -164,14 +164,15 @@ class Looker:
         estimate = measure(rule.metric, item_sums, items, usable, self.error, self.width)
         verdict = _verdict(rule, estimate) if usable else UNDECIDED
         is_short = rule.is_change and usable < count
+        usable_sources = int(items.source_count[:usable].sum())
         if verdict == UNDECIDED and is_short:
             reason = (
-                "the earlier version has too few scores; decaf reaudit --to-the-end scores all of "
+                f"the earlier version has scores of {usable_sources:,} of "
+                f"{items.source_count.sum():,} sources; decaf reaudit --to-the-end scores all of "
                 "both versions"
                 if usable
                 else NOTHING
             )
-        usable_sources = int(items.source_count[:usable].sum())
         is_closed = verdict != UNDECIDED or is_short or is_end
         return RuleLook(rule, verdict, reason, estimate, block_count, usable_sources, is_closed)
 
