@@ -11,5 +11,5 @@ def build(name: str, arguments: dict[str, Any]) -> Any:
 
 
 def identity(name: str) -> str:
-    """Digest of the module's file: other code may build another network from the same name."""
+    """Name and digest of the own code: other code may build another network from this name."""
     return f"{name} {code_digest(name)}"

@@ -33,8 +33,8 @@ class FunctionCard(ModelCard):
     )
     files: tuple[PlacedPath, ...] = Field(
         (),
-        description="files that the function reads; decaf scores again if they or the function's "
-        "module change",
+        description="files that the function reads; decaf scores again if they, the function's "
+        "module or own modules that it imports change",
     )
     input: Literal["array", "frame"] = Field(
         "array",
@@ -59,7 +59,7 @@ class FunctionCard(ModelCard):
         return json_sha256([*parts, self.input] if self.asks_for_frames else parts)
 
     def weights_digest(self) -> str:
-        """Digest of the function's module and of the files that it reads."""
+        """Digest of the function's own code and of the files that it reads."""
         digests = [code_digest(self.function)]
         for path in self.files:
             if not path.is_file():
