@@ -10,11 +10,14 @@ import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
 
+from decaf.foundation.plugins import members, name_of
+from decaf.scoring.scores.base import ScoreDefinition
 from decaf.statistics.draws import multiplicities, named_draws
 from warehouse.commits.writer import open_root
 from warehouse.query import functions, resampling
-from warehouse.query.catalog import connect, run_query, stream_query
+from warehouse.query.catalog import connect, connect_empty, run_query, stream_query
 from warehouse.query.draws import SourceDraws, draw_sources
+from warehouse.report.pair_card import is_of_probability
 
 
 @pytest.fixture
@@ -249,3 +252,23 @@ def test_resampled_discrimination_by_hand(measures, connection):
 def test_bad_discrimination(connection, arguments, message):
     with pytest.raises(duckdb.Error, match=message):
         ask(connection, f"resampled_discrimination({arguments})")
+
+
+@pytest.mark.parametrize(
+    "score", [kind for kind in members(ScoreDefinition) if kind.__module__.startswith("decaf.")]
+)
+def test_the_bounds_of_a_score_decide_if_it_is_a_probability(score):
+    definition = f'{{"kind": "{name_of(score)}"}}'
+    is_probability = score.bounds == (0.0, 1.0)
+    assert is_of_probability(definition) == is_probability
+    assert smallest_response(definition) == (0.01 if is_probability else 0.1)
+
+
+def test_the_name_of_a_plug_in_does_not_make_it_a_probability():
+    assert smallest_response('{"kind": "log_probability"}') == 0.1
+
+
+def smallest_response(definition):
+    """Smallest response that counts with epsilon 0.2."""
+    with connect_empty() as connection:
+        return ask(connection, "smallest_response($score, 0.2)", score=definition)

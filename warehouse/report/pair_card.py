@@ -24,6 +24,8 @@ from decaf.library.curve import (
 
 Row = Any
 """A row of a query, with trajectory, words and stored pictures."""
+PROBABILITIES = ("class_probability", "superclass_probability")
+"""Kinds of scores that are probabilities; the SQL macro ``smallest_response`` names them, too."""
 
 
 class Shown(NamedTuple):
@@ -120,13 +122,15 @@ def smallest_response(score: str, epsilon: float) -> float:
 
 
 def is_of_probability(definition: str) -> bool:
-    """True if the score is a probability; ``definition`` is its JSON.
+    """True if the score is one of :data:`PROBABILITIES`; ``definition`` is its JSON.
 
     >>> is_of_probability('{"kind": "class_probability"}'), is_of_probability("[1]")
     (True, False)
+    >>> is_of_probability('{"kind": "log_probability"}')  # of a plug-in
+    False
     """
     try:
-        return str(json.loads(definition)["kind"]).endswith("probability")
+        return json.loads(definition)["kind"] in PROBABILITIES
     except (ValueError, TypeError, KeyError):
         return False
 

@@ -3,4 +3,6 @@
 
 -- 0.01 for a probability, half of epsilon for any other score.
 CREATE OR REPLACE MACRO smallest_response(score, epsilon) AS
-    if(ends_with(score ->> '$.kind', 'probability'), 0.01, epsilon / 2);
+    if(
+        (score ->> '$.kind') IN ('class_probability', 'superclass_probability'), 0.01, epsilon / 2
+    );
