@@ -2,7 +2,8 @@
 -- grain: one row per study, model, pair type, path and doubt
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1
 -- If a path repeats the endpoint difference, more stages only move E towards M, so there is no
--- doubt about stages.
+-- doubt about stages. Paths that agree with the largest response agree with each other, so each path
+-- is compared with the largest.
 CREATE OR REPLACE VIEW out_doubts AS
 WITH found AS (
     SELECT
@@ -29,7 +30,8 @@ doubts AS (
             'Leaving out every second of its {} stages changes means by at most {} (95 % intervals); '
             'use more stages.',
             stage_count, format_score(stage_error))},
-        {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path, sentence: format(
+        {doubt: 'paths', applies: NOT paths_agree AND NOT is_largest_path
+            AND (role <> largest_role OR 2 * abs_response < largest_response), sentence: format(
             'The paths disagree about {}: {} ({}) on {}, {} ({}) on {}.',
             pair_type_name, format_score(largest_response), largest_role, largest_path_name,
             format_score(abs_response), role, path_name)},
