@@ -29,6 +29,7 @@ def figure(
     ] = False,
 ) -> None:
     """Write a chart of the report as SVG, PNG or PDF; needs only the warehouse."""
+    from flows.commands.remarks import remark_changed_study
     from warehouse.query.damage import connect_whole
     from warehouse.report.charts import read_charts, write_chart
 
@@ -40,6 +41,8 @@ def figure(
     if is_list and chart is not None:
         raise BadInput(f"found --list and the chart {chart}; expected one of them")
     study, store = open_study(config)
+    for remark in remark_changed_study(config, study, store):
+        say(console, remark)
     with connect_whole(store, study.study) as connection:
         charts = read_charts(connection, study.study, has_paper=study.report.paper, stage_path=path)
     if is_list:

@@ -1,6 +1,7 @@
 """Remarks on the results of a run, for the terminal."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -10,6 +11,8 @@ from decaf.foundation.names import shown_name
 from decaf.foundation.number_text import limit_text, text_beside_limit
 from decaf.plan.study import Study
 from decaf.registry.messages import NO_VERSION
+from tasks.runs import list_changed_keys, read_newest_run
+from warehouse.storage import Storage
 
 STOP_REASONS = {
     "converged": "converged",
@@ -32,6 +35,14 @@ def remark_warnings(warnings: Iterable[Any]) -> list[str]:
             trajectories = f"{row.affected_count:,} of its trajectories"
             remarks.append(f"{row.model_id}: {trajectories} quarantined: a score was not finite")
     return remarks
+
+
+def remark_changed_study(config: Path, study: Study, store: Storage) -> list[str]:
+    """Remark on keys of a study that the run shown does not have."""
+    run = read_newest_run(store, study.study)
+    if run is None or not (keys := list_changed_keys(run, study)):
+        return []
+    return [f"{config} differs from the run shown ({', '.join(keys)}): run it first"]
 
 
 def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:

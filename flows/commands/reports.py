@@ -7,7 +7,7 @@ from rich.console import Console
 
 from decaf.errors import ConfigError
 from flows.commands.options import open_study
-from flows.commands.remarks import remark_warnings
+from flows.commands.remarks import remark_changed_study, remark_warnings
 from flows.commands.terminal import say
 from tasks.publish import publish, publish_comparison
 
@@ -22,6 +22,7 @@ def write_report(console: Console, config: Path, against: Sequence[str] | None) 
         console.print(f"comparison: {page}")
         return
     facts = publish(store, study, str(config))
-    for remark in remark_warnings(facts.warnings if facts else ()):
+    remarks = remark_changed_study(config, study, store)
+    for remark in remarks + remark_warnings(facts.warnings if facts else ()):
         say(console, remark)
     console.print(f"report: {study.report_file}")

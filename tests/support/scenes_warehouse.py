@@ -3,6 +3,7 @@
 An earlier run of it had a higher epsilon.
 """
 
+import json
 from datetime import timedelta
 
 import numpy as np
@@ -45,7 +46,9 @@ def scenes_warehouse(root, scenes=SCENES):
 def _commit_run(store, run_id, epsilon, started, pair_count):
     counts = dict.fromkeys(PATHS, pair_count)
     units = [unit for model in MODELS for unit in block_units(model, model, epsilon, counts)]
+    config = {"models": [], "score": {}, "paths": {}, "stages": 9, "epsilon": epsilon}
     run = {"run_id": run_id, "epsilon": epsilon, "started_at": started}
+    run["config"] = json.dumps(config)
     models = [{"model_id": model, "family": "small_cnn"} for model in MODELS]
     commit_run(store, STUDY, run, units, models, [{"path": path, "t": GRID} for path in PATHS])
     commit_outcome(store, STUDY, run_id, started)

@@ -154,7 +154,9 @@ def insert_named(connection, study, view, rows):
 def test_the_command_lists_and_writes(scenes, decaf, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "warehouse").symlink_to(scenes)  # as the demo names it
-    assert "models-wall-hue" in succeeded(decaf("figure", DEMO, "--list"))
+    listed = succeeded(decaf("figure", DEMO, "--list"))
+    assert "models-wall-hue" in listed
+    assert "demo.yaml differs from the run shown (models, score, paths)" in listed
     assert "verdict.pdf" in succeeded(decaf("figure", DEMO, "verdict", "verdict.pdf"))
     assert (tmp_path / "verdict.pdf").read_bytes().startswith(b"%PDF-")
 
