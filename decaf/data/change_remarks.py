@@ -1,6 +1,6 @@
 """Remarks on counterfactual rows that differ from their factual rows in other ways than intended.
 
-All functions take packed rows: a part for each column, as :meth:`FrameSchema.pack` gives them.
+Parts are packed rows: a part for each column, as :meth:`FrameSchema.pack` gives them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +23,8 @@ FEWEST_ROWS = 20
 """Fewest rows that suggest anything about their order."""
 FEWEST_DIFFERENT, FEWEST_REORDERED = 3, 2
 """Fewest columns that suggest other rows: all columns, and those with equal values elsewhere."""
+MOST_PLACES = 16
+"""Most values of a row of an array that are compared with other rows."""
 
 
 def differing_rows(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
@@ -74,14 +76,33 @@ def describe_other_rows(before: Parts, after: Parts) -> str:
     """
     if len(before[0]) < FEWEST_ROWS:
         return ""
-    different_count = reordered_count = 0
-    for old, new in zip(before, after, strict=True):
-        is_changed = differing_rows(old, new)
-        different_count += is_changed.mean() > MOST_ROWS
-        if is_changed.any() and np.array_equal(np.sort(old, axis=0), np.sort(new, axis=0)):
-            reordered_count += 1
-    if FEWEST_REORDERED <= reordered_count > MOST_ROWS * len(before):
-        return f"{reordered_count} of {len(before)} columns have equal values in other rows"
+    if reason := describe_reordered_rows(before, after):
+        return reason
+    different_count = sum(
+        differing_rows(old, new).mean() > MOST_ROWS for old, new in zip(before, after, strict=True)
+    )
     if FEWEST_DIFFERENT <= different_count == len(before):
         return "every column differs in most rows"
     return ""
+
+
+def describe_reordered_rows(before: Parts, after: Parts) -> str:
+    """Say how many columns have equal values in another order; empty unless most of them do.
+
+    Below 20 rows, and for a single column, it is always empty.
+    """
+    if len(before[0]) < FEWEST_ROWS:
+        return ""
+    reordered_count = sum(
+        bool(differing_rows(old, new).any())
+        and np.array_equal(np.sort(old, axis=0), np.sort(new, axis=0))
+        for old, new in zip(before, after, strict=True)
+    )
+    if FEWEST_REORDERED <= reordered_count > MOST_ROWS * len(before):
+        return f"{reordered_count} of {len(before)} columns have equal values in other rows"
+    return ""
+
+
+def spread_places(row_size: int) -> list[int]:
+    """Evenly spaced places of the values of a row of an array that are compared, 16 or fewer."""
+    return np.unique(np.linspace(0, row_size - 1, MOST_PLACES).astype(int)).tolist()

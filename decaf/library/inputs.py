@@ -1,5 +1,6 @@
 """Check and pair the inputs of :func:`decaf.audit`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.cells import WORD_BITS, feature_words
+from decaf.data.change_remarks import describe_reordered_rows, spread_places
 from decaf.data.pair_block import PairBlock
 from decaf.data.pixel_ranges import CHANNELS, ValueRange, pixel_scale, remark_on_ranges
 from decaf.errors import DataError, number_of
@@ -82,8 +84,8 @@ def remark_on_numbers(inputs: Mapping[str, ArrayLike | Array]) -> list[str]:
     """Remarks on the numbers of the inputs of a call, by name, of which the first are factual.
 
     Inputs on different scales get one remark; otherwise :func:`remark_on_pixels` looks at the
-    factual inputs. One image without a batch axis gets a remark, too. Raises DataError for values
-    that are not arrays.
+    factual inputs. Counterfactual rows in another order, and one image without a batch axis, get a
+    remark, too. Raises DataError for values that are not arrays.
     """
     arrays = {name: as_array(values, name, DataError) for name, values in inputs.items()}
     factual_name, factual = next(iter(arrays.items()))
@@ -99,7 +101,20 @@ def remark_on_numbers(inputs: Mapping[str, ArrayLike | Array]) -> list[str]:
             f"{factual_name} has shape {shape}: the score gets {number_of(shape[0], 'input')} of "
             f"shape {shape[1:]}; if they are the channels of one image, give {factual_name}[None]"
         )
+    pairs = [arrays[name] for name in ("x_plus", "x_minus") if f"values of {name}" in ranges]
+    if len(pairs) > 1 and pairs[0].shape == pairs[1].shape:
+        remarks.append(_remark_on_order(*pairs))
     return [remark for remark in remarks if remark]
+
+
+def _remark_on_order(x_plus: Array, x_minus: Array) -> str:
+    """Remark on counterfactual inputs, (n, …), that seem to belong to other pairs."""
+    places = spread_places(math.prod(x_plus.shape[1:]))
+    before, after = (
+        to_numpy(inputs.reshape(len(inputs), -1)[:, places]).T for inputs in (x_plus, x_minus)
+    )
+    reason = describe_reordered_rows([*before], [*after])
+    return f"x_minus: {reason} than in x_plus; are the rows in the same order?" if reason else ""
 
 
 def remark_on_pixels(values: ArrayLike | Array, name: str) -> str:

@@ -1,6 +1,7 @@
 """Arrays of inputs in files: signals, volumes, images or rows, and their counterfactuals."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import Rows, map_array, modified_at, opened_again
 from decaf.data.array_images import as_image, channel_axis, remark_on_images, remark_on_pixels
 from decaf.data.cells import WORD_BITS, feature_words
+from decaf.data.change_remarks import describe_reordered_rows, spread_places
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
 from decaf.data.equal_pairs import remark_equal_pairs
@@ -249,7 +251,7 @@ class Arrays(Adapter):
             )
 
     def _remarks(self, array: Rows, roles: Iterable[Role]) -> Iterator[str]:
-        """Remark on swapped names, on ranges that differ, and on numbers that look like pixels."""
+        """Remark on swapped names, shuffled rows, different ranges, and numbers like pixels."""
         if self.counterfactual is not None:
             files: dict[Role, str] = {
                 "factual": self.factual.name,
@@ -257,6 +259,9 @@ class Arrays(Adapter):
             }
             names = {**files, **self.names}
             yield from remark_swapped([names["factual"]], [names["counterfactual"]])
+            before, after = (self._facts(role).sample for role in files)
+            if reason := describe_reordered_rows([*before.T], [*after.T]):
+                yield f"{reason}: check that each row of both arrays is one pair"
         shape = tuple(array.shape[1:])
         if self._has_images(array) and len(shape) == 3 and {shape[0], shape[2]} <= {*CHANNELS}:
             yield f"rows of shape {shape} are read as images with the channels last"
@@ -311,6 +316,8 @@ class RowFacts(NamedTuple):
     """Digest of every row with its type and shape."""
     range: ValueRange
     """Range of all numbers; (0, 0) without numbers."""
+    sample: NDArray[Any]
+    """(n, k) up to 16 values of each row, from its start to its end."""
 
 
 def _columns(rows: Rows) -> Iterator[tuple[str, NDArray[np.number]]]:
@@ -328,9 +335,12 @@ def _row_facts(path: Path, name: str, modified: int) -> RowFacts:
     array = opened_again(path, name)
     kind = f"{array.dtype.str} {array.shape[1:]}".encode()
     is_numeric = array.dtype.kind in NUMBERS
-    digests, low, high = [], np.inf, -np.inf
+    places = spread_places(math.prod(array.shape[1:]))
+    digests, sample, low, high = [], [], np.inf, -np.inf
     for row in array:
+        sample.append(np.ravel(row)[places])
         digests.append(hashlib.sha256(kind + np.ascontiguousarray(row).tobytes()).hexdigest())
         if is_numeric:
             low, high = min(low, float(row.min())), max(high, float(row.max()))
-    return RowFacts(tuple(digests), ValueRange(low, high) if is_numeric else ValueRange(0, 0))
+    values = ValueRange(low, high) if is_numeric else ValueRange(0, 0)
+    return RowFacts(tuple(digests), values, np.array(sample))

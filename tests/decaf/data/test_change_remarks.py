@@ -1,9 +1,13 @@
 """Remarks on a second table whose rows differ in other ways than intended."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import decaf
+from decaf.data.adapters.arrays import Arrays
 from decaf.data.adapters.table_pairs import TablePairs
 
 COUNT = 40
@@ -61,3 +65,22 @@ def test_ids_of_other_rows_are_remarked(remarks_on):
     assert "'age' in 40 of 40, 'income' in 40 of 40, 'gender' in 20 of 40 pairs" in changed
     assert "2 of 3 columns" in reordered
     assert "ids" in reordered
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (40, 3, 50), (40, 1)])
+@pytest.mark.parametrize(("shift", "is_shuffled"), [(0, False), (7, True)])
+def test_shuffled_rows_of_arrays_are_remarked(tmp_path, shape, shift, is_shuffled):
+    factual = np.random.default_rng(0).normal(size=shape)
+    changed = factual.copy()
+    changed.reshape(40, -1)[:, 0] += 1  # one value of each row
+    counterfactual = np.roll(changed, shift, axis=0)
+    for name, array in {"factual": factual, "counterfactual": counterfactual}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    files = {name: tmp_path / f"{name}.npy" for name in ("factual", "counterfactual")}
+    remarks = Arrays(adapter="arrays", **files).pair_set().remarks
+    is_remarked = any("rows" in remark for remark in remarks)
+    assert is_remarked == (is_shuffled and shape != (40, 1))  # one column has no order
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        decaf.audit(lambda x: x.reshape(len(x), -1).sum(axis=1), factual, counterfactual, epsilon=1)
+    assert any("x_minus" in str(each.message) for each in caught) == is_remarked
