@@ -23,7 +23,7 @@ from decaf.foundation.number_text import (
 from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from flows.commands.remarks import remark_refinements, remark_stops, remark_warnings
-from flows.commands.sizes import say_sizes, say_stages
+from flows.commands.sizes import describe_paths, say_rows, say_sizes, say_stages
 from flows.commands.terminal import say, say_sentence, warn
 from tasks.attribution_rows import count_rows_left
 from tasks.estimate import Work, count_work, estimate_of, learn_estimate, trial_seconds, work_of
@@ -32,7 +32,6 @@ from tasks.missing_inputs import read_pairs
 from tasks.plan import AuditPlan
 from tasks.progress import duration_text
 from tasks.reasons import count_reasons
-from tasks.row_counts import count_rows
 from tasks.run_work import RunWork
 from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
@@ -111,7 +110,7 @@ def describe_pairs(console: Console, study: Study) -> PairSet:
     console.print(
         f"study {study.study}: {number_of(len(study.models), 'model')}, "
         f"{number_of(len(pairs.pairs), 'pair')} of {number_of(len(sources), 'source')} "
-        f"({', '.join(sorted(kinds))}), paths {', '.join(study.paths)}, {study.grid.size} stages"
+        f"({', '.join(sorted(kinds))}), paths {describe_paths(study)}"
     )
     for remark in pairs.remarks:
         say(console, remark)
@@ -130,16 +129,11 @@ def show_plan(console: Console, plan: AuditPlan, *, shows_reasons: bool = False)
         print_estimate(console, plan)
     elif not plan.is_done:
         console.print("all units are committed; a run only repeats means, checks and report")
-    rows, pairs = count_rows(plan.configuration, plan.pairs), plan.pairs
-    planned_rows = f"{'' if rows.is_exact else 'about '}{rows.planned}"
-    console.print(
-        f"forward rows per model: {planned_rows} planned, {rows.naive} without shared states "
-        f"({rows.naive / rows.planned:.2f} times as many)"
-    )
+    say_rows(console, plan)
     say_stages(console, plan)
     say_sizes(console, plan)
-    for remark in (*check_masks(plan.configuration, pairs), *plan.all_remarks):
-        if remark not in pairs.remarks:
+    for remark in (*check_masks(plan.configuration, plan.pairs), *plan.all_remarks):
+        if remark not in plan.pairs.remarks:
             say(console, remark)
 
 
@@ -187,7 +181,8 @@ def print_estimate(console: Console, plan: AuditPlan) -> None:
         say(console, "time: no estimate; no similar unit was computed or tried yet")
     else:
         workers = number_of(estimate.workers, "worker")
-        say(console, f"time: about {duration_text(seconds)} on {workers}, estimated from {source}")
+        duration = "less than a second" if seconds < 1 else f"about {duration_text(seconds)}"
+        say(console, f"time: {duration} on {workers}, estimated from {source}")
 
 
 def _print_waiting(console: Console, plan: AuditPlan) -> None:

@@ -5,11 +5,39 @@ from rich.console import Console
 from decaf.errors import number_of
 from decaf.plan.cluster import describe_cluster
 from decaf.plan.refining import list_rules
+from decaf.plan.study import Study
 from flows.commands.terminal import say
 from tasks.plan import AuditPlan
 from tasks.refining import with_stages
 from tasks.row_counts import count_rows
+from tasks.run_work import SCORED
 from tasks.sizes import block_seconds, load_of
+
+
+def describe_paths(study: Study) -> str:
+    """Names of a study's paths and their numbers of stages."""
+    counts = {name: path.grid(study.grid).size for name, path in study.paths.items()}
+    if len(set(counts.values())) == 1:
+        return f"{', '.join(counts)}, {number_of(min(counts.values()), 'stage')}"
+    return ", ".join(f"{name} ({number_of(count, 'stage')})" for name, count in counts.items())
+
+
+def say_rows(console: Console, plan: AuditPlan) -> None:
+    """Print the rows that a model scores, and those that it would score without shared states."""
+    rows = count_rows(plan.configuration, plan.pairs)
+    planned = f"{'' if rows.is_exact else 'about '}{rows.planned}"
+    scored = [unit for unit in plan.work.units if unit.kind in SCORED]
+    pending = [unit for unit in plan.work.pending if unit.kind in SCORED]
+    if not pending:
+        planned = f"none left of {planned}"
+    elif len(pending) < len(scored):
+        planned = f"at most {planned} left, since stored scores are reused"
+    else:
+        planned = f"{planned} planned"
+    console.print(
+        f"forward rows per model: {planned}, {rows.naive} without shared states "
+        f"({rows.naive / rows.planned:.2f} times as many)"
+    )
 
 
 def say_sizes(console: Console, plan: AuditPlan) -> None:
