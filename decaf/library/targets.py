@@ -48,11 +48,16 @@ def find_score_call(
 
     A classifier has ``predict_proba`` and ``classes_``; its ``target`` is a label of ``classes_``.
     For other scores the target is the number of a column, or its name among ``classes``. It is one
-    for all inputs or one for each. Raises ModelError when nothing can be called, a network or one
-    of its modules is in training mode, or a classifier has no probabilities or several outputs,
-    ResponseError for impossible targets and names, and DataError for another number of targets than
-    inputs.
+    for all inputs or one for each. Raises ModelError when nothing can be called, for a class in
+    place of its instance, when a network or one of its modules is in training mode, or a classifier
+    has no probabilities or several outputs, ResponseError for impossible targets and names, and
+    DataError for another number of targets than inputs.
     """
+    if isinstance(model, type):
+        raise ModelError(
+            f"score is the class {model.__name__}; expected a model, which is an instance of it: "
+            "build or load the model first"
+        )
     name = type(model).__name__
     names = _class_names(model, classes)
     if hasattr(model, "classes_") and (targets := count_targets(model)):

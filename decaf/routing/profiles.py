@@ -84,7 +84,7 @@ def profile(
         Threshold in score units; equality is active.
     endpoint
         ``d``, in a form of :func:`decaf.routing.route.route`; by default the last stage of the
-        response.
+        response. A given ``d`` may differ from the last stage, and counts instead of it.
     measure
         (n_stages,) weights of the stages in place of a grid, non-negative with sum 1.
     stage_axis

@@ -45,6 +45,7 @@ def test_nothing_of_a_name_is_markup(tmp_path):
     with open_stub(audit) as connection:
         page = page_of(connection, "demo", tmp_path)
     assert r"| \`\<b\>/\[x\](y)\&amp;\*\\\\ |" in page
+    assert ": 1 model," in page
 
 
 def test_every_number_stands_beside_the_papers(stub, tmp_path):

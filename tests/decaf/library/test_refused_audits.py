@@ -113,6 +113,7 @@ def test_inputs_on_two_devices_are_refused():
 
 OPTIONS = {
     "no score": ({"score": "predict"}, ModelError, "str"),
+    "a class": ({"score": torch.nn.Linear}, ModelError, "class Linear"),
     "a network that trains": ({"score": torch.nn.Linear(3, 1)}, ModelError, "score (Linear)"),
     "no stage": ({"stages": 0}, ResponseError, "stages"),
     "one stage": ({"stages": 1}, ResponseError, "stages"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from decaf.errors import BadInput
+from decaf.errors import BadInput, number_of
 from decaf.foundation.number_text import MISSING, count_text, score_text
 from warehouse.query.views import query
 from warehouse.report import templates
@@ -100,14 +100,15 @@ def _write(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper, targ
         data=paper.data,
         fingerprints=fingerprints(paper.data),
         budget_note=budget_note(paper),
-        model_count=count_text(len(rows_of(connection, "models", study))),
-        pair_count=count_text(
-            sum(row.pair_count for row in rows_of(connection, "pair_types", study))
+        models=number_of(len(rows_of(connection, "models", study)), "model"),
+        pairs=number_of(
+            sum(row.pair_count for row in rows_of(connection, "pair_types", study)), "pair"
         ),
-        warning_count=count_text(
+        warnings=number_of(
             sum(
                 len(rows_of(connection, part, study)) for part in ("warnings", "benchmark_warnings")
-            )
+            ),
+            "warning",
         ),
         pictures=[
             (place, MARKUP.sub(r"\\\1", picture.title), MARKUP.sub(r"\\\1", picture.note))
