@@ -183,6 +183,8 @@ class DiskRefuses(WriteFailed):
 
 LEAST_LIKENESS = 0.65
 """Least similarity of a suggested name, 0 to 1; by `difflib`, income and zipcode have 0.62."""
+LEAST_START = 4
+"""Fewest letters of a name that suggest a longer name which begins with them."""
 MOST_KNOWN = 40
 """Names that a message lists; torchvision and timm have many more."""
 
@@ -205,10 +207,12 @@ def abridge(words: Sequence[str], shown: int = 3) -> str:
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Say which known name is meant, and which there are: ``; did you mean 'blend'? known: …``.
 
-    Capitals and small letters count as the same.
+    Capitals and small letters count as the same. A name that begins with ``name`` comes first.
     """
     names = sorted(names)
     spelt = {word.casefold(): word for word in names}
-    near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=LEAST_LIKENESS)
+    folded = name.casefold()
+    near = [word for word in spelt if len(folded) >= LEAST_START and word.startswith(folded)]
+    near += difflib.get_close_matches(folded, spelt, n=1, cutoff=LEAST_LIKENESS)
     meant = f"; did you mean {spelt[near[0]]!r}?" if near else ""
     return f"{meant}; known: {abridge(names, MOST_KNOWN) or 'none'}"

@@ -161,6 +161,13 @@ def test_the_command_lists_and_writes(scenes, decaf, tmp_path):
     assert (tmp_path / "verdict.pdf").read_bytes().startswith(b"%PDF-")
 
 
+def test_the_start_of_a_name_suggests_the_whole_name(tmp_path):
+    names = ("paths-spurious", "stages-spurious-path-slow")
+    charts = {name: Picture(name, "<svg/>") for name in names}
+    with pytest.raises(UnknownName, match="did you mean 'stages-spurious-path-slow'"):
+        write_chart(charts, "stages-spurious", tmp_path / "x.svg")
+
+
 @pytest.mark.parametrize("given", [{}, {"chart": "verdict"}, {"chart": "x", "is_list": True}])
 def test_the_command_takes_a_chart_and_a_file_or_lists(given):
     with pytest.raises(BadInput, match="--list"):
