@@ -1,8 +1,10 @@
-"""Photograph the report of the demo for the README: ``docs/images/report.png`` and ``pair.png``.
+"""Photograph the top of a report and its pairs for the pages of the docs.
 
-    python docs/make_report_pictures.py REPORT
+    python docs/make_report_pictures.py REPORT [PREFIX]
 
-REPORT is the page that ``make demo`` writes, ``runs/demo.html``. Needs Chromium and its driver.
+writes ``docs/images/PREFIXreport.png`` and ``PREFIXpair.png``: for the README, from the page that
+``make demo`` writes; with the prefix ``story-``, from the last page that docs/story.md writes. Needs
+Chromium and its driver.
 """
 
 import sys
@@ -15,10 +17,12 @@ PICTURES = Path(__file__).parent / "images"
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
 SIZE = {"width": 1080, "height": 620, "deviceScaleFactor": 1, "mobile": False}
 LIGHT = [{"name": "prefers-color-scheme", "value": "light"}]
+PAIRS = {"": "#pairs .look", "story-": "#pair .look"}
+"""By prefix: the part of the page with pairs."""
 
 
-def main(page: Path) -> None:
-    """Save the verdict, and the pairs of the first pair type."""
+def main(page: Path, prefix: str = "") -> None:
+    """Save the verdict, and some pairs."""
     options = webdriver.ChromeOptions()
     for flag in FLAGS:
         options.add_argument(flag)
@@ -26,12 +30,13 @@ def main(page: Path) -> None:
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SIZE)
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": LIGHT})
     driver.get(page.resolve().as_uri())
-    driver.save_screenshot(str(PICTURES / "report.png"))
+    driver.save_screenshot(str(PICTURES / f"{prefix}report.png"))
     tall = {**SIZE, "height": 1200}  # an element below the window would be cut off
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", tall)
-    driver.find_element("css selector", "#pairs .look").screenshot(str(PICTURES / "pair.png"))
+    pairs = driver.find_element("css selector", PAIRS[prefix])
+    pairs.screenshot(str(PICTURES / f"{prefix}pair.png"))
     driver.quit()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -1,6 +1,7 @@
 """The strongest pairs in the report: their cards, and which of them are shown."""
 
 import io
+from collections import namedtuple
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -170,6 +171,25 @@ def test_pairs_of_a_failed_limit_then_of_a_finding_are_shown_first(stub):
     assert first((), ()) == {"floor"}
     assert first((finding,), ()) == {"wall"}
     assert first((finding,), (passed, failed)) == {"floor"}
+
+
+def test_pairs_of_a_failed_gate_are_shown_first(audited):
+    facts = read_facts(audited(), "demo")
+    pair = next(row for row in facts.shown_pairs if row.component == "fragility")
+    entry = namedtuple("Entry", ("entry", "version", "model_id"))("net", "7", pair.model_id)
+    columns = ("entry", "verdict", "metric", "pair_type")
+
+    def shown(verdict):
+        gate = namedtuple("Gate", columns)("net", verdict, "fragility", pair.pair_type)
+        of_registry = facts._replace(verdicts=(gate,), entries=(entry,)).for_people()
+        cards = pairs.single_pairs(of_registry)
+        return [(card.row.model_id, card.row.component) for card in cards]
+
+    failed, passed = shown("fail"), shown("pass")
+    assert failed[0] == ("net 7", "fragility")
+    assert {model for model, _ in failed} == {"net 7"}
+    assert passed[0] != failed[0]
+    assert [component for _, component in passed] == ["evidence", "contradiction", "fragility"]
 
 
 def test_pictures_are_left_out_before_the_page_grows(audited):

@@ -121,6 +121,13 @@ class Facts(NamedTuple):
             ", ".join(registry_names): model_id for model_id, registry_names in names.items()
         }
 
+    @property
+    def failed_models(self) -> set[str]:
+        """Names for people of the models whose gates failed at the newest re-audit."""
+        entries = {row.entry for row in self.verdicts if row.verdict == "fail"}
+        failed_ids = {row.model_id for row in self.entries if row.entry in entries}
+        return {name for name, model_id in self.ids.items() if model_id in failed_ids}
+
     def for_people(self) -> "Facts":
         """Facts with display names in every part.
 

@@ -75,7 +75,9 @@ def page_top_of(facts: Facts, config: str) -> PageTop:
     """
     stands = [row for row in facts.standing if row.accepted_at is None]
     headings = headings_of(facts.names, facts.responses, facts.findings)
-    findings = tuple(finding_of(facts, row, headings) for row in facts.findings[:MOST])
+    failed = facts.failed_models
+    rows = sorted(facts.findings, key=lambda row: row.model_id not in failed)
+    findings = tuple(finding_of(facts, row, headings) for row in rows[:MOST])
     bars = [bar.row for finding in findings for bar in finding.responses if bar]
     return PageTop(
         _headline(facts, stands),

@@ -52,18 +52,23 @@ class PairCards(NamedTuple):
 def single_pairs(facts: Facts) -> tuple[Card, ...]:
     """Cards of the strongest pair of each component, of the first pair type that has any.
 
-    Pair types that break a limit come first, the largest response before the others; then the pair
-    types of the findings, the worst first.
+    Takes facts for people. If gates failed, only pairs of the models that failed them are shown, if
+    there are any, and the components and pair types of the gates come first. Next come pair types that break a limit, the
+    largest response before the others; then the pair types of the findings, the worst first.
     """
-    failed = [row for row in facts.limits if row.verdict == "failed"]
-    failed.sort(key=lambda row: row.response, reverse=True)
-    with_pairs = {row.pair_type for row in facts.shown_pairs}
-    named = (row.pair_type for row in (*failed, *facts.findings))
+    gates = [row for row in facts.verdicts if row.verdict == "fail"]
+    models = facts.failed_models
+    of_models = [row for row in facts.shown_pairs if row.model_id in models] or facts.shown_pairs
+    limits = [row for row in facts.limits if row.verdict == "failed"]
+    limits.sort(key=lambda row: row.response, reverse=True)
+    with_pairs = {row.pair_type for row in of_models}
+    named = (row.pair_type for row in (*gates, *limits, *facts.findings))
     candidates = (*named, *facts.profiled_types)
     first = next((name for name in candidates if name in with_pairs), None)
-    of_type = [row for row in facts.shown_pairs if row.pair_type == first]
+    of_type = [row for row in of_models if row.pair_type == first]
+    metrics = {row.metric for row in gates}
     cards = []
-    for component in COMPONENTS:
+    for component in sorted(COMPONENTS, key=lambda name: name not in metrics):
         rows = [row for row in of_type if row.component == component]
         if rows:
             row, place = max(rows, key=lambda each: each.value), len(cards) + 1
