@@ -32,9 +32,14 @@ class Column:
     """Marker of a missing value; None for a column of numbers without missing values."""
 
     @property
+    def has_presence(self) -> bool:
+        """True if a second value of a row states whether its number is present."""
+        return not self.categories and self.missing is not None
+
+    @property
     def width(self) -> int:
         """Number of values of a row that stand for it."""
-        return len(self.categories) or (1 if self.missing is None else 2)
+        return len(self.categories) or (2 if self.has_presence else 1)
 
     @property
     def is_text(self) -> bool:

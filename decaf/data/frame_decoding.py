@@ -140,8 +140,10 @@ def _bits(array: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _plain_numbers(column: Column, part: NDArray[np.floating]) -> _Plain:
-    values = np.ascontiguousarray(part[:, 0])
-    is_missing = None if column.missing is None else part[:, 1] < HALF
+    values, is_missing = np.ascontiguousarray(part[:, 0]), None
+    if column.has_presence:
+        is_missing = part[:, 1] < HALF
+        values = np.divide(values, part[:, 1], out=np.zeros_like(values), where=~is_missing)
     if column.kind == "truth":
         return _Plain(values >= HALF, is_missing)
     if column.kind == "whole":

@@ -14,11 +14,12 @@ to a frame:
   the first of several such categories;
 * a number, whole number or truth value of a column with missing values has a second value: 1 if it
   is present, 0 if it is missing; the first value of a missing one is 0. Back, it is missing if the
-  second value is below 0.5.
+  second value is below 0.5, else it is the first value divided by the second.
 
 Each rule uses only the values of one row. The two branches of a pair share their start, so there
 both are decoded to the same row. From the first stage on, each branch shows its own category and
-its own missing values, while numbers change gradually.
+its own missing values, while numbers change gradually. Because of the division, a number whose
+counterfactual is missing stays the same: half of 40,000, half present, is 40,000.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

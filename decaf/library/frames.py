@@ -135,16 +135,12 @@ class Frames:
     def from_typical(self, path: RevealPath, encoded: NDArray[Any]) -> RevealPath:
         """The path; it removes features to the typical row unless it sets a baseline.
 
-        That row has the mean of every number over the rows that have it, and the shares of
-        categories, which a model sees as the most frequent one.
+        A model sees that row as the mean of every number over the rows that have it, and the most
+        frequent category.
         """
         if not isinstance(path, Removal) or path.value != Removal.value:
             return path
         row = encoded.mean(axis=0, dtype=np.float64)
-        ends = np.cumsum([column.width for column in self.schema.columns])
-        for column, end in zip(self.schema.columns, ends, strict=True):
-            if not column.categories and column.width > 1:
-                row[end - 2] /= row[end - 1] or 1
         return replace(path, value=tuple(row.tolist()))
 
 

@@ -48,8 +48,11 @@ from decaf.foundation.memory import release_memory
 from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
-ENCODING = "table_pairs 1"
-"""Version of the conversion of rows to values; raise it if the values change."""
+ENCODING, PRESENCE_ENCODING = "table_pairs 1", "table_pairs 2"
+"""Version of the conversion of rows to values, and the version if numbers of a column are missing.
+
+Raise a version if the values or the rows that models get change.
+"""
 PAIR_TYPE = "pair"
 """Default pair type."""
 
@@ -361,6 +364,8 @@ class TablePairs(Adapter):
         if used < count:
             left_out.append(f"table: rows without a counterfactual: {count - used:,} of {count:,}")
         release_memory()  # of the columns of texts above
+        has_presence = any(column.has_presence for column in columns.columns)
+        encoding = PRESENCE_ENCODING if has_presence else ENCODING
         pair_ids = rows.pair_ids(ids)
         pairs = PairColumns(
             pair_ids,
@@ -378,7 +383,7 @@ class TablePairs(Adapter):
         pair_set = PairSet(
             rows.inputs(ids, pair_ids),
             pairs,
-            f"{ENCODING}: {json_sha256(columns.identity)}",
+            f"{encoding}: {json_sha256(columns.identity)}",
             (*left_out, *remarks, *classes.remarks),
             columns=columns,
             has_labels=classes.has_labels,

@@ -53,17 +53,28 @@ def test_a_frame_is_these_values_and_back(schema):
     assert json.loads(json.dumps(schema.identity))["columns"][3]["categories"] == [*JOBS.categories]
 
 
+def test_a_number_is_divided_by_how_far_it_is_there():
+    frame = pd.DataFrame({"pay": [2.0, None], "n": pd.array([7, None], "Int64")})
+    schema = FrameSchema.of(frame, frame)
+    found = decoded(schema, [1.5, 0.75, 3.5, 0.5], [5.0, 1.25, 7.0, 0.49], [0.4, 0.0, 0.0, 0.0])
+    assert found["pay"].to_list()[:2] == [2, 4]
+    assert found["n"].to_list()[0] == 7
+    assert found.isna().to_numpy().tolist() == [[False, False], [False, True], [True, True]]
+    same = schema.decode_distinct(np.array([[0.4, 0.2, 7, 1], [0.1, 0.0, 7, 1]]))
+    assert same.places.inverse.tolist() == [0, 0]
+
+
 def test_columns_are_found_by_name(schema):
     assert schema.encode(FRAME[FRAME.columns[::-1]]).tolist() == VALUES
 
 
 def test_between_two_rows_both_branches_share_the_start(schema):
-    """Half way: 35.5 to the even 36, pay is there, true, of smith and none smith, Ulm ties Bonn."""
+    """Half way: 35.5 to the even 36, pay stays, true, of smith and none smith, Ulm ties Bonn."""
     middle = np.mean(VALUES, axis=0)
     found = decoded(schema, middle).iloc[0]
-    assert found.to_list() == [36, 1.25, True, "smith", "Bonn"]
+    assert found.to_list() == [36, 2.5, True, "smith", "Bonn"]
     ahead, behind = (decoded(schema, middle + 0.1 * (row - middle)).iloc[0] for row in VALUES)
-    assert ahead.to_list() == [36, 1.375, True, "smith", "Ulm"]
+    assert ahead.to_list() == [36, 2.5, True, "smith", "Ulm"]
     assert behind["age"] == 35
     assert not behind["owner"]
     assert behind.isna().to_list() == [False, True, False, True, False]

@@ -18,6 +18,10 @@ CASES = {
             "fewer": {"multiply": {"hours": 0.5}},
         },
     },
+    "no missing numbers": {
+        "drop": ["who", "hours", "weight", "y", "part", "house"],
+        "changes": {"older": {"add": {"age": 1}}, "jobless": {"set": {"job": None}}},
+    },
     "every key": {
         "id": "who",
         "label": "y",
@@ -47,23 +51,30 @@ CASES = {
 # Digests of pairs, inputs and a block, numbers of pairs and inputs, and a digest of all rows.
 EXPECTED = {
     "changes": (
-        "31b28e17637a768a866e48dd8f082ac0f4da7f126f9ff37182686e6bab2afcb4",
-        "a7cef666f551bc21ccec82df3d464a2de4355d90b338b69147b1a17cf061d28a",
-        "fa68162a3e4e80c47d3b89fe66769f92445cb34d8b69883f5e3ea74881db9fc7",
+        "dc07aafb9e588bb082e9eb8ac9b669c2bb228e6724f77846176f5d8b8952f819",
+        "7204d29638b819aa3343ee7bde47e5b98479541d6617f8bc189fc2d2bdd2df34",
+        "5c7c966dbcce8c92fc74aa4fb2d5ec4267cce74e795389214c8c05878e3f50d3",
         (106, 146),
         "ca7ab7a7bcbcd3205bfa505a2776d83c502b06528d6b9209cc710e65421b715d",
     ),
+    "no missing numbers": (
+        "a2c8f2f16b512f7bcbc37318f778e84a653427305722564b171d8a5f7b8bd353",
+        "f2542e711be09ffe3c4d4e7646311b8289e696b4f94560eaef00da6fc139fe22",
+        "52ea013981b04e30520f276990020b12bc76b9920ae63d81fc919b740c5c5b43",
+        (73, 113),
+        "ad9c36b073d6af9946e069e575860c1efbceb43a3bb4a387099db9ee215ca2f0",
+    ),
     "every key": (
-        "0114a4ff983184a904be57e3b9662ed618bd7aada4eec618662715bf2730da47",
-        "4261c806707e221c6184b4b0edb66fa5bc9ad7a8a38a2ba15cac35e69656aac7",
-        "ebb06f2fe51b8c806309839c301bdbbb374b93d06db3547549e211c11d4d24b7",
+        "3974ed519688dcb4c975f49bc8c133fa80b151f974006ddecf040c4824475d5f",
+        "5c25c0d21ea000510f5e83dda24945c125a8aa730de1df857c2e96cb78e42026",
+        "3948bd7b8e679e9f1b04248db268f39e13bd7fcd488789e6f163a5e989943412",
         (153, 113),
         "1ac3033b26be47f4303c2183afe36e569a663af116340e50c45538e4b44ca139",
     ),
     "second table": (
-        "0a76472e05402bf7cce1e82965ab144a39c892d11f9084c9a680f5e2cb4970ce",
-        "9985d603dc4da0861d266b9d6006dcd110b53c1260c4ccf9cb3d55e4ec4717ef",
-        "da5bcd158a1fb7e3d2ff8baba3ed08f613dbaf36ac58ddcf973544d182c00c09",
+        "877ea1224ada8682cb265a693ea408a9bf3c5ac7eb6804c517ae9df7c60400e1",
+        "b299b024aba406c8d055c83f8b0085e3977d801b9e759c54e2aa9c173ab34ef3",
+        "93a67c6d6705caf264e16e7883da47ce7c63619584bbc325c437fddb8553548c",
         (63, 98),
         "d5203b0aa827c4f69e1476f97eba770ec3b839958266d7464e14369adca8f895",
     ),

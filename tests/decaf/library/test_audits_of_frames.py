@@ -36,6 +36,38 @@ def turned(frame):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 class TestOfBothLibraries:
+    def test_a_number_and_a_missing_one_change_places_at_once(self, library):
+        """A model that is monotone in n, and takes a missing n as 10, never contradicts itself."""
+        plus = LIBRARIES[library]({"n": [30.0, 4.1, None, 12.0, 10.01], "c": ["x"] * 5})
+        minus = LIBRARIES[library]({"n": [None, None, 25.0, 20.0, None], "c": ["x"] * 5})
+
+        def score(frame):
+            n = np.asarray(frame["n"], float)
+            return np.where(np.isnan(n), 10, n) / 100
+
+        audited = audit(score, plus, minus)
+        d = np.array([0.2, -0.059, -0.15, -0.08, 0.0001])
+        at_once, in_steps = [0, 1, 2, 4], 3
+        steps = np.linspace(0, 1, 9)
+        expected = np.where(steps > 0, d[at_once, None], 0)
+        np.testing.assert_allclose(audited.response[at_once, 0], expected, atol=1e-15)
+        np.testing.assert_allclose(audited.response[in_steps, 0], steps * d[in_steps], atol=1e-15)
+        profiles = audited.profiles
+        evidence = [0.1875, 0.0553125, 0.140625, 0.04, 0]  # 15/16 of d, and half of the fourth
+        np.testing.assert_allclose(profiles.evidence, evidence, atol=1e-15)
+        assert profiles.contradiction.tolist() == [0] * 5
+        np.testing.assert_allclose(profiles.fragility, [0] * 4 + [15 / 16 * 1e-4], atol=1e-15)
+
+    def test_a_category_and_a_missing_one_change_places_at_once(self, library):
+        plus = LIBRARIES[library]({"n": [0.0] * 3, "c": ["x", None, "y"]})
+        minus = LIBRARIES[library]({"n": [0.0] * 3, "c": [None, "y", "x"]})
+        values = {"x": 0.5, "y": 0.3}
+        audited = audit(
+            lambda frame: np.array([values.get(c, 0.1) for c in frame["c"]]), plus, minus
+        )
+        expected = np.outer([0.4, -0.2, -0.2], np.arange(9) > 0)
+        np.testing.assert_allclose(audited.response[:, 0], expected, atol=1e-15)
+
     def test_removing_a_column_is_by_hand(self, library):
         # The typical row is n = 2 and, the first of equal ones, c = x.
         frame = LIBRARIES[library](COLUMNS)
