@@ -246,8 +246,8 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     remarks = [*getattr(model, "remarks", ())]
     if is_network:
         remarks.append(remark_on_mean(inputs, card.mean))
-    if hasattr(model, "remark_unused_changes"):
-        remarks += model.remark_unused_changes(trial.changed_columns)
+    if hasattr(model, "remark_changes"):
+        remarks += model.remark_changes(trial.changed_columns)
     if model.output == "logits":
         with torch.inference_mode():
             outputs = model.outputs(inputs)

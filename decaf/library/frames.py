@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ class Frames:
         refuse_numbers_for_text(encoded, by_name)
         refuse_unfit_columns(estimator, by_name)
         refuse_texts(estimator, by_name)
-        yield from remark_unknown_categories(encoded, by_name)
+        yield from chain(*remark_unknown_categories(encoded, by_name).values())
         yield from remark_unnamed_categories(estimator, by_name)
         plus = inputs["x_plus"]
         repeated_names = [

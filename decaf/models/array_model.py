@@ -1,7 +1,8 @@
 """A callable on numpy arrays as a model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
+from decaf.foundation.names import quote
 from decaf.models.card import Output
 from decaf.models.estimators.boosters import (
     named_columns,
@@ -72,6 +74,7 @@ class ArrayModel:
         self._text_columns: list[str] = []
         self._categories: dict[str, tuple[Any, ...]] = {}
         self._category_remarks: tuple[str, ...] = ()
+        self._unknown_columns: frozenset[str] = frozenset()
         self._by_position = by_position
         self.remarks = remarks
         """Sentences for the user who audits the model."""
@@ -108,8 +111,10 @@ class ArrayModel:
         categories = encoded_categories(self.estimator)
         refuse_numbers_for_text(categories, fitted)
         refuse_unfit_columns(self.estimator, fitted)
+        unknown = remark_unknown_categories(categories, fitted)
+        model._unknown_columns = frozenset(unknown)
         model._category_remarks = (
-            *remark_unknown_categories(categories, fitted),
+            *chain(*unknown.values()),
             *remark_unnamed_categories(self.estimator, fitted),
         )
         column_remarks = [match.remark] if match.remark else []
@@ -120,22 +125,29 @@ class ArrayModel:
         model._categories = {name: text[name].categories for name in named}
         return model
 
-    def remark_unused_changes(
-        self, changed_columns: Mapping[str, Sequence[str]]
-    ) -> tuple[str, ...]:
-        """Remark on pair types that change no column that the model uses.
+    def remark_changes(self, changed_columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+        """Remark on pair types that cannot show how the model uses their columns.
 
-        ``changed_columns`` are names of columns of the table, by pair type.
+        The model uses none of the columns, or its encoders do not know all values of a column: the
+        view ``core_decisions`` finds the second remark by its first words. ``changed_columns`` are
+        names of columns of the table, by pair type.
         """
         if self._columns is None:
-            return ()
+            return
         model_columns = set(self._match.columns)
-        return tuple(
-            f"the model does not use {abridge(names, SHOWN_COLUMNS)}, so the pair type "
-            f"'{pair_type}' cannot change its score: change a column that the model uses"
-            for pair_type, names in changed_columns.items()
-            if model_columns.isdisjoint(names)
-        )
+        for pair_type, names in changed_columns.items():
+            unknown = [quote(name) for name in names if name in self._unknown_columns]
+            if model_columns.isdisjoint(names):
+                yield (
+                    f"the model does not use {abridge(names, SHOWN_COLUMNS)}, so the pair type "
+                    f"'{pair_type}' cannot change its score: change a column that the model uses"
+                )
+            elif unknown:
+                yield (
+                    f"pair type '{pair_type}' changes {abridge(unknown, SHOWN_COLUMNS)}, where the "
+                    "model's encoder does not know all values. Likely causes: lost leading zeros, "
+                    "or other words than in the fit"
+                )
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.

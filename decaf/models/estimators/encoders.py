@@ -31,24 +31,27 @@ def encoded_categories(estimator: Any) -> dict[str, frozenset[Any]]:
 
 def remark_unknown_categories(
     categories: Mapping[str, frozenset[Any]], columns: Mapping[str, Column]
-) -> tuple[str, ...]:
-    """Remark on values of columns, by their name in the model, that its encoders do not know."""
-    remarks = []
-    for name in categories.keys() & columns.keys():
+) -> dict[str, list[str]]:
+    """Remarks on values that the model's encoders do not know, by column that has such values.
+
+    ``categories`` and ``columns`` are by the names of columns in the model.
+    """
+    remarks: dict[str, list[str]] = {}
+    for name in sorted(categories.keys() & columns.keys()):
         column, fitted_values = columns[name], categories[name]
         strange = [value for value in column.categories if value not in fitted_values]
         if strange:
             hint = suggestion(str(strange[0]), map(str, fitted_values - {None}))
-            remarks.append(
+            remarks.setdefault(column.name, []).append(
                 f"column {column.name!r} has {abridge([*map(repr, strange)])}, which the "
                 f"model's encoder was not fitted on{hint}"
             )
         if column.missing and None not in fitted_values:
-            remarks.append(
+            remarks.setdefault(column.name, []).append(
                 f"column {column.name!r} has missing values, and the model's encoder was fitted on "
                 "none: fill these values or leave the rows out, as for the fit"
             )
-    return tuple(sorted(remarks))
+    return remarks
 
 
 def refuse_numbers_for_text(
