@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.column_remarks import find_marks
 from decaf.data.frames import FrameSchema
 from decaf.errors import MOST_KNOWN, abridge
 from decaf.foundation.names import quote
@@ -65,6 +66,36 @@ def remark_outside(
             f"{subject}: most changed numbers lie outside of the values of {reference}, "
             f"{abridge(words, MOST_KNOWN)}; a model may never have seen such numbers: check their "
             "units, or choose a smaller change"
+        )
+
+
+def remark_moved_marks(
+    subject: str, columns: FrameSchema, factual: Parts, before: Parts, after: Parts
+) -> Iterator[str]:
+    """Remark on columns in which a change moves numbers that seem to mark missing values.
+
+    ``before`` and ``after`` are the rows of pairs, and ``factual`` all rows, which hold the marks
+    (:func:`decaf.data.column_remarks.find_marks`).
+    """
+    words = []
+    for column, reference_part, old, new in zip(
+        columns.columns, factual, before, after, strict=True
+    ):
+        if new is old or column.kind not in ("number", "whole"):
+            continue
+        is_present = np.full(len(reference_part), True)
+        if column.has_presence:
+            is_present = reference_part[:, 1] > 0
+        marks = [mark.number for mark in find_marks(reference_part[is_present, 0])]
+        is_moved = differing_rows(old, new) & np.isin(old[:, 0], marks)
+        if count := np.count_nonzero(is_moved):
+            numbers = abridge([f"{mark:.7g}" for mark in marks])
+            words.append(f"{numbers} of {quote(column.name)} in {count:,} rows")
+    if words:
+        yield (
+            f"{subject} changes numbers that seem to mark missing values, {', '.join(words)}; "
+            "changes and paths treat a mark as a number, also if a card states it as 'missing': "
+            "leave these cells empty, which XGBoost counts as missing, too, or leave the rows out"
         )
 
 

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.change_remarks import describe_other_rows, differing_rows, remark_outside
+from decaf.data.change_remarks import (
+    describe_other_rows,
+    differing_rows,
+    remark_moved_marks,
+    remark_outside,
+)
 from decaf.data.coded import Coded, code_texts, concat_coded, first_rows, recode, texts_of
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
@@ -197,14 +202,10 @@ def remark_changes(factual: PackedRows, origin: Counterfactuals) -> Iterator[str
         yield f"{reason}: check that equal ids name the same rows in both tables"
     order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))
     for pair_type, rows in zip(types, np.split(order, ends[:-1]), strict=True):
-        yield from remark_outside(
-            f"pair type {pair_type}",
-            "the table",
-            factual.columns,
-            factual.parts,
-            [part[rows] for part in before],
-            [part[rows] for part in origin.rows.parts],
-        )
+        subject, columns = f"pair type {pair_type}", factual.columns
+        changes = [part[rows] for part in before], [part[rows] for part in origin.rows.parts]
+        yield from remark_outside(subject, "the table", columns, factual.parts, *changes)
+        yield from remark_moved_marks(subject, columns, factual.parts, *changes)
 
 
 def pair_rows(factual: PackedRows, origins: Sequence[Counterfactuals]) -> PairedRows:

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.data.change_remarks import FEWEST_ROWS, describe_other_rows, remark_outside
+from decaf.data.change_remarks import (
+    FEWEST_ROWS,
+    describe_other_rows,
+    remark_moved_marks,
+    remark_outside,
+)
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
@@ -112,6 +117,7 @@ class Frames:
         if reason := describe_other_rows(plus, minus):
             yield f"x_minus: {reason} than in x_plus; are the rows in the same order?"
         yield from remark_outside("x_minus", "x_plus", self.schema, plus, plus, minus)
+        yield from remark_moved_marks("x_minus", self.schema, plus, plus, minus)
 
     @property
     def has_labels(self) -> bool:

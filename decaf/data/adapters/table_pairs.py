@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.change_remarks import remark_outside
+from decaf.data.change_remarks import remark_moved_marks, remark_outside
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
@@ -213,11 +213,9 @@ class TablePairs(Adapter):
         remarks += remark_marks(number_columns(columns, factual.parts))
         changed = dict(self._counterfactuals_by_change(factual, frame))
         for pair_type, origin in changed.items():
-            remarks += remark_outside(
-                f"change {quote(pair_type)}",
-                "the table",
-                *(columns, factual.parts, factual.parts, origin.rows.parts),
-            )
+            subject, rows = f"change {quote(pair_type)}", (factual.parts, origin.rows.parts)
+            remarks += remark_outside(subject, "the table", columns, factual.parts, *rows)
+            remarks += remark_moved_marks(subject, columns, factual.parts, *rows)
         counterfactual_parts = [*self._counterfactuals_by_removal(factual), *changed.values()]
         if self.counterfactuals is not None:
             second_rows = PackedRows(columns, columns.pack(frames[1]))

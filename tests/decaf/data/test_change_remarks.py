@@ -1,4 +1,4 @@
-"""Remarks on a second table whose rows differ in other ways than intended."""
+"""Remarks on counterfactual rows that differ in other ways than intended."""
 
 import warnings
 
@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 import decaf
+from decaf import DataWarning
 from decaf.data.adapters.arrays import Arrays
 from decaf.data.adapters.table_pairs import TablePairs
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.plan.missing_marks import drop_stated_marks
 
 COUNT = 40
 FACTUAL = pd.DataFrame(
@@ -84,3 +87,62 @@ def test_shuffled_rows_of_arrays_are_remarked(tmp_path, shape, shift, is_shuffle
         warnings.simplefilter("always")
         decaf.audit(lambda x: x.reshape(len(x), -1).sum(axis=1), factual, counterfactual, epsilon=1)
     assert any("x_minus" in str(each.message) for each in caught) == is_remarked
+
+
+MARKED = FACTUAL.assign(income=FACTUAL["income"].mask(FACTUAL.index % 8 == 0, -999.0))
+"""Five of forty incomes are -999."""
+
+
+def raise_income(frame):
+    return frame.assign(income=frame["income"] + 500)
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        ({"more": {"add": {"income": 500}}}, {"more": 5}),
+        ({"same": {"multiply": {"income": 1}}, "both": {"add": {"income": 1}}}, {"both": 5}),
+        ({"older": {"add": {"age": 1}}}, {}),
+    ],
+)
+def test_a_change_that_moves_marks_is_remarked_even_if_a_card_states_them(
+    tmp_path, changes, counts
+):
+    MARKED.to_csv(tmp_path / "rows.csv", index=False)
+    data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "who"}
+    pairs = TablePairs.model_validate({**data, "changes": changes}).pair_set()
+    card = EstimatorCard(
+        id="m", family="f", source="estimator", file=tmp_path / "m.ubj", missing=-999.0
+    )
+    remarks = drop_stated_marks(pairs, [card]).remarks
+    moved = [remark for remark in remarks if "mark missing values" in remark]
+    assert len(moved) == len(counts)
+    for remark, (name, count) in zip(moved, counts.items(), strict=True):
+        assert f"change '{name}' " in remark
+        assert f"-999 of 'income' in {count} rows" in remark
+
+
+def test_a_second_table_that_keeps_the_marks_has_no_remark_on_them(tmp_path):
+    MARKED.to_csv(tmp_path / "rows.csv", index=False)
+    raised = raise_income(MARKED)
+    kept = raised.assign(income=raised["income"].where(MARKED["income"] != -999, -999))
+    data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "who"}
+    data["counterfactuals"] = str(tmp_path / "second.csv")
+    for second, is_remarked in ((raised, True), (kept, False)):
+        second.to_csv(tmp_path / "second.csv", index=False)
+        remarks = TablePairs.model_validate(data).pair_set().remarks
+        words = "counterfactuals: pair type 'pair' changes numbers that seem to mark"
+        assert any(remark.startswith(words) for remark in remarks) == is_remarked
+
+
+def test_the_library_warns_of_marks_that_move():
+    rows = MARKED[["age", "income"]]
+    gaps = rows.assign(income=rows["income"].where(rows["income"] != -999))
+    with pytest.warns(DataWarning, match="-999 of 'income' in 5 rows"):
+        decaf.audit(lambda frame: frame["income"] / 1e4, rows, raise_income(rows), stages=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        warnings.filterwarnings("ignore", ".* pairs x_minus equals x_plus")
+        decaf.audit(
+            lambda frame: frame["income"].fillna(0) / 1e4, gaps, raise_income(gaps), stages=2
+        )
