@@ -1,6 +1,6 @@
 """Changes of columns that make the counterfactual of a row."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,6 +96,18 @@ class Change(Settings):
                     f"a change makes values that {part.dtype} cannot hold; expected smaller numbers"
                 )
         return changed
+
+
+def share_missing(columns: FrameSchema, changes: Iterable[Change]) -> FrameSchema:
+    """Let both columns of each swap have missing values if one of them has."""
+    by_name = {column.name: column for column in columns.columns}
+    for change in changes:
+        swapped = [by_name[name] for name in change.swap or () if name in by_name]
+        markers = {column.missing for column in swapped} - {None}
+        if len(markers) == 1:
+            (marker,) = markers
+            by_name |= {column.name: replace(column, missing=marker) for column in swapped}
+    return replace(columns, columns=tuple(by_name.values()))
 
 
 def _place(columns: FrameSchema, name: str) -> int:

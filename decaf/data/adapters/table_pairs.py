@@ -21,7 +21,7 @@ from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
 from decaf.data.row_names import names_of_rows, refuse_doubled, remark_numbers
 from decaf.data.swapped_names import remark_swapped
-from decaf.data.table_changes import Change
+from decaf.data.table_changes import Change, share_missing
 from decaf.data.table_files import unused_columns
 from decaf.data.table_rows import (
     TABLE_ROW,
@@ -207,7 +207,7 @@ class TablePairs(Adapter):
             )
             remarks += [f"counterfactuals: {remark}" for remark in second_remarks]
             frames.append(second_frame[names])
-        columns = FrameSchema.of(*frames)
+        columns = share_missing(FrameSchema.of(*frames), self.changes.values())
         factual = PackedRows(columns, columns.pack(frames[0]))
         remarks += [*remark_widths(columns, "name it under 'drop:'")]
         remarks += remark_marks(number_columns(columns, factual.parts))

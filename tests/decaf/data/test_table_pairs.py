@@ -81,6 +81,26 @@ def test_changes_of_named_columns(table):
     assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
 
 
+def test_a_swap_moves_missing_values_to_a_column_without_any(table):
+    table.write_text("who,own,partner\na,1.5,\nb,2.5,4.0\nc,3.0,3.0\n")
+    data = TablePairs(
+        adapter="table_pairs",
+        table=str(table),
+        id="who",
+        changes={"partners": {"swap": ["own", "partner"]}, "more": {"add": {"own": 1}}},
+    )
+    found, _ = pairs_of(data)
+    gone = found.pop("a__partners")
+    assert pd.isna([gone["own"][1], gone["partner"][0]]).all()
+    assert (gone["own"][0], gone["partner"][1]) == (1.5, 1.5)
+    assert found == {
+        "b__partners": {"own": (2.5, 4.0), "partner": (4.0, 2.5)},
+        "a__more": {"own": (1.5, 2.5)},
+        "b__more": {"own": (2.5, 3.5)},
+        "c__more": {"own": (3.0, 4.0)},
+    }
+
+
 def test_the_weight_of_a_row_is_that_of_its_pairs_and_no_input(table):
     changes = {"paid": {"set": {"job": "cook"}}, "moved": {"set": {"town": "Ulm"}}}
     pairs = adapter(table, changes=changes, weight="age").pair_set()
