@@ -2,7 +2,9 @@
 
 import gzip
 import pickle
+import sys
 import warnings
+from types import ModuleType
 
 import joblib
 import numpy as np
@@ -151,6 +153,14 @@ def test_a_pickle_that_holds_no_estimator(tmp_path, held):
     is_raw = isinstance(content, bytes)
     (tmp_path / "m.pkl").write_bytes(content if is_raw else pickle.dumps(content))
     with pytest.raises(ModelError, match=message):
+        card(tmp_path / "m.pkl", unpickle=True).load("cpu")
+
+
+@pytest.mark.parametrize("main", ["__main__", "__mp_main__"])
+def test_a_function_of_a_notebook_is_named_by_workers_too(tmp_path, monkeypatch, main):
+    (tmp_path / "m.pkl").write_bytes(b"c__main__\ntenure\n.")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType(main))
+    with pytest.raises(ModelError, match="tenure.*script or a notebook.*'python_path:'"):
         card(tmp_path / "m.pkl", unpickle=True).load("cpu")
 
 

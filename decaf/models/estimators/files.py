@@ -18,6 +18,8 @@ from decaf.foundation.callables import find_own_files
 SKOPS_SCHEMA = "schema.json"
 UNPACKED = (zlib.error, lzma.LZMAError)
 """Errors of decompression, besides OSError and EOFError."""
+MAIN_MODULES = "__main__", "__mp_main__"
+"""Names of the main module in a process, and in a process that multiprocessing spawned."""
 WRITTEN_BY = re.compile(rb"_sklearn_version\D{1,200}?(\d+\.\d[\w.]*)")
 """Version of scikit-learn in the state of an estimator, in a pickle as in the schema of skops."""
 DECOMPRESS: dict[bytes, Callable[[bytes], bytes]] = {
@@ -155,10 +157,11 @@ def _refusal(path: Path, error: Exception, writer: str) -> str:
             f"{text}; install {package} where decaf runs, or, if it is your own module, name its "
             "folder under 'python_path:'"
         )
-    if isinstance(error, AttributeError) and "__main__" in str(error):
+    if isinstance(error, AttributeError) and any(name in str(error) for name in MAIN_MODULES):
         return (
-            f"{text}; the class was defined in a script or a notebook: move it to a module, name "
-            f"the folder under 'python_path:', and save the estimator again with {writer}"
+            f"{text}; the function or class was defined in a script or a notebook: move it to a "
+            "module, import it from there, save the estimator again with "
+            f"{writer}, and name the module's folder under 'python_path:'"
         )
     return f"{text}; the file is damaged or of another kind: save the estimator with {writer}"
 
