@@ -4,7 +4,7 @@ A mark is a number far from all others of its column that many rows hold, such a
 between a mark and real values, and XGBoost's own files do not store which number is a mark.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,10 +39,16 @@ class Mark(NamedTuple):
     highest: float
 
 
-def remark_widths(columns: FrameSchema, remedy: str) -> Iterator[str]:
-    """Remark on each column with more than ``MOST_EXPECTED`` categories."""
+def remark_widths(
+    columns: FrameSchema, remedy: str, used: Container[str] | None = None
+) -> Iterator[str]:
+    """Remark on each column with more than ``MOST_EXPECTED`` categories.
+
+    ``used`` are the columns that the model uses, if they are known; others get no remark.
+    """
     for column in columns.columns:
-        if len(column.categories) > MOST_EXPECTED:
+        is_used = used is None or column.name in used
+        if is_used and len(column.categories) > MOST_EXPECTED:
             yield (
                 f"column {quote(column.name)} has {len(column.categories):,} categories, which "
                 f"take as many of the {columns.width:,} input values of a row; if it is a date, an "

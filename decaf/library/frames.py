@@ -1,7 +1,7 @@
 """Data frames in an audit: arrays for the paths, and frames again for the model."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.data.change_remarks import (
     FEWEST_ROWS,
     describe_other_rows,
+    differing_rows,
     remark_moved_marks,
     remark_outside,
 )
@@ -19,13 +20,14 @@ from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
 from decaf.data.typed_frames import remark_new_texts
-from decaf.errors import DataError
+from decaf.errors import DataError, abridge
 from decaf.foundation.arrays import Array
 from decaf.models.estimators.boosters import (
     refuse_texts,
     refuse_unfit_columns,
     remark_unnamed_categories,
 )
+from decaf.models.estimators.column_names import fitted_order
 from decaf.models.estimators.encoders import (
     encoded_categories,
     refuse_numbers_for_text,
@@ -85,11 +87,13 @@ class Frames:
         ``model`` is an estimator, a method of one or any callable, and ``packed`` has the rows of
         ``inputs`` from :meth:`pack`. Columns without an encoder are
         compared with ``x_plus``, if they hold each value twice on average, as free text does not.
+        Columns that the estimator was not fitted on get no remark, unless no other column changes.
         Raises DataError for numbers in a column whose encoder was fitted on text, for columns
         that do not fit the categories of XGBoost, and for text that its estimators refuse.
         """
-        yield from remark_widths(self.schema, "drop it")
         estimator = getattr(model, "__self__", model)
+        used = frozenset(fitted_order(estimator, self.feature_names))
+        yield from remark_widths(self.schema, "drop it", used)
         encoded = encoded_categories(estimator)
         by_name = {column.name: column for column in self.schema.columns}
         refuse_numbers_for_text(encoded, by_name)
@@ -101,14 +105,34 @@ class Frames:
         repeated_names = [
             name
             for name, column in by_name.items()
-            if column.is_text and name not in encoded and 2 * _count_values(plus[name]) <= len(plus)
+            if column.is_text
+            and name in used - encoded.keys()
+            and 2 * _count_values(plus[name]) <= len(plus)
         ]
         for name, values in inputs.items():
             if name != "x_plus":
                 for remark in remark_new_texts(values, plus, repeated_names, "x_plus"):
                     yield f"{name}: {remark}"
         if "x_minus" in packed:
+            yield from self._remark_unused(packed["x_plus"], packed["x_minus"], used)
             yield from self._remark_changes(packed["x_plus"], packed["x_minus"])
+
+    def _remark_unused(
+        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
+    ) -> Iterator[str]:
+        """Remark if only columns change that the estimator was not fitted on."""
+        if len(plus[0]) != len(minus[0]):
+            return
+        changed = [
+            name
+            for name, before, after in zip(self.feature_names, plus, minus, strict=True)
+            if differing_rows(before, after).any()
+        ]
+        if changed and not any(name in used for name in changed):
+            yield (
+                f"x_minus differs from x_plus only in {abridge(changed)}, which the estimator was "
+                "not fitted on, so no score can change: change a column of its fit"
+            )
 
     def _remark_changes(self, plus: list[NDArray[Any]], minus: list[NDArray[Any]]) -> Iterator[str]:
         """Remark on 20 rows or more whose changes are rarely intended."""

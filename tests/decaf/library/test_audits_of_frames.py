@@ -1,5 +1,7 @@
 """Frames in an audit: the model is called with what it was fitted on."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -166,6 +168,34 @@ def test_a_typical_number_is_one_of_those_that_are_there():
     assert audited.attributions("endpoint_delta").ravel().tolist() == [-2, -5, 2, 0]
     own = audit(score, frame, path=Removal(value=(3.0, 1.0)), stages=2)
     assert own.attributions("endpoint_delta").ravel().tolist() == [-1, -4, 3, 1]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_that_the_estimator_does_not_use(library):
+    """Only a change of nothing else is remarked on; dates and new words in them do not matter."""
+    count = 60
+    rows = {"sex": ["f", "m"] * 30, "age": [*range(count)], "day": [f"d{n}" for n in range(count)]}
+    encode_sex = ColumnTransformer([("sex", OneHotEncoder(), ["sex"])], remainder="passthrough")
+    fitted = LIBRARIES[library]({name: rows[name] for name in ("sex", "age")})
+    labels = [n % 3 > 0 for n in range(count)]
+    model = make_pipeline(encode_sex, LogisticRegression(max_iter=1000)).fit(fitted, labels)
+
+    def warned(plus, minus):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            frames = map(LIBRARIES[library], (plus, minus))
+            audit(model, *frames, target=True, stages=2, epsilon=1e-9)
+        assert {one.category for one in caught} <= {DataWarning}
+        return [str(one.message) for one in caught]
+
+    other = rows | {"gender": rows["sex"], "town": ["Ulm"] * count}
+    changed = {"gender": ["m", "f"] * 30, "town": ["Bonn"] * count}
+    (remark,) = warned(other, other | changed)
+    assert "only in gender, town" in remark
+    assert warned(other, other | changed | {"sex": ["m", "f"] * 30}) == []
+    assert warned(rows, rows | {"sex": ["m", "f"] * 30}) == []
+    (remark,) = warned(rows, rows | {"day": ["new"] * count})
+    assert "only in day" in remark
 
 
 class TestLabels:
