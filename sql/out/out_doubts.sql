@@ -36,8 +36,8 @@ doubts AS (
             pair_type_name, format_score(largest_response), largest_role, largest_path_name,
             format_score(abs_response), role, path_name)},
         {doubt: 'control', applies: reacts_to_any_change, sentence: format(
-            'It reacts to any change, not only to {}: the control change moves the score by {} on the '
-            'same sources.',
+            'The response to {} is not surely larger than to the control change, which moves the score '
+            'by {} on the same sources: the model may react to any change, or the control may matter.',
             pair_type_name, format_score(control_response))},
         {doubt: 'limit of control', applies: control_response > safe_limit, sentence: format(
             'The control change, too, is beyond the limit of {}, {}: it moves the score by {} on the '

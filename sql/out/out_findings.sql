@@ -1,11 +1,12 @@
 -- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
--- A model's finding is its response (out_responses) with the worst rule of finding_rules.csv, on the
--- path with the largest Abs; the sentence names other paths. Controls have no finding.
+-- A model's finding is its response (out_responses) on the path with the largest Abs that breaks a
+-- limit, else with the worst rule of finding_rules.csv. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules AS (SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')),
 found AS (
-    SELECT *,
+    SELECT *, (study, model_id, pair_type) IN (
+            SELECT (study, model_id, pair_type) FROM out_limits WHERE verdict = 'failed') AS is_broken,
         list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
         list({words: format('the control {} ({})', pair_type_name, format_score(abs_response)),
@@ -15,11 +16,10 @@ found AS (
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
     FROM out_responses JOIN rules USING (rule)
-    WINDOW on_model AS (PARTITION BY study, model_id ORDER BY abs_response DESC, pair_type
+    WINDOW on_model AS (PARTITION BY study, model_id ORDER BY expect = 'unknown', abs_response DESC, pair_type
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-    QUALIFY expect <> 'control' AND row_number() OVER (
-        PARTITION BY study, model_id
-        ORDER BY expect = 'control', is_largest_path DESC, severity, abs_response DESC,
+    QUALIFY expect <> 'control' AND row_number() OVER (PARTITION BY study, model_id
+        ORDER BY expect = 'control', is_largest_path DESC, is_broken DESC, severity, abs_response DESC,
             pair_type, path_position) = 1
 ),
 worded AS (
@@ -34,14 +34,14 @@ SELECT
     if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even with results
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        is_largest_path, on_paths, on_types, controls, control_response, others, ways),
+        is_largest_path, is_broken, on_paths, on_types, controls, control_response, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
     CASE
         WHEN found.rule IS NULL
             THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
         ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
         || begin_finding(found.rule, format(begins, format_limit(smallest), coalesce(' except '
-            || list_controls(controls, true), '')) || pair_type_name || ends, pair_type_name, decision)
+            || list_controls(controls, true), '')) || pair_type_name || ends, pair_type_name, decision, is_broken)
         || ' the score by ' || format_score(abs_response) || if(len(ways) > 0, ' on path ' || path_name, '')
         || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
@@ -57,4 +57,4 @@ LEFT JOIN core_model_failures AS failed USING (study, model_id)
 LEFT JOIN worded AS found USING (study, model_id)
 LEFT JOIN core_decisions AS kept USING (study, model_id)
 LEFT JOIN core_factual_accuracy AS right_on USING (study, model_id)
-ORDER BY model.study, severity, abs_response DESC, model.position;
+ORDER BY model.study, decision IS DISTINCT FROM 'not safe', severity, abs_response DESC, model.position;

@@ -6,7 +6,7 @@
 -- "surely" means the whole 95 % interval of Abs:
 --   ignores      Abs surely below smallest, and the pair type should matter
 --   no_response  Abs below smallest
---   unstable     fragility is the largest component: the score moves along the path, not at its end
+--   unstable     fragility is the largest component, and Abs is above M: the score moves on the path
 --   contradicts  contradiction is the largest component: most of Abs opposes d
 --   decides_by   Abs surely at least smallest, the pair type should not matter, and Abs and M are
 --                at least those of all pair types that should
@@ -40,7 +40,7 @@ SELECT
     CASE
         WHEN abs_response < smallest
             THEN if(expect = 'should_matter' AND upper_95 < smallest, 'ignores', 'no_response')
-        WHEN fragility > greatest(evidence, contradiction) THEN 'unstable'
+        WHEN fragility > greatest(evidence, contradiction) AND abs_response > endpoint_magnitude THEN 'unstable'
         WHEN contradiction > evidence THEN 'contradicts'
         WHEN expect <> 'should_not_matter' OR coalesce(lower_95 < smallest, true) THEN 'reacts_to'
         WHEN abs_response >= wanted_abs AND endpoint_magnitude >= wanted_m THEN 'decides_by'

@@ -28,8 +28,8 @@ def facts(*responses):
 @pytest.mark.parametrize(
     ("postcode", "title"),
     [
-        (0.118, "None of 1 models keep the limits of Abs on richer and postcode"),
-        (0.02, "1 of 1 models keeps the limits of Abs on richer and age"),
+        (0.118, "The model does not keep the limits of Abs on richer and postcode"),
+        (0.02, "The model keeps the limits of Abs on richer and age"),
     ],
 )
 def test_the_change_that_is_worst_for_its_limit_is_drawn(postcode, title):

@@ -55,3 +55,13 @@ def test_a_report_with_limits_decides(stub, report):
     connection = stub(ONE)
     connection.execute(LIMIT)
     assert "does not decide" not in report(connection).text
+
+
+def test_the_question_names_changes_with_an_expectation_first(stub, report):
+    pair_types = ("amount", "floor", "income", "owner", "sex")
+    connection = stub(Audit(models=("only",), pair_types=pair_types, paths=("blend",)))
+    connection.execute(
+        "UPDATE core_display_names SET expect = CASE name WHEN 'income' THEN 'should_matter' "
+        "WHEN 'sex' THEN 'should_not_matter' WHEN 'floor' THEN 'control' ELSE 'unknown' END"
+    )
+    assert "how far does a change of income, sex, amount and 2 more move" in report(connection).text

@@ -45,8 +45,14 @@ CREATE OR REPLACE MACRO format_interval(lower_limit, upper_limit, notes) AS
         coalesce(format('; 95 %: {} to {}', format_score(lower_limit),
             format_score(upper_limit)), '') || notes, '; '), '') || ')', '');
 
--- Begin of a finding. A safe model keeps its limits, so the words of these rules would contradict
--- the decision.
-CREATE OR REPLACE MACRO begin_finding(rule, words, name, decision) AS
-    if(decision = 'safe' AND rule IN ('decides_by', 'leans_on', 'contradicts', 'unstable'),
-        format('Reacts to {}: this change moves', name), words);
+-- Begin of a finding, without words of its rule that would contradict the decision: a safe model keeps
+-- its limits, and one that is not safe breaks a limit, however small the response is.
+CREATE OR REPLACE MACRO begin_finding(rule, words, name, decision, is_broken) AS
+    CASE
+        WHEN decision = 'safe' AND rule IN ('decides_by', 'leans_on', 'contradicts', 'unstable')
+            THEN format('Reacts to {}: this change moves', name)
+        WHEN decision = 'not safe' AND is_broken
+            AND rule IN ('contradicts', 'unstable', 'reacts_to', 'no_response')
+            THEN format('Breaks the limit of {}: this change moves', name)
+        ELSE words
+    END;

@@ -62,8 +62,11 @@ def _title(dots: list[Row], names: tuple[str, str], least: float, most: float) -
     models = {dot["model"] for dot in dots}
     safe = len(models) - len(outside)
     verb = "keeps" if safe == 1 else "keep"
+    subject = f"{safe or 'None'} of {len(models)} models {verb}"
+    if len(models) == 1:
+        subject = "The model keeps" if safe else "The model does not keep"
     both = " and ".join(names)
-    return f"{safe or 'None'} of {len(models)} models {verb} the limits of Abs on {both}"
+    return f"{subject} the limits of Abs on {both}"
 
 
 def _svg(

@@ -45,6 +45,7 @@ DECISIONS = (
     ("safe", "Safe by the limits of the study", "keeps them", "keep them"),
 )
 """Decisions by the limits of the study, the worst first, as a headline."""
+EXPECTED = ("should_matter", "should_not_matter")
 AUDITED_ALIKE = ("none", "version")
 """Changes of an entry that leave its content as it was."""
 
@@ -131,8 +132,10 @@ def _moved_by_control(facts: Facts, findings: Sequence[Row]) -> bool:
 
 
 def _question(facts: Facts) -> str:
-    """State the change, the number of its inputs, and how the inputs were revealed."""
+    """State the changes, those with an expectation first, the sources, and the paths."""
+    expected = {row.display_name for row in facts.names if row.expect in EXPECTED}
     changes = list(dict.fromkeys(row.pair_type for row in facts.pair_types))
+    changes.sort(key=lambda name: name not in expected)
     models = f"{len(facts.models):,} models" if len(facts.models) != 1 else "one model"
     revealed = f", revealed by {_join_names(facts.paths)}" if facts.paths else ""
     return (
