@@ -73,9 +73,13 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     finite = namespace(array).isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~to_numpy(finite))[0])
+        frame = (
+            ", or, if NaN is a missing value of a row, give pandas.DataFrame(x), and a score that "
+            "calls the model with frame.to_numpy()"
+        )
         raise DataError(
             f"{name} has values that are not finite, the first at {where}; fill in or drop such "
-            "inputs first"
+            f"inputs first{frame if array.ndim == 2 else ''}"
         )
     return array
 

@@ -23,6 +23,7 @@ from decaf.foundation.arrays import (
 from decaf.models.estimators.column_names import fitted_order
 from decaf.models.estimators.targets import count_targets
 
+BOOSTER = "xgboost.core.Booster"
 Score = Callable[[Any], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes), from which a target selects."""
 
@@ -82,6 +83,12 @@ def find_score_call(
         raise ModelError(
             f"score is the classifier {name} without predict_proba: give one of its methods that "
             "returns numbers, such as decision_function"
+        )
+    if f"{type(model).__module__}.{name}" == BOOSTER:
+        raise ModelError(
+            "score is a Booster of XGBoost, which takes a DMatrix; give "
+            "lambda rows: booster.predict(xgboost.DMatrix(rows)), or an XGBClassifier or "
+            "XGBRegressor"
         )
     if hasattr(model, "predict"):
         return ScoreCall(model.predict, _column_numbers(target, count), f"predict of {name}")

@@ -153,8 +153,8 @@ class ModelCard(Settings, ABC):
                 f"model {self.id} takes arrays of numbers, but the columns "
                 f"{abridge(columns.non_number_names)} are categories or have missing values; give "
                 "an estimator that was fitted on a pandas DataFrame, a function with 'input: "
-                "frame' or an endpoint with 'encoding: records', or name these columns under "
-                "'drop:'"
+                "frame', which can call this model with frame.to_numpy(), or an endpoint with "
+                "'encoding: records', or name these columns under 'drop:'"
             )
         return frame_model or model
 

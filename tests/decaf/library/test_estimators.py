@@ -3,6 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 from decaf import audit
 from decaf.errors import DataError, ModelError, ResponseError
@@ -113,3 +117,27 @@ def test_text_for_xgboost_is_refused_with_the_types_to_give():
     with pytest.raises(DataError, match=r"'job'.*astype\(\{'job': 'category'\}\)"):
         audit(model, texts, other, target=1)
     audit(model, texts.astype(types), other.astype(types), target=1)
+
+
+def test_a_booster_of_xgboost_needs_a_matrix():
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    labels = rows[:, 0] > 0
+    options = {"objective": "binary:logistic"}
+    booster = xgboost.train(options, xgboost.DMatrix(rows, label=labels), 5)
+    with pytest.raises(ModelError, match=r"Booster.*booster\.predict\(xgboost\.DMatrix\(rows\)\)"):
+        audit(booster, rows, rows - 1)
+    audited = audit(lambda x: booster.predict(xgboost.DMatrix(x)), rows, rows - 1)
+    expected = booster.inplace_predict(rows) - booster.inplace_predict(rows - 1)
+    np.testing.assert_allclose(audited.profiles.endpoint_delta, expected, atol=1e-6)
+
+
+def test_rows_of_an_array_with_missing_values_become_a_frame():
+    rows = np.array([[1.0, np.nan], [2.0, 0.5], [3.0, 1.0]])
+    model = make_pipeline(SimpleImputer(), LinearRegression()).fit(rows, [1.0, 2.0, 3.0])
+    other = rows + [[1.0, 0.0]]
+    with pytest.raises(DataError, match=r"not finite.*pandas\.DataFrame.*frame\.to_numpy\(\)"):
+        audit(model, rows, other)
+    plus, minus = (pd.DataFrame(values, columns=["a", "b"]) for values in (rows, other))
+    audited = audit(lambda frame: model.predict(frame.to_numpy()), plus, minus)
+    expected = model.predict(rows) - model.predict(other)
+    np.testing.assert_allclose(audited.profiles.endpoint_delta, expected)

@@ -8,7 +8,9 @@ import pytest
 import skops.io
 import torch
 from model_server import serving
-from sklearn.linear_model import LinearRegression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError
@@ -28,6 +30,12 @@ def sizes(frame):
 
 def width(rows):
     return [[*rows.shape]] * len(rows)
+
+def of_array(file, columns):
+    import skops.io
+
+    estimator = skops.io.load(file, trusted=["numpy.dtype"])
+    return lambda frame: estimator.predict_proba(frame[columns].to_numpy(float))
 """
 GIVEN = {"id": "one", "family": "any"}
 
@@ -70,6 +78,20 @@ def test_what_fits_neither_is_refused(card):
         card("width").load_for("cpu", COLUMNS)
     with pytest.raises(ModelError, match="model one"):
         card("kinds", input="frame").load_for("cpu", None)
+
+
+def test_a_function_calls_a_model_of_arrays_with_missing_values(card, tmp_path):
+    rows = np.array([[40, 2.5], [31, np.nan], [25, 1.5], [60, np.nan]])
+    fitted = make_pipeline(SimpleImputer(), LogisticRegression()).fit(rows, [0, 1, 0, 1])
+    skops.io.dump(fitted, tmp_path / "m.skops")
+    estimator = {"source": "estimator", "file": tmp_path / "m.skops", "trusted": ["numpy.dtype"]}
+    alone = EstimatorCard(**GIVEN, **estimator)
+    with pytest.raises(ModelError, match=r"'input: frame'.*frame\.to_numpy\(\)"):
+        alone.load_for("cpu", COLUMNS)
+    arguments = {"file": str(tmp_path / "m.skops"), "columns": ["age", "pay"]}
+    own = card("of_array", input="frame", output="probabilities", arguments=arguments)
+    expected = fitted.predict_proba(rows[:2])
+    np.testing.assert_allclose(own.load_for("cpu", COLUMNS).outputs(ROWS), expected)
 
 
 def test_what_a_function_takes_is_part_of_its_digest(card):
