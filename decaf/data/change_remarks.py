@@ -93,7 +93,7 @@ def remark_moved_marks(
             words.append(f"{numbers} of {quote(column.name)} in {count:,} rows")
     if words:
         yield (
-            f"{subject} changes numbers that seem to mark missing values, {', '.join(words)}; "
+            f"{subject} moves numbers that seem to mark missing values, {', '.join(words)}; "
             "changes and paths treat a mark as a number, also if a card states it as 'missing': "
             "leave these cells empty, which XGBoost counts as missing, too, or leave the rows out"
         )

@@ -131,7 +131,7 @@ def test_a_second_table_that_keeps_the_marks_has_no_remark_on_them(tmp_path):
     for second, is_remarked in ((raised, True), (kept, False)):
         second.to_csv(tmp_path / "second.csv", index=False)
         remarks = TablePairs.model_validate(data).pair_set().remarks
-        words = "counterfactuals: pair type 'pair' changes numbers that seem to mark"
+        words = "counterfactuals: pair type 'pair' moves numbers that seem to mark"
         assert any(remark.startswith(words) for remark in remarks) == is_remarked
 
 
