@@ -1,8 +1,9 @@
 -- purpose: response to each change minus the response to the control change, same sources
 -- grain: one row per study, model, pair type and path, of studies with a control pair type
--- Pair types with `expect: control` make an unrelated change of similar size. All control pairs of
--- a source count as one mean. If the interval of the paired difference includes 0 or lies below it,
--- the model responds to the control as much (is_as_for_control).
+-- Pair types with `expect: control` make an unrelated change of similar size. Of several controls,
+-- the one with the largest mean Abs of the model and path counts. If the interval of the paired
+-- difference includes 0 or lies below it, the model responds to the control as much
+-- (is_as_for_control).
 CREATE OR REPLACE VIEW out_controls AS
 WITH means AS (
     SELECT
@@ -15,21 +16,26 @@ WITH means AS (
     GROUP BY ALL
 ),
 controls AS (
-    SELECT study, model_id, path, source_id, weighted_mean(abs_response, weight) AS abs_response
+    SELECT study, model_id, path, pair_type
     FROM means
     WHERE is_control
-    GROUP BY ALL
+    GROUP BY study, model_id, path, pair_type
+    QUALIFY row_number() OVER (
+        PARTITION BY study, model_id, path
+        ORDER BY weighted_mean(abs_response, weight) DESC, pair_type) = 1
 ),
 entries AS (
     SELECT
-        {study: study, model_id: model_id, pair_type: pair_type, path: path} AS g,
+        {study: study, model_id: model_id, pair_type: means.pair_type, path: path,
+            control: controls.pair_type} AS g,
         source_id AS cluster,
         means.abs_response AS x,
-        controls.abs_response AS y,
-        weight
+        on_control.abs_response AS y,
+        means.weight
     FROM means
-    JOIN controls USING (study, model_id, path, source_id)
-    WHERE NOT is_control
+    JOIN controls USING (study, model_id, path)
+    JOIN means AS on_control USING (study, model_id, path, source_id)
+    WHERE NOT means.is_control AND on_control.pair_type = controls.pair_type
 ),
 sides AS (
     SELECT g, weighted_mean(x, weight) AS abs_response, weighted_mean(y, weight) AS control_response
@@ -38,6 +44,7 @@ sides AS (
 )
 SELECT
     g.study, g.model_id, g.pair_type, g.path,
+    g.control, -- pair type
     sides.abs_response, -- score units, over sources with a control, like the next columns
     sides.control_response,
     paired.estimate AS difference,

@@ -7,14 +7,17 @@
 CREATE OR REPLACE VIEW out_doubts AS
 WITH found AS (
     SELECT
-        trust.*,
+        trust.*, control.display_name AS control_name,
         response.position, response.path_position, response.path_name, response.abs_response,
-        response.is_largest_path, response.pair_type_name, response.smallest, response.safe_limit,
+        response.is_largest_path, response.pair_type_name, response.safe_limit,
+        greatest(response.abs_response, endpoint_magnitude) > response.safe_limit AS is_beyond_limit,
         arg_max(response.path_name, response.abs_response) OVER on_paths AS largest_path_name,
         max(response.abs_response) OVER on_paths AS largest_response,
         arg_max(trust.role, response.abs_response) OVER on_paths AS largest_role
     FROM out_trust AS trust
     JOIN out_responses AS response USING (study, model_id, pair_type, path)
+    LEFT JOIN core_display_names AS control
+        ON (control.study, kind, name) = (trust.study, 'pair_type', trust.control)
     WINDOW on_paths AS (PARTITION BY trust.study, trust.model_id, trust.pair_type)
 ),
 doubts AS (
@@ -36,13 +39,14 @@ doubts AS (
             pair_type_name, format_score(largest_response), largest_role, largest_path_name,
             format_score(abs_response), role, path_name)},
         {doubt: 'control', applies: reacts_to_any_change, sentence: format(
-            'The response to {} is not surely larger than to the control change, which moves the score '
-            'by {} on the same sources: the model may react to any change, or the control may matter.',
-            pair_type_name, format_score(control_response))},
-        {doubt: 'limit of control', applies: control_response > safe_limit, sentence: format(
-            'The control change, too, is beyond the limit of {}, {}: it moves the score by {} on the '
+            'The response to {} is not surely larger than to the control {}, which moves the score by '
+            '{} on the same sources: the model may react to any change, or the control may matter.',
+            pair_type_name, control_name, format_score(control_response))},
+        {doubt: 'limit of control', applies: is_beyond_limit AND control_response > safe_limit,
+        sentence: format(
+            'The control {}, too, is beyond the limit of {}, {}: it moves the score by {} on the '
             'same sources.',
-            pair_type_name, format_limit(safe_limit), format_score(control_response))},
+            control_name, pair_type_name, format_limit(safe_limit), format_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
                 'Only {} sources: do not rely on its interval.'), source_count)}

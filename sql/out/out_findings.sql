@@ -9,9 +9,8 @@ found AS (
             SELECT (study, model_id, pair_type) FROM out_limits WHERE verdict = 'failed') AS is_broken,
         list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
-        list({words: format('the control {} ({})', pair_type_name, format_score(abs_response)),
-            responds: rule <> 'no_response'}) FILTER (is_largest_path AND expect = 'control') OVER on_model AS controls,
-        max(abs_response) FILTER (expect = 'control') OVER on_model AS control_response,
+        list({name: pair_type_name, response: abs_response, responds: rule <> 'no_response'})
+            FILTER (is_largest_path AND expect = 'control') OVER on_model AS controls,
         list(format('; {}: {}', path_name, format_score(abs_response)))
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
@@ -34,21 +33,22 @@ SELECT
     if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even with results
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        is_largest_path, is_broken, on_paths, on_types, controls, control_response, others, ways),
+        is_largest_path, is_broken, on_paths, on_types, controls, others, ways),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
     CASE
         WHEN found.rule IS NULL
             THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
         ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
-        || begin_finding(found.rule, format(begins, format_limit(smallest), coalesce(' except '
-            || list_controls(controls, true), '')) || pair_type_name || ends, pair_type_name, decision, is_broken)
+        || begin_finding(found.rule, format(begins, format_limit(smallest), except_controls(controls))
+            || pair_type_name || ends, pair_type_name, decision, is_broken)
         || ' the score by ' || format_score(abs_response) || if(len(ways) > 0, ' on path ' || path_name, '')
         || format_interval(lower_95, upper_95, array_to_string(ways, ''))
         || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
         || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
-        || if(found.rule = 'no_response', '', format_controls(controls, control_response > safe_limit))
+        || if(found.rule = 'no_response', '', compare_controls(controls,
+            CASE WHEN greatest(abs_response, endpoint_magnitude) > safe_limit THEN safe_limit END))
         || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')
         || coalesce(kept.reasons, '') || '.'
     END AS sentence

@@ -44,7 +44,7 @@ SELECT
     path_count,
     CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
         AS paths_agree, -- NULL on one path
-    control.control_response, -- Abs of the control; NULL without one, like the next four
+    control.control, control.control_response, -- pair type and Abs; NULL without one, like the next four
     control.difference AS control_difference, -- Abs minus that of the control, same sources
     control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
     CASE WHEN control.is_as_for_control THEN role <> 'no response' ELSE control.is_as_for_control

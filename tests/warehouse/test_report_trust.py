@@ -12,7 +12,7 @@ from warehouse.report.audit import trust
     [
         ([(None, None)], "note", "No pair type is a control"),
         ([(0.1, None)], "mind", "Too few sources"),
-        ([(0.0, True), (0.0, False)], "mind", "never moves the score"),
+        ([(0.0, True), (0.0, False)], "mind", "ever moves the score"),
         ([(0.1, False), (0.0, False)], "well", "larger than"),
         ([(0.1, True), (0.1, False)], "mind", "in 1 of 2 responses"),
     ],
@@ -44,6 +44,7 @@ def test_responses_closest_to_the_control_come_with_numbers():
             role=role,
             pair_type=pair_type,
             path="blend",
+            control="floor",
             control_response=control,
             control_difference=difference,
             control_lower_95=lower,
@@ -54,8 +55,8 @@ def test_responses_closest_to_the_control_come_with_numbers():
     ((mark, sentence),) = trust._compare_with_control(rows)
     assert mark == "note"
     closest, _, further = sentence.partition("; ")
-    assert "age on blend: 0.030 and 0.035, difference −0.005" in closest
-    assert "man on blend: 0.042 and 0.035, difference 0.007 [0.001 to 0.012]" in further
+    assert "age on blend: 0.030 and 0.035 (floor), difference −0.005" in closest
+    assert "man on blend: 0.042 and 0.035 (floor), difference 0.007 [0.001 to 0.012]" in further
     unused = [
         row("man", 0.1, None, None, control=0),
         row("age", -0.03, None, None, role="no response"),

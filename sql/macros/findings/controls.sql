@@ -1,13 +1,18 @@
 -- purpose: name the controls of a study in the sentence of a finding
 -- grain: scalar macros
 
--- Words of controls, or of those that respond: 'the control floor (0.150)'; NULL without any.
-CREATE OR REPLACE MACRO list_controls(controls, has_to_respond) AS
-    nullif(array_to_string(
-        [control.words FOR control IN controls IF control.responds OR NOT has_to_respond], ' and '), '');
+-- Words of controls: 'the control floor (0.150)', with 'also beyond the limit' if the response is
+-- above a limit that is not NULL; NULL without any control.
+CREATE OR REPLACE MACRO list_controls(controls, response_limit) AS
+    nullif(array_to_string([
+        format('the control {} ({}{})', control.name, format_score(control.response),
+            if(control.response > response_limit, ', also beyond the limit', ''))
+        FOR control IN controls], ' and '), '');
 
--- Controls to compare a response with: '; compare the control floor (0.150), also beyond the limit';
--- '' without any.
-CREATE OR REPLACE MACRO format_controls(controls, is_beyond) AS
-    coalesce('; compare ' || list_controls(controls, false)
-        || if(is_beyond, ', also beyond the limit', ''), '');
+-- Controls that respond, after a verb: ' except the control floor (0.150)'; '' without any.
+CREATE OR REPLACE MACRO except_controls(controls) AS
+    coalesce(' except ' || list_controls([control FOR control IN controls IF control.responds], NULL), '');
+
+-- Controls to compare a response with: '; compare the control floor (0.150)'; '' without any.
+CREATE OR REPLACE MACRO compare_controls(controls, response_limit) AS
+    coalesce('; compare ' || list_controls(controls, response_limit), '');

@@ -138,7 +138,7 @@ class Facts(NamedTuple):
         self = self._replace(names=tuple(_with_shown_name(row, names) for row in self.names))
         shown = {"model_id": {model_id: name for name, model_id in self.ids.items()}}
         shown |= dict.fromkeys(("path", "path_a", "path_b"), names["path"])
-        shown |= {"pair_type": names["pair_type"]}
+        shown |= dict.fromkeys(("pair_type", "control"), names["pair_type"])
 
         def with_shown_names(row: Row, columns: Iterable[str]) -> Row:
             values = {column: getattr(row, column) for column in columns}

@@ -220,17 +220,17 @@ def _on_control(rows: Sequence[Row]) -> Mark:
         return "mind", "Too few sources have a control change for a comparison with it."
     if all(row.control_response == 0 for row in compared):
         return "mind", (
-            "The control change never moves the score, like a column that the model does not use: "
+            "No control change ever moves the score, like a column that the model does not use: "
             "a comparison with it shows nothing."
         )
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
-        return "well", "Each response is larger than the response to the control."
-    return "mind", f"The control change moves the score as far in {_count(doubtful, compared)}."
+        return "well", "Each response is larger than the largest response to a control."
+    return "mind", f"A control change moves the score as far in {_count(doubtful, compared)}."
 
 
 def _compare_with_control(rows: Sequence[Row]) -> Iterator[Mark]:
-    """Yield a sentence with the responses closest to that of the control, if it moves a score."""
+    """Yield a sentence with the responses closest to those of controls that move a score."""
     compared = [row for row in rows if row.control_response and row.role != "no response"]
     if not compared:
         return
@@ -238,12 +238,12 @@ def _compare_with_control(rows: Sequence[Row]) -> Iterator[Mark]:
     words = [
         f"{row.model_id}, {row.pair_type} on {row.path}: "
         f"{score_text(row.control_response + row.control_difference)} and "
-        f"{score_text(row.control_response)}, difference {score_text(row.control_difference)}"
+        f"{score_text(row.control_response)} ({row.control}), difference {score_text(row.control_difference)}"
         + _interval_text(row.control_lower_95, row.control_upper_95)
         for row in compared
     ]
     more = f"; {len(words) - MOST} more are in out_controls" if len(words) > MOST else ""
-    yield "note", f"Responses to a change and to the control: {'; '.join(words[:MOST])}{more}."
+    yield "note", f"Responses to a change and to its control: {'; '.join(words[:MOST])}{more}."
 
 
 def _interval_text(lower: float | None, upper: float | None) -> str:
