@@ -1,8 +1,8 @@
 -- purpose: robustness of each response: threshold, stages, paths, control, sample
 -- grain: one row per study, model, pair type and path
 -- paper: section 3; appendix B.8 (threshold stability); appendix C.1; appendix D.8
--- Paths agree if they have one role and the smallest Abs is at least half of the largest. A
--- response is converged if the 95 % interval of the change without every second stage stays, for
+-- Paths agree if they have one role and, unless it is no response, the smallest Abs is at least half
+-- of the largest. A response is converged if the 95 % interval of the change without every second stage stays, for
 -- each mean component, within half of the smallest response that counts.
 CREATE OR REPLACE VIEW out_trust AS
 WITH stages AS (
@@ -42,8 +42,8 @@ SELECT
     refinement.reason AS stop_reason, -- why a refined path stopped; NULL for others
     repeats_effect, -- each stage shows d or no difference
     path_count,
-    CASE WHEN path_count > 1 THEN is_one_role AND 2 * smallest_response >= largest_response END
-        AS paths_agree, -- NULL on one path
+    CASE WHEN path_count > 1 THEN is_one_role
+        AND (role = 'no response' OR 2 * smallest_response >= largest_response) END AS paths_agree, -- NULL on one path
     control.control, control.control_response, -- pair type and Abs; NULL without one, like the next four
     control.difference AS control_difference, -- Abs minus that of the control, same sources
     control.lower_95 AS control_lower_95, control.upper_95 AS control_upper_95,
