@@ -70,6 +70,8 @@ class Header(NamedTuple):
     """True if the samples have 16 bits, of which :func:`read_photo` keeps the upper eight."""
     has_one_channel: bool = False
     """True if the file has no colours."""
+    is_lossy: bool = False
+    """True if the format may change pixels, as JPEG does."""
 
     def upright(self, turn: int = 1) -> tuple[int, int]:
         """Width and height after a turn by the file's own orientation, else by ``turn``."""
@@ -122,8 +124,13 @@ def read_header(path: Path) -> Header:
         tags = getattr(file, "tag_v2", {})  # Pillow swaps the sides of a TIFF that EXIF turns
         width = tags.get(ExifTags.Base.ImageWidth, file.width)
         height = tags.get(ExifTags.Base.ImageLength, file.height)
-        is_sixteen_bits, has_one_channel = file.mode in SIXTEEN_BITS, file.mode in ONE_CHANNEL
-        return Header((width, height), _orientation(file), is_sixteen_bits, has_one_channel)
+        return Header(
+            (width, height),
+            _orientation(file),
+            is_sixteen_bits=file.mode in SIXTEEN_BITS,
+            has_one_channel=file.mode in ONE_CHANNEL,
+            is_lossy=file.format in LOSSY,
+        )
 
 
 def remark_on_dark_photos(headers: Mapping[str, Header]) -> str:
@@ -166,6 +173,28 @@ def remark_on_grey_photos(
         f"and the other has colours, so the change includes the colours: {abridge(mixed)}; save "
         "both photos in colour, or set 'channels: 1'"
     )
+
+
+def remark_on_compressed_photos(
+    files: Iterable[tuple[str, str]], headers: Mapping[str, Header]
+) -> Iterator[str]:
+    """Remark on pairs in which only the counterfactual photo has a lossy format.
+
+    ``files`` has the factual and the counterfactual file of each pair. The reverse is no fault: an
+    edit of a JPEG, saved as PNG, has the pixels of the JPEG.
+    """
+    pairs = [pair for pair in files if headers.keys() >= {*pair}]
+    compressed = [
+        f"{factual} with {changed}"
+        for factual, changed in pairs
+        if headers[changed].is_lossy and not headers[factual].is_lossy
+    ]
+    if compressed:
+        yield (
+            f"in {len(compressed)} of {number_of(len(pairs), 'pair')} only the counterfactual "
+            f"photo is a JPEG or WebP ({abridge(compressed)}), so the compression is part of the change; "
+            "save both photos as PNG"
+        )
 
 
 def _are_grey(files: Iterable[str]) -> Iterator[bool]:

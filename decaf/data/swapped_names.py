@@ -1,19 +1,19 @@
-"""Find factual and counterfactual columns or files that seem to be swapped.
+"""Find factual and counterfactual columns or files that seem to be swapped, and files of other pairs.
 
 The user decides which input of a pair is the factual one; decaf remarks only on names that
 contradict it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
-from decaf.errors import DataError
+from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.files import is_inside
 from decaf.foundation.names import fault_of, quote
 
-CHANGED = {"counterfactual", "counterfactuals", "cf", "cfs"}
-UNCHANGED = {"factual", "factuals", "original", "originals"}
+CHANGED = {*"counterfactual counterfactuals cf cfs changed edited edits swapped".split()}
+UNCHANGED = {*"factual factuals original originals plain unchanged".split()}
 COUNTER = re.compile(r"counter[^a-z]factual")
 NO_LETTERS = re.compile(r"[^a-z]+")
 LOOKED_AT = 100
@@ -39,6 +39,36 @@ def remark_swapped(factual: Iterable[str], counterfactual: Iterable[str]) -> tup
         f"{quote(counterfactual[0])}, so they seem to be swapped: if they are, exchange them; "
         "otherwise d has the wrong sign and the accuracy is that of the counterfactual inputs",
     )
+
+
+def remark_other_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Remark on counterfactual files that have the name of the factual file of another pair.
+
+    ``pairs`` has the factual and the counterfactual path of each pair. Names have no folders and
+    no suffix. A file that is itself a factual input is paired on purpose.
+
+    >>> list(remark_other_pairs([("a.png", "edits/b.png"), ("b.png", "edits/b.png")]))[0][:40]
+    'in 1 of 2 pairs the counterfactual file '
+    """
+    files = {factual for factual, _ in pairs}
+    names = {_name_of(file) for file in files}
+    others = [
+        f"{factual} with {changed}"
+        for factual, changed in pairs
+        if changed not in files
+        and _name_of(changed) in names
+        and _name_of(changed) != _name_of(factual)
+    ]
+    if others:
+        yield (
+            f"in {len(others)} of {number_of(len(pairs), 'pair')} the counterfactual file has the "
+            f"name of another pair's factual file ({abridge(others)}); expected a photo and its "
+            "own edit: check that no column of the table is shifted or sorted"
+        )
+
+
+def _name_of(file: str) -> str:
+    return PurePosixPath(file).stem
 
 
 def refuse_swapped_columns(

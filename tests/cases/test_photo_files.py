@@ -84,6 +84,14 @@ def test_files_that_differ_in_suffix_are_pairs(tmp_path):
     assert "dog/a.bmp and dog/a.png" in " ".join(pairs.remarks)
 
 
+@pytest.mark.parametrize(("first", "second", "count"), [(".png", ".jpg", 2), (".jpg", ".png", 0)])
+def test_only_a_newly_compressed_photo_is_remarked_on(first, second, count, tmp_path):
+    names = [[f"{name}{suffix}" for name in "ab"] for suffix in (first, second)]
+    remarks = folders(tmp_path, *names).pair_set().remarks
+    assert sum("compression" in remark for remark in remarks) == (count > 0)
+    assert (f"in {count} of 2 pairs" in " ".join(remarks)) == (count > 0)
+
+
 def test_two_files_of_one_stem_are_refused_by_name(tmp_path):
     with pytest.raises(DataError, match=r"plain .* a\.bmp, a\.png"):
         folders(tmp_path / "first", ["a.bmp", "a.png"], ["a.tif"]).pair_set()

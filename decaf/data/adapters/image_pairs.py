@@ -22,12 +22,13 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
 from decaf.data.photo_files import (
     Header,
+    remark_on_compressed_photos,
     remark_on_dark_photos,
     remark_on_grey_photos,
     turn_in_words,
 )
 from decaf.data.same_names import pair_names
-from decaf.data.swapped_names import refuse_swapped_columns, remark_swapped
+from decaf.data.swapped_names import refuse_swapped_columns, remark_other_pairs, remark_swapped
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, SettingError, abridge, suggestion
@@ -223,7 +224,7 @@ class ImagePairs(ImageFiles):
             raise unusable_error(faults, "images or pairs")
 
     def _remarks_on_headers(self, inputs: Sequence[Input], pairs: Sequence[Pair]) -> Iterator[str]:
-        """Remarks on 12-bit photos, pairs of grey and colours, and pairs turned differently."""
+        """Remarks on 12-bit photos, and on pairs of other channels, compression or orientation."""
         headers = self.headers(inputs, {})  # photos that are refused are named by verify()
         if remark := remark_on_dark_photos(headers):
             yield remark
@@ -234,6 +235,7 @@ class ImagePairs(ImageFiles):
         }
         if self.channels > 1 and (remark := remark_on_grey_photos(files, headers)):
             yield remark
+        yield from remark_on_compressed_photos(files.values(), headers)
         pair_ids = []
         for pair in pairs:
             both = [headers.get(inputs[place].location) for place in (pair.plus, pair.minus)]
@@ -281,10 +283,11 @@ class ImagePairs(ImageFiles):
         return rows, (*unused, *self._remarks_on_names(names, rows))
 
     def _remarks_on_names(self, names: Mapping[Role, str], rows: Sequence[Row]) -> Iterator[str]:
-        """Remark on columns, or else on files, that seem to be swapped."""
+        """Remark on columns, or else files, that seem to be swapped, and on files of other pairs."""
         by_column = remark_swapped([names["factual"]], [names["counterfactual"]])
         files = [row.factual for row in rows], [row.counterfactual for row in rows]
         yield from by_column or remark_swapped(*files)
+        yield from remark_other_pairs([*zip(*files, strict=True)])
 
     def _distinct(self, said: list[dict[Role, str]], groups: list[dict[str, str]]) -> list[Row]:
         """Rows, with defaults for columns that the table lacks; refuses two rows of one name."""

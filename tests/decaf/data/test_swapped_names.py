@@ -7,7 +7,7 @@ from own_data import rows_of_squares, save, square, write_table
 from decaf.data.adapters.arrays import Arrays
 from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.adapters.table_pairs import TablePairs
-from decaf.data.swapped_names import remark_swapped
+from decaf.data.swapped_names import remark_other_pairs, remark_swapped
 from decaf.errors import DataError
 
 
@@ -19,6 +19,9 @@ from decaf.errors import DataError
         ("after", "original"),
         ("Counter-Factual.npy", "rows.npy"),
         ("data/cf/1.png", "data/original/1.png"),
+        ("swapped", "photos"),
+        ("dark", "plain"),
+        ("edits/cat/1.png", "photos/cat/1.png"),
     ],
 )
 def test_names_that_contradict_their_place(factual, counterfactual):
@@ -44,6 +47,36 @@ def test_names_that_tell_nothing(factual, counterfactual):
 
 def test_one_name_that_fits_its_place_ends_the_doubt():
     assert remark_swapped(["cf/1.png", "2.png"], ["1.png", "2b.png"]) == ()
+
+
+def test_a_shifted_column_of_edits_is_remarked_on(tmp_path):
+    names = [f"bolt_{number}" for number in range(3)]
+    for name in names:
+        save(tmp_path / "photos" / f"{name}.png", square(0, 0))
+        save(tmp_path / "edits" / f"{name}.png", square(0, 255))
+    for edits, count in ((names, 0), ([*names[1:], names[0]], 3)):
+        rows = [
+            [f"photos/{name}.png", f"edits/{edit}.png"]
+            for name, edit in zip(names, edits, strict=True)
+        ]
+        write_table(tmp_path / "pairs.csv", rows, ("factual", "counterfactual"))
+        remarks = ImagePairs(adapter="image_pairs", pairs=tmp_path / "pairs.csv").pair_set().remarks
+        remarks = [remark for remark in remarks if "of another pair" in remark]
+        assert remarks == [] if count == 0 else "in 3 of 3 pairs" in remarks[0]
+        assert ("photos/bolt_0.png with edits/bolt_1.png" in "".join(remarks)) == (count > 0)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("cat/1.png", "dog/1.png"), ("cat/2.png", "dog/2.png")],
+        [("1.png", "1-snow.png"), ("2.png", "2-snow.png")],
+        [("a.png", "b.png"), ("b.png", "a.png")],
+        [("a.png", "x/c.png"), ("b.png", "x/d.png")],
+    ],
+)
+def test_edits_of_their_own_photos_and_pairs_of_photos(pairs):
+    assert [*remark_other_pairs(pairs)] == []
 
 
 @pytest.mark.parametrize("classes", [(), ("cat", "dog")])
