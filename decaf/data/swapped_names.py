@@ -12,8 +12,13 @@ from decaf.errors import DataError, abridge, number_of
 from decaf.foundation.files import is_inside
 from decaf.foundation.names import fault_of, quote
 
-CHANGED = {*"counterfactual counterfactuals cf cfs changed edited edits swapped".split()}
-UNCHANGED = {*"factual factuals original originals plain unchanged".split()}
+CHANGED = {"counterfactual", "counterfactuals", "cf", "cfs"} | {
+    "changed",
+    "edited",
+    "edits",
+    "swapped",
+}
+UNCHANGED = {"factual", "factuals", "original", "originals"} | {"plain", "unchanged"}
 COUNTER = re.compile(r"counter[^a-z]factual")
 NO_LETTERS = re.compile(r"[^a-z]+")
 LOOKED_AT = 100

@@ -30,14 +30,15 @@ missed AS (
 )
 SELECT study, model_id, 'below_chance' AS warning, NULL::BIGINT AS affected_count,
     format('right on {} of {:,} factual inputs, no more than a guess ({}). Likely '
-        || 'causes: class names in another order than the outputs of the model, wrong '
-        || 'preprocessing, other weights, or a learned shortcut',
+        || 'causes: class names or numbers in another order than the outputs of the model, which '
+        || 'count from 0, wrong preprocessing, other weights, or a learned shortcut',
         format_percent(accuracy), image_count, format_percent(chance)) AS detail
 FROM core_factual_accuracy WHERE is_at_chance
 UNION ALL
 SELECT study, model_id, 'missed_classes', NULL,
     format('right on {}{}, but on {} of all. Likely causes: exchanged names of these classes, '
-        || 'or classes that the model never learned', array_to_string(names[:4], ', '),
+        || 'wrong preprocessing, factual and counterfactual inputs in each other''s place, or '
+        || 'classes that the model never learned', array_to_string(names[:4], ', '),
         if(len(names) > 4, format(' and {} more', len(names) - 4), ''),
         format_percent(accuracy))
 FROM missed;
