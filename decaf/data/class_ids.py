@@ -52,7 +52,9 @@ class Classes(NamedTuple):
 
 
 def class_ids(
-    labels: Sequence[str] | Coded[Texts], classes: ClassNames | Sequence[str] = ()
+    labels: Sequence[str] | Coded[Texts],
+    classes: ClassNames | Sequence[str] = (),
+    input_names: Sequence[str] = (),
 ) -> Classes:
     """Number of the class of every label.
 
@@ -60,7 +62,7 @@ def class_ids(
     Without ``classes``, labels that are all whole numbers are the numbers, and other labels are
     numbered in sorted order. A missing label is empty; if all labels are empty, ``has_labels`` is
     False and the ids are 0. Raises DataError if only some labels are empty, a label is not among
-    the classes, or two classes are equal.
+    the classes, or two classes are equal; ``input_names`` names the inputs without a label.
     """
     coded = labels if isinstance(labels, Coded) else code_values(labels)
     words = [*coded.values]
@@ -73,9 +75,13 @@ def class_ids(
         return Classes(ids, (), has_labels=False)
     if not all(words):
         labels_text = next(filter(None, words))
+        unlabelled = [
+            name for name, code in zip(input_names, coded.codes, strict=False) if not words[code]
+        ]
+        in_brackets = f" ({abridge([*dict.fromkeys(unlabelled)])})" if unlabelled else ""
         raise DataError(
-            f"{coded.counts()['']} of {len(coded)} inputs have no label, but others do, such as "
-            f"{quote(labels_text)}; label all inputs, or none"
+            f"{coded.counts()['']} of {len(coded)} inputs have no label{in_brackets}, but others "
+            f"do, such as {quote(labels_text)}; label all inputs, or none"
         )
     names = names_of(classes)
     repeated = {name for name, count in Counter(names).items() if count > 1}

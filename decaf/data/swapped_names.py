@@ -1,4 +1,4 @@
-"""Find factual and counterfactual columns or files that seem to be swapped, and files of other pairs.
+"""Find factual and counterfactual columns or files that seem to be swapped or shifted.
 
 The user decides which input of a pair is the factual one; decaf remarks only on names that
 contradict it.

@@ -73,7 +73,7 @@ class FeaturedImages(ImageFiles, ABC):
             [self._image(name, file) for name, (_, file) in files.items()]
         )
         check_count(named.names)
-        classes = class_ids([row.label for row in rows], self.classes)
+        classes = class_ids([row.label for row in rows], self.classes, [row.image for row in rows])
         labelled = zip(rows, classes.ids, named.of_image, strict=True)
         featured = [(row, row_class, masked) for row, row_class, masked in labelled if masked]
         inputs = self.with_shapes(

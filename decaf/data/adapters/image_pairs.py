@@ -123,7 +123,9 @@ class ImagePairs(ImageFiles):
             role: cast("Path", getattr(self, role) or self._root) for role in NEEDED
         }
         rows, remarks = self._of_folders() if self.pairs is None else self._of_table()
-        classes = class_ids([row.label for row in rows], self.classes)
+        classes = class_ids(
+            [row.label for row in rows], self.classes, [row.factual for row in rows]
+        )
         files = _checked_files(roots, rows)
         weights = weights_of([row.weight for row in rows], f"table {self.pairs}")
         labels: dict[tuple[Role, str], str] = {}
@@ -283,7 +285,7 @@ class ImagePairs(ImageFiles):
         return rows, (*unused, *self._remarks_on_names(names, rows))
 
     def _remarks_on_names(self, names: Mapping[Role, str], rows: Sequence[Row]) -> Iterator[str]:
-        """Remark on columns, or else files, that seem to be swapped, and on files of other pairs."""
+        """Remark on columns, or else on files, that seem to be swapped or shifted."""
         by_column = remark_swapped([names["factual"]], [names["counterfactual"]])
         files = [row.factual for row in rows], [row.counterfactual for row in rows]
         yield from by_column or remark_swapped(*files)

@@ -119,6 +119,15 @@ def test_two_folders_pair_files_of_equal_names(tmp_path):
     assert data.read_input(pairs.inputs[pairs.pairs[0].minus])[0, 0, 0] == 255
 
 
+def test_a_photo_without_the_folder_of_a_class_is_named(tmp_path):
+    for folder, background in (("plain", 0), ("changed", 255)):
+        for name in ("dog/1.png", "stray.png", "cat/2.png"):
+            save(tmp_path / folder / name, square(10, background))
+    data = adapter(factual=tmp_path / "plain", counterfactual=tmp_path / "changed")
+    with pytest.raises(DataError, match=r"1 of 3 inputs have no label \(stray\.png\), .*'cat'"):
+        data.pair_set()
+
+
 def test_images_are_resized_and_cropped_as_declared(tmp_path):
     wide = np.zeros((20, 40, 3), np.uint8)
     wide[:, 10:30] = 200  # the central square

@@ -238,7 +238,8 @@ def _compare_with_control(rows: Sequence[Row]) -> Iterator[Mark]:
     words = [
         f"{row.model_id}, {row.pair_type} on {row.path}: "
         f"{score_text(row.control_response + row.control_difference)} and "
-        f"{score_text(row.control_response)} ({row.control}), difference {score_text(row.control_difference)}"
+        f"{score_text(row.control_response)} ({row.control}), difference "
+        f"{score_text(row.control_difference)}"
         + _interval_text(row.control_lower_95, row.control_upper_95)
         for row in compared
     ]
