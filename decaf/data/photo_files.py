@@ -95,7 +95,7 @@ def read_photo(path: Path) -> PillowImage.Image:
         elif image.has_transparency_data:
             image = image.convert("RGBA")
             if image.getchannel("A").getextrema() != (255, 255):
-                raise ValueError("it has transparent pixels; flatten it onto a background")
+                raise DataError("it has transparent pixels; flatten it onto a background")
         return image.convert("RGB")
 
 
@@ -108,7 +108,7 @@ def read_levels(path: Path, turn: int = 1) -> NDArray[np.uint16]:
     """
     with _open_photo(path) as file:
         if file.mode not in NUMBERED or file.format in LOSSY:
-            raise ValueError(
+            raise DataError(
                 f"it is {file.format} of {file.mode}; expected one number per pixel: save the mask "
                 "or label map as grey or palette PNG"
             )
@@ -192,8 +192,8 @@ def remark_on_compressed_photos(
     if compressed:
         yield (
             f"in {len(compressed)} of {number_of(len(pairs), 'pair')} only the counterfactual "
-            f"photo is a JPEG or WebP ({abridge(compressed)}), so the compression is part of the change; "
-            "save both photos as PNG"
+            f"photo is a JPEG or WebP ({abridge(compressed)}), so the compression is part of the "
+            "change; save both photos as PNG"
         )
 
 
@@ -291,8 +291,10 @@ def _open_photo(path: Path) -> Iterator[PillowImage.Image]:
         # From a path, Pillow maps an uncompressed TIFF without its EXIF turn, and garbles it.
         with path.open("rb") as content, PillowImage.open(content, formats=FORMATS) as file:
             if fault := _fault(file):
-                raise ValueError(fault)
+                raise DataError(fault)
             yield file
+    except DataError as error:
+        raise DataError(f"{path} cannot be used: {error}") from error
     # A decoder fed with damaged bytes may fail in any way.
     except Exception as error:
         raise DataError(
