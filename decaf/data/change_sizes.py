@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from decaf.data.overview import read_both
 from decaf.data.pairs import Input, PairSet
+from decaf.errors import abridge
 
 SAMPLE = 20
 """Most pairs of a type that are read, evenly spread."""
@@ -48,7 +49,7 @@ def _size_of(plus: NDArray[Any], minus: NDArray[Any]) -> float:
 
 
 def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -> Iterator[str]:
-    """Yield a remark for each control and pair type that change inputs by very different sizes.
+    """Yield a remark for each control that changes inputs by very different sizes than pair types.
 
     Pair types that should matter are not compared with controls.
 
@@ -56,13 +57,18 @@ def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -
     "control 'floor' changes inputs by 0.1, 'wall' by 0."
     """
     for control in (name for name in sizes if expect.get(name) == CONTROL):
-        for name, size in sizes.items():
-            if expect.get(name) in NOT_COMPARED:
-                continue
-            small, large = sorted((sizes[control], size))
-            if large >= FACTOR * small and large > 0:
-                yield (
-                    f"control {control!r} changes inputs by {sizes[control]:.3g}, {name!r} by "
-                    f"{size:.3g}; choose a control of similar size: otherwise their "
-                    "responses are hard to compare"
-                )
+        differing = [
+            f"{name!r} by {size:.3g}"
+            for name, size in sizes.items()
+            if expect.get(name) not in NOT_COMPARED and _differ(sizes[control], size)
+        ]
+        if differing:
+            yield (
+                f"control {control!r} changes inputs by {sizes[control]:.3g}, {abridge(differing)}; choose a control of similar size: otherwise their "
+                "responses are hard to compare"
+            )
+
+
+def _differ(first: float, second: float) -> bool:
+    small, large = sorted((first, second))
+    return large >= FACTOR * small and large > 0

@@ -61,5 +61,14 @@ def test_controls_of_another_size_are_remarked_on(wall, expectation, count):
     assert all("floor" in remark and "wall" in remark for remark in remarks)
 
 
+def test_each_control_has_one_remark():
+    sizes = {"floor": 0.1, "sky": 0.3, "wall": 0.5, "hue": 0.31, "tint": 0.02, "shape": 0.9}
+    expect = {"floor": "control", "sky": "control", "shape": "should_matter"}
+    floor, sky = remarks_on_controls(sizes, expect)
+    assert floor.startswith("control 'floor' changes inputs by 0.1, 'wall' by 0.5, 'hue' by 0.31")
+    assert "'tint' by 0.02" in floor
+    assert sky.startswith("control 'sky' changes inputs by 0.3, 'tint' by 0.02;")
+
+
 def test_nothing_is_remarked_on_without_a_control():
     assert not [*remarks_on_controls({"floor": 0.1, "wall": 0.9}, {})]
