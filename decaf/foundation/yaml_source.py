@@ -53,6 +53,7 @@ EXPECTED |= dict.fromkeys(("float_type", "float_parsing"), "a number")
 EXPECTED |= dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number")
 EXPECTED |= dict.fromkeys(("bool_type", "bool_parsing"), WORDS[f"{YAML}bool"])
 EXPECTED |= {"string_type": "text: put it in quotes"}
+EXPECTED |= {"missing": "this key, which has no default: docs/configuration.md says what to write"}
 """Words for the expected type, by pydantic's word for the fault."""
 
 MAPPING_NAME = "configuration"

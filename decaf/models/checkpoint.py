@@ -26,8 +26,9 @@ ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 READ_BYTES = 2**20
 
 UNPICKLING = (
-    "Unpickling runs code in the file: convert it once, where you trust it, with "
-    "safetensors.torch.save_file(state_dict, path)"
+    "Unpickling runs code in the file: convert it once, where you trust it, with network = "
+    "torch.load(file, weights_only=False) and safetensors.torch.save_file(network.state_dict(), "
+    "'net.safetensors'); if the file has a dictionary instead, save its entry of tensors"
 )
 
 SCRIPTED = (

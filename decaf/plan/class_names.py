@@ -245,8 +245,9 @@ def _fits(naming: OutputNames, score: ClassScore) -> bool:
 def _wrong_count(found: int, count: int) -> str:
     return (
         f"'classes:' of the data has {found} names and the score has {count} classes; expected "
-        f"one name for each output: list all {count}, in the order of the outputs, or give "
-        "numbers of outputs from 0 as labels"
+        f"one name for each output: if the model has {count} outputs, list all {count} names in "
+        "their order, or give numbers of outputs from 0 as labels; if not, correct 'classes:' of "
+        "the score"
     )
 
 

@@ -50,6 +50,12 @@ def test_counters_of_batches_may_be_absent_as_in_files_before_torch_0_4_1(tmp_pa
     assert torch.equal(loaded(normed, path), network(X))
 
 
+def test_a_whole_network_is_refused_with_the_lines_that_convert_it(tmp_path):
+    torch.save(nn.Linear(4, 1), tmp_path / "whole.pt")
+    with pytest.raises(ModelError, match=r"weights_only=False.*network\.state_dict\(\)"):
+        loaded(normed, tmp_path / "whole.pt")
+
+
 def test_a_single_number_of_an_old_file_has_one_axis(tmp_path):
     network = trained(normed())
     state = network.state_dict()

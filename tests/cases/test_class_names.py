@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from small_studies import of_scenes
 
 from decaf.data.class_ids import CLASS_NAMES, class_ids
-from decaf.errors import DataError, ModelError
+from decaf.errors import DataError, ModelError, SettingError
 from decaf.plan.class_names import match_classes
 from decaf.plan.study import Card, Data, Study
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -151,6 +151,13 @@ def test_labels_are_no_classes_of_a_score_without_classes(tmp_path):
     assert not any(remark.startswith(CLASS_NAMES) for remark in matched.remarks)
     assert sum("regression_value" in remark for remark in matched.remarks) == 1
     assert matched.class_names == pairs.class_names
+
+
+def test_names_of_another_number_than_the_classes_of_the_score_blame_either(tmp_path):
+    data = TypeAdapter(Data).validate_python(section(tmp_path))
+    score = ClassProbability(kind="class_probability", classes=3)
+    with pytest.raises(SettingError, match=r"2 names and .* 3 classes.*list all 3.*'classes:' of"):
+        match_classes(data.pair_set(), data, score, [], None)
 
 
 def test_names_that_fit_no_output_of_a_target_are_dropped(tmp_path):

@@ -98,6 +98,7 @@ def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, mo
         ("    mean:", "    maen:", r"study\.yaml:9: .*'maen'.*'mean'"),
         ("    weights: one.safetensors\n", "", r"study\.yaml:4: .*'weights'"),
         ("id: one", "id: one/two", r"study\.yaml:4: 'models\.0\.id.*pattern.*found 'one/two'"),
+        ("    mean: [0.5, 0.5, 0.5]\n", "", r"study\.yaml:4: 'models\.0\.mean'.*configuration\.md"),
         ("score:", "scoer:", r"study\.yaml:11: .*'score'"),
     ],
 )
