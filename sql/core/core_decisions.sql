@@ -42,18 +42,16 @@ SELECT
             THEN 'undecided'
         ELSE 'safe'
     END AS decision,
-    -- Sentences on limits that fail, responses that should not matter but have no limit, and faults.
-    nullif(concat('. Beyond a limit: ' || array_to_string(list(format(
-        '{}, {} by {} (at {} {})',
-        pair_type_name,
-        if(metric = 'abs_response', 'which moves the score', 'whose clean scores differ'),
-        format_score(response),
-        if(expect = 'should_matter', 'least', 'most'),
-        format_limit(response_limit)
-    ) ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
+    -- Sentences on limits that fail or are undecided, responses that should not matter but have no
+    -- limit, and faults.
+    nullif(concat('. Beyond a limit: '
+        || array_to_string(list(words ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
+    '. Too uncertain for a limit, so use more sources: ' || array_to_string(list(words ORDER BY pair_type)
+        FILTER (verdict = 'undecided' AND unscored.model_id IS NULL), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
     '. Its inputs or classes may be wrong: ' || any_value(faults)), '') AS reasons
-FROM out_limits
+FROM (SELECT *, describe_limit(pair_type_name, expect, metric, response, response_limit,
+    if(verdict = 'undecided', lower_95, NULL), upper_95) AS words FROM out_limits)
 LEFT JOIN unscored USING (study, model_id)
 LEFT JOIN unlimited USING (study, model_id)
 LEFT JOIN faulty USING (study, model_id)
