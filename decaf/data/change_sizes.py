@@ -64,7 +64,8 @@ def remarks_on_controls(sizes: Mapping[str, float], expect: Mapping[str, str]) -
         ]
         if differing:
             yield (
-                f"control {control!r} changes inputs by {sizes[control]:.3g}, {abridge(differing)}; choose a control of similar size: otherwise their "
+                f"control {control!r} changes inputs by {sizes[control]:.3g}, "
+                f"{abridge(differing)}; choose a control of similar size: otherwise their "
                 "responses are hard to compare"
             )
 

@@ -57,18 +57,18 @@ def remark_other_pairs(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     """
     files = {factual for factual, _ in pairs}
     names = {_name_of(file) for file in files}
-    others = [
+    mismatched = [
         f"{factual} with {changed}"
         for factual, changed in pairs
         if changed not in files
         and _name_of(changed) in names
         and _name_of(changed) != _name_of(factual)
     ]
-    if others:
+    if mismatched:
         yield (
-            f"in {len(others)} of {number_of(len(pairs), 'pair')} the counterfactual file has the "
-            f"name of another pair's factual file ({abridge(others)}); expected a photo and its "
-            "own edit: check that no column of the table is shifted or sorted"
+            f"in {len(mismatched)} of {number_of(len(pairs), 'pair')} the counterfactual file has "
+            f"the name of another pair's factual file ({abridge(mismatched)}); expected a photo "
+            "and its own edit: check that no column of the table is shifted or sorted"
         )
 
 
