@@ -2,23 +2,24 @@
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or may be below the
 -- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
--- the score of another class, or that a change with a limit has values that its encoder does not
--- know. If its answers are no better than a guess, or its scores do not vary, a failed limit shows
--- nothing either.
+-- the score of another class or of a second softmax, or that a change with a limit has values that
+-- its encoder does not know. If its answers are no better than a guess, or its scores do not vary, a
+-- failed limit shows nothing either.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id FROM core_blocks WHERE NOT (is_scored AND is_routed)
 ),
-unknown AS ( -- ArrayModel.remark_changes (decaf/models/array_model.py) makes these remarks
-    SELECT DISTINCT study, model_id, 'unknown_values' AS warning, NULL::BIGINT, remark AS detail
+remarked AS ( -- ArrayModel.remark_changes, and OUTPUTS_LIKE_PROBABILITIES of network_faults.py
+    SELECT DISTINCT study, model_id, 'model_remark' AS warning, NULL::BIGINT, remark AS detail
     FROM core_model_remarks JOIN out_limits USING (study, model_id)
     WHERE starts_with(remark, format('pair type ''{}'' changes ', pair_type))
+        OR starts_with(remark, 'its outputs look like probabilities and count as logits')
 ),
 faulty AS (
     SELECT study, model_id, string_agg(split_part(detail, '. Likely', 1), '; '
         ORDER BY warning, detail) AS faults,
-        bool_or(warning NOT IN ('missed_classes', 'unknown_values')) AS is_faulty
-    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings UNION ALL FROM unknown)
+        bool_or(warning NOT IN ('missed_classes', 'model_remark')) AS is_faulty
+    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings UNION ALL FROM remarked)
     GROUP BY study, model_id
 ),
 unlimited AS (
@@ -49,7 +50,7 @@ SELECT
     '. Too uncertain for a limit, so use more sources: ' || array_to_string(list(words ORDER BY pair_type)
         FILTER (verdict = 'undecided' AND unscored.model_id IS NULL), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
-    '. Its inputs or classes may be wrong: ' || any_value(faults)), '') AS reasons
+    '. Its inputs, outputs or classes may be wrong: ' || any_value(faults)), '') AS reasons
 FROM (SELECT *, describe_limit(pair_type_name, expect, metric, response, response_limit,
     if(verdict = 'undecided', lower_95, NULL), upper_95) AS words FROM out_limits)
 LEFT JOIN unscored USING (study, model_id)

@@ -62,6 +62,24 @@ def test_trials_without_remarks_are_not_stored(settings):
     assert receipts.keys(plan.store, TRIALS, plan.study.study) == set()
 
 
+def test_outputs_like_probabilities_leave_passed_limits_undecided(settings):
+    settings |= {"expect": {"wall_hue": {"should_not_matter": {"at_most": 0.9}}}}
+    settings["data"]["sources"] = 6
+    plan = planned(Study(**settings))
+    compute(Study(**settings))
+    commit_remarks(plan, a=[OUTPUTS_LIKE_PROBABILITIES], b=["other"])
+    decisions = "SELECT model_id, decision FROM out_findings ORDER BY model_id"
+    assert fetched(plan.study.warehouse, decisions) == [("a", "undecided"), ("b", "safe")]
+    ((sentence,),) = fetched(
+        plan.study.warehouse, "SELECT sentence FROM out_findings WHERE model_id = 'a'"
+    )
+    assert OUTPUTS_LIKE_PROBABILITIES in sentence
+    settings["models"][0]["output"] = "logits"
+    plan = planned(Study(**settings))
+    update_remarks(plan.store, plan.study.study, plan.work, plan.study.models)
+    assert fetched(plan.study.warehouse, decisions) == [("a", "safe"), ("b", "safe")]
+
+
 def test_a_remark_that_the_card_answers_is_dropped(settings):
     plan = planned(Study(**settings))
     compute(Study(**settings))
