@@ -3,8 +3,8 @@
     python docs/make_report_pictures.py REPORT [PREFIX]
 
 writes ``docs/images/PREFIXreport.png`` and ``PREFIXpair.png``: without a prefix, for the README,
-from the page of ``make demo``; with the prefix ``story-`` from the last page of docs/story.md. Needs
-Chromium and its driver.
+from the page of ``make demo``; with ``story-``, from the last page of docs/story.md. Needs Chromium
+and its driver.
 """
 
 import sys

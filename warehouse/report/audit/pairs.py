@@ -53,8 +53,9 @@ def single_pairs(facts: Facts) -> tuple[Card, ...]:
     """Cards of the strongest pair of each component, of the first pair type that has any.
 
     Takes facts for people. If gates failed, only pairs of the models that failed them are shown, if
-    there are any, and the components and pair types of the gates come first. Next come pair types that break a limit, the
-    largest response before the others; then the pair types of the findings, the worst first.
+    any, and the components and pair types of the gates come first. Next come pair types that break
+    a limit, the largest response before the others; then the pair types of the findings, the worst
+    first.
     """
     gates = [row for row in facts.verdicts if row.verdict == "fail"]
     models = facts.failed_models
