@@ -134,20 +134,22 @@ class Alerts(Settings):
 
     @property
     def has_receivers(self) -> bool:
-        """True if there is a receiver."""
-        return bool(self.webhook or self.file or self.command or self.events)
+        """True if there is a webhook, a file or a command."""
+        return bool(self.webhook or self.file or self.command)
 
-    def describe_delivery(self, count: int) -> str:
+    def describe_delivery(self, count: int, *, has_events: bool = False) -> str:
         """Name the receivers that took ``count`` alerts; empty without alerts and receivers.
 
-        Prefect events are not named: decaf does not learn whether an automation took them.
+        With ``has_events``, alerts without a receiver were emitted as Prefect events; decaf does
+        not learn whether an automation took them.
         """
         receivers = [webhook.short_address for webhook in self.webhook]
         receivers += [f"file {self.file}"] if self.file else []
         receivers += [f"command {self.command[0]}"] if self.command else []
         if not receivers:
             missing = "'alerts:' of the study names no webhook, file or command"
-            return f"{number_of(count, 'alert')} not sent: {missing}" if count else ""
+            fate = "emitted only as Prefect events" if has_events else "not sent"
+            return f"{number_of(count, 'alert')} {fate}: {missing}" if count else ""
         if not count:
             return "no alert was due"
         return f"{number_of(count, 'alert')} delivered to {', '.join(receivers)}"

@@ -20,6 +20,7 @@ from flows.commands.display import query_command, table_of
 from flows.commands.remarks import remark_unapplied_limits, remark_warnings
 from flows.commands.terminal import say
 from tasks.reaudit import standing as verdicts
+from tasks.reaudit.events import has_events
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NONE, RETURNED, VERSION
 from tasks.terminal import Terminal
 from warehouse.query.damage import connect_whole
@@ -73,7 +74,9 @@ def print_summary(
     judged_anew = {entry["entry"] for entry in summary["entries"] if _is_judged_anew(entry)}
     drift = [row for row in summary["drift"] if row["entry"] in judged_anew]
     _print_drift(console, study, drift)
-    if delivery := study.alerts.describe_delivery(len(summary["alerts"])):
+    count = len(summary["alerts"])
+    delivery = study.alerts.describe_delivery(count, has_events=has_events(study))
+    if delivery and not summary["undelivered"]:
         say(console, delivery)
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")

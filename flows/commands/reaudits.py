@@ -12,15 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.pairs import PairSet
-from decaf.errors import (
-    ChecksFailed,
-    ConfigError,
-    GatesFailed,
-    GatesUndecided,
-    RegistryError,
-    UnknownName,
-    number_of,
-)
+from decaf.errors import ChecksFailed, ConfigError, RegistryError, UnknownName, number_of
 from decaf.foundation.names import printable, quote
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
@@ -29,15 +21,11 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import LATEST, CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places, on_pair_types
-from decaf.registry.messages import (
-    describe_standing,
-    describe_undecided,
-    explain_unchanged_content,
-    finding,
-)
+from decaf.registry.messages import describe_standing, explain_unchanged_content
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import print_estimate, table_of
 from flows.commands.options import open_warehouse
+from flows.commands.reaudit_outcome import find_outcome
 from flows.commands.reaudit_summary import print_summary
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
@@ -46,8 +34,9 @@ from tasks.inputs import check_masks
 from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, announce_while_running
 from tasks.reaudit import standing as verdicts
+from tasks.reaudit.events import has_events, tell_failed
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
-from tasks.reaudit.recorded import FAILED, RETURNED, newest_reaudit
+from tasks.reaudit.recorded import RETURNED, newest_reaudit
 from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
@@ -113,7 +102,8 @@ def reaudit(
     a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
     be read; GatesFailed if a failed verdict stands, or an entry could not be audited;
     GatesUndecided if no verdict failed, and some verdict is undecided or a new version is still
-    being copied; ChecksFailed if a plan finds that alerts cannot be delivered.
+    being copied; AlertFailed if a receiver of alerts failed, after the summary is printed;
+    ChecksFailed if a plan finds that alerts cannot be delivered.
     """
     study = load_study(config, overrides)
     if study.registry is None:
@@ -145,11 +135,11 @@ def reaudit(
         _audit(console, study, pairs, config, only, unfinished, is_json=is_json)
         return
     write_answers(store, study)
-    undecided_verdicts = verdicts.list_undecided(store, study)
+    unchanged = {"study": study.study, "changed": False, "entries": [], "undelivered": []}
+    unchanged |= {"standing": standing_verdicts, "undecided": verdicts.list_undecided(store, study)}
+    outcome = find_outcome(study, unchanged, _name_of(config), only, unfinished)
     if is_json:
-        unchanged = {"study": study.study, "changed": False, "entries": []}
-        unchanged |= {"standing": standing_verdicts, "undecided": undecided_verdicts}
-        say(console, json.dumps(unchanged, indent=1))
+        say(console, json.dumps(unchanged | outcome.fields, indent=1))
     else:
         say(
             console,
@@ -157,48 +147,7 @@ def reaudit(
             f"{number_of(len(entries), 'entry', 'entries')} of re-audit "
             f"{newest_reaudit(store, study.study).reaudit_id[:12]}; no model was opened",
         )
-    summary = {"standing": standing_verdicts, "entries": []}
-    if lines := _list_failures(study, summary, config, only):
-        count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
-        raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
-    _end_undecided(study, undecided_verdicts, config, only)
-    _refuse_unfinished(unfinished)
-
-
-def _end_undecided(
-    study: Study, undecided: Sequence[verdicts.Verdict], config: Source, only: Collection[str]
-) -> None:
-    """Raise GatesUndecided if some verdict on the entries in ``only`` is neither passed nor failed.
-
-    With ``undecided: pass`` in the study, print a remark instead. A version that only others are
-    compared with is left out, unless ``only`` names entries.
-    """
-    compared = [] if only else [row for row in undecided if row["is_compared_with"]]
-    for verdict in compared:
-        announce(
-            f"{verdict['entry']} {verdict['version']} is the version that 'compare_with: "
-            f"{study.compare_with}' names; no gate applies to it, so it is not judged"
-        )
-    lines = []
-    for verdict in _select_asked([row for row in undecided if row not in compared], only):
-        rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
-        lines.append(describe_undecided(verdict, _name_of(config)) + rows)
-    if not lines:
-        return
-    count = "1 verdict is undecided" if len(lines) == 1 else f"{len(lines)} verdicts are undecided"
-    text = f"no gate failed, but {count}:\n  " + "\n  ".join(lines)
-    if study.undecided != "pass":
-        raise GatesUndecided(text)
-    announce(f"{text}\nThe exit code is 0, since the study has 'undecided: pass'.")
-
-
-def _select_asked(rows: Sequence[dict[str, Any]], only: Collection[str]) -> list[dict[str, Any]]:
-    """Select rows of the entries in ``only``, all where it is empty; announce the other rows."""
-    asked_rows = [row for row in rows if not only or row["entry"] in only]
-    for row in rows:
-        if row not in asked_rows:
-            announce(f"{row['entry']} did not pass, and --entry does not name it")
-    return asked_rows
+    outcome.end()
 
 
 def _name_of(config: Source) -> str:
@@ -207,10 +156,8 @@ def _name_of(config: Source) -> str:
 
 
 def _must_tell(study: Study, standing_verdicts: list[dict[str, Any]]) -> bool:
-    alerts = study.alerts
-    return alerts.has_receivers and bool(
-        verdicts.list_due_alerts(standing_verdicts, alerts, datetime.now(UTC))
-    )
+    due = verdicts.list_due_alerts(standing_verdicts, study.alerts, datetime.now(UTC))
+    return bool(due) and (study.alerts.has_receivers or has_events(study))
 
 
 def _audit(
@@ -233,17 +180,12 @@ def _audit(
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
 
     def conclude(summary: dict[str, Any]) -> None:
+        outcome = find_outcome(study, summary, _name_of(config), only, unfinished)
         if is_json:
-            say(console, json.dumps(summary, indent=1))
+            say(console, json.dumps(summary | outcome.fields, indent=1))
         else:
             print_summary(console, store, study, summary)
-        if lines := _list_failures(study, summary, config, only):
-            failures = number_of(len(lines), "failure needs", "failures need")
-            raise GatesFailed(
-                f"the re-audit is done; {failures} attention:\n  " + "\n  ".join(lines)
-            )
-        _end_undecided(study, summary["undecided"], config, only)
-        _refuse_unfinished(unfinished)
+        outcome.end()
 
     with hold_study(study) as store:
         from flows.reaudit import reaudit
@@ -255,19 +197,11 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> tuple[list[
     try:
         return _list_with_remarks(study.registry, only)
     except RegistryError as error:
-        from tasks.reaudit.events import tell_failed
         from tasks.reaudit.notify import notify_unreachable
 
         tell_failed(study, error)
         notify_unreachable(study, name, str(error))
         raise
-
-
-def _refuse_unfinished(remarks: Sequence[str]) -> None:
-    """Raise GatesUndecided for versions that were being copied when the re-audit began."""
-    if remarks:
-        listed = "\n  ".join(["no gate failed, but new versions were not judged:", *remarks])
-        raise GatesUndecided(listed)
 
 
 def _list_with_remarks(
@@ -362,21 +296,3 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
                     resolved.entry.label, resolved.entry.version, *passed[1:]
                 ),
             )
-
-
-def _list_failures(
-    study: Study, summary: dict[str, Any], config: Source, only: Collection[str]
-) -> list[str]:
-    """List failures that need an answer: standing failures, and entries that failed.
-
-    Where ``only`` names entries, it lists theirs.
-    """
-    lines = []
-    for verdict in _select_asked(verdicts.select_unaccepted(summary["standing"]), only):
-        rows = "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
-        lines.append(describe_standing(verdict, _name_of(config)) + rows)
-    failed_entries = [entry for entry in summary["entries"] if entry["state"] == FAILED]
-    return lines + [
-        f"{entry['entry']} {entry['version']}: {entry['problem']}"
-        for entry in _select_asked(failed_entries, only)
-    ]

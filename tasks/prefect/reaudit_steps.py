@@ -4,12 +4,13 @@ from collections.abc import Collection
 from typing import Any
 
 from decaf.data.pairs import PairSet
+from decaf.errors import AlertFailed
 from decaf.plan.study import Study
 from tasks.plan import AuditPlan
 from tasks.reaudit import judge as judging
 from tasks.reaudit import notify as notifying
 from tasks.reaudit import plan as planning
-from tasks.reaudit.events import tell_finished
+from tasks.reaudit.events import tell_failed, tell_finished
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import with_references
 from tasks.step import step
@@ -34,6 +35,8 @@ def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Send the alerts and emit the events of the newest re-audit, once."""
     content = notifying.notify(store, study, config)
-    if content["changed"]:
+    if undelivered := content["undelivered"]:
+        tell_failed(study, AlertFailed("\n  ".join(undelivered)))
+    elif content["changed"]:
         tell_finished(study, content)
     return content

@@ -1,5 +1,6 @@
 """Events for Prefect's automations, in addition to alerts."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,11 @@ FAILED, FINISHED, NEW_VERSION = (
     "decaf.version.new",
 )
 VERDICTS = ("pass", "fail", "undecided", "no gate applies")
+
+
+def has_events(study: Study) -> bool:
+    """True if a study emits events, and a Prefect server takes them."""
+    return study.alerts.events and (is_in_flow() or bool(os.environ.get("PREFECT_API_URL")))
 
 
 def tell_finished(study: Study, content: Mapping[str, Any]) -> None:

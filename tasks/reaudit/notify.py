@@ -13,7 +13,7 @@ from decaf.plan.study import Study
 from decaf.registry.alerts import append, run, send
 from decaf.registry.entries import PREVIOUS
 from decaf.registry.messages import message
-from tasks.reaudit.events import emit
+from tasks.reaudit.events import emit, has_events
 from tasks.reaudit.judge import summary
 from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, list_newly_failed
 from tasks.reaudit.standing import list_due_alerts
@@ -30,19 +30,16 @@ PARTIAL = "-partial"
 def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Send the alerts of the newest re-audit once, and reminders of standing failures.
 
+    Without a receiver, an alert of a failed verdict stays due: the first receiver gets it.
     Messages name the study's file ``config``. If a channel fails, the others are still used, and
     the next call uses only those that have not taken the same alerts. If the process is killed in
     between, a receiver may get an alert twice, but always gets it. Returns the summary with the
-    alerts. Raises AlertFailed, which names the failed channels.
+    alerts and, as ``undelivered``, an error message for each channel that failed.
     """
     content, settings, now = summary(store, study), study.alerts, datetime.now(UTC)
     reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
-    is_new = reaudit_id not in keys
-    alerts = (
-        list_due_alerts(content["standing"], settings, now)
-        if is_new or settings.has_receivers
-        else []
-    )
+    is_new, is_heard = reaudit_id not in keys, settings.has_receivers or has_events(study)
+    alerts = list_due_alerts(content["standing"], settings, now) if is_new or is_heard else []
     if is_new:
         alerts += _entry_alerts(content["entries"], list_newly_failed(store, study.study, keys))
     content = {
@@ -53,7 +50,7 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     if not is_new:
         write_answers(store, study)
     if not (is_new or alerts):
-        return content
+        return content | {"undelivered": []}
     delivery = reaudit_id
     if not is_new:  # reminders of one re-audit are numbered
         complete_keys = [key for key in keys if not key.endswith(PARTIAL)]
@@ -67,17 +64,18 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
         channels |= _receivers(study, delivery, content)
     named_alerts = [[alert["kind"], alert["entry"]] for alert in alerts]
     channels = {json_sha256([name, named_alerts]): call for name, call in channels.items()}
-    _deliver_rest(store, study, f"{delivery}{PARTIAL}", channels, keys)
+    if failures := _deliver_rest(store, study, f"{delivery}{PARTIAL}", channels, keys):
+        return content | {"undelivered": failures}
     delivered_at = datetime.now(UTC)
     rows = [
         {"delivery": delivery, "delivered_at": delivered_at, "entry": alert["entry"]}
         | {"reaudit_id": alert.get("reaudit_id", reaudit_id), "kind": alert["kind"]}
         for alert in alerts
-        if settings.has_receivers
+        if is_heard
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES[ALERTS].schema)
     commit(store, ALERTS, study.study, delivery, {ALERTS: table})
-    return content
+    return content | {"undelivered": []}
 
 
 def notify_unreachable(study: Study, config: str, problem: str) -> None:
@@ -152,8 +150,11 @@ def _deliver_rest(
     key: str,
     channels: Mapping[str, Callable[[], None]],
     keys: Collection[str],
-) -> None:
-    """Deliver to channels that the receipt ``key`` does not name; if one fails, name the others."""
+) -> list[str]:
+    """Deliver to channels that the receipt ``key`` does not name; if one fails, name the others.
+
+    Returns the error messages of the channels that failed.
+    """
     delivered = receipts.read_one(store, ALERTS, study.study, key).inputs if key in keys else {}
     failures = {
         name: failure
@@ -161,11 +162,11 @@ def _deliver_rest(
         if name not in delivered and (failure := _try_delivery(call))
     }
     if not failures:
-        return
+        return []
     if names := delivered.keys() | (channels.keys() - failures.keys()):
         now = datetime.now(UTC).isoformat()
         commit(store, ALERTS, study.study, key, {}, inputs=dict.fromkeys(sorted(names), now))
-    raise AlertFailed("\n  ".join(failures.values()))
+    return [*failures.values()]
 
 
 def _try_delivery(call: Callable[[], None]) -> str:

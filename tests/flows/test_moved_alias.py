@@ -49,7 +49,7 @@ def test_a_verdict_follows_the_alias_that_it_depends_on(config, decaf, tmp_path)
     assert fetched(warehouse, verdict) == [("fail", "compared", "1")]
     (alert,) = json.loads((tmp_path / "alerts.jsonl").read_text().splitlines()[-1])["alerts"]
     assert (alert["kind"], alert["entry"]) == ("gate.failed", "net")
-    refused(decaf("reaudit", config), "1 verdict stands", code=1)
+    refused(decaf("reaudit", config), "1 failure needs attention", code=1)
 
     # An acceptance is shown until the alias moves again.
     succeeded(decaf("accept", config, "net", "--why", "a darker room"))

@@ -48,7 +48,9 @@ def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch)
     refused(first, "net 1 failed accuracy", "net@champion 1 failed accuracy", code=1)
     succeeded(accept)
     assert "a first try" in succeeded(listing)
-    assert "net 1" not in refused(second, "1 verdict stands", "net@champion 1 failed", code=1)
+    assert "net 1" not in refused(
+        second, "1 failure needs attention", "net@champion 1 failed", code=1
+    )
     assert "wall hue" in succeeded(history)
     (line,) = re.findall(r"^    (decaf accept .*)$", PAGE, re.M)
     succeeded(done(line))

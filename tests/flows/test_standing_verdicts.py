@@ -103,7 +103,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert "forward rows" not in planned
 
     # Nothing changed: it stands all the same, and nobody is told again.
-    refused(reaudit(), "nothing changed; 1 verdict stands", stands, code=1)
+    refused(reaudit(), "1 failure needs attention", stands, code=1)
     unchanged = reaudit(None, "--json")
     assert (unchanged.returncode, len(told())) == (1, 1)
     (standing,) = json.loads(unchanged.stdout)["standing"]
@@ -151,7 +151,9 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     refused(decaf("accept", config, "net@champion", "--why", "x"), "was accepted already")
     undo = ("accept", config, "net@champion", "--undo", "--why")
     assert "stands again" in succeeded(decaf(*undo, "not brighter"))
-    refused(reaudit(), "1 verdict stands", "net@champion 3 failed evidence since 2", code=1)
+    refused(
+        reaudit(), "1 failure needs attention", "net@champion 3 failed evidence since 2", code=1
+    )
     store = storage.open(warehouse)
     assert answers(store, load_study(config))["net", "3"][:2] == ("fail", "no")
     refused(decaf(*undo, "x"), "net@champion 3 is not accepted, so there is nothing to undo")

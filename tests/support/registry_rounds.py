@@ -41,8 +41,8 @@ def unchanged(study, store):
     return is_unchanged(study, store, list_entries(study.registry), study.pair_set())
 
 
-def recorded(study, store, verdict=None, run_id="run", **gate):
-    """Record the current entries as if they had been audited, judged and alerted.
+def recorded(study, store, verdict=None, run_id="run", *, is_settled=True, **gate):
+    """Record the current entries as if they had been audited, judged and, if settled, alerted.
 
     ``verdict`` is that on ``net``, or verdicts by entry; ``gate`` has columns of their only rows.
     """
@@ -59,5 +59,6 @@ def recorded(study, store, verdict=None, run_id="run", **gate):
         ]
         table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
         commit(store, VERDICTS, study.study, key, {"gate_verdicts": table})
-    commit(store, ALERTS, study.study, key, {})
+    if is_settled:
+        commit(store, ALERTS, study.study, key, {})
     return found

@@ -8,7 +8,7 @@ from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
-from decaf.errors import AlertFailed, UnknownEntry
+from decaf.errors import UnknownEntry
 from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
 from decaf.registry.entries import Answer, VersionResult
@@ -100,8 +100,8 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
-    with pytest.raises(AlertFailed, match="ConnectError"):
-        notify(store, opened, "study.yaml")
+    failures = notify(store, opened, "study.yaml")["undelivered"]
+    assert any("ConnectError" in failure for failure in failures)
     write_answers(store, opened)
     assert "warning: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules

@@ -278,3 +278,11 @@ def test_a_delivery_names_its_receivers_and_no_secret_address(settings, count, w
     assert bool(delivery) == bool(words)
     assert [word for word in words if word not in delivery] == []
     assert "s3cret" not in delivery
+
+
+def test_alerts_without_a_receiver_are_named_as_events_only_if_there_are_events():
+    alerts = Alerts()
+    assert "not sent" in alerts.describe_delivery(1)
+    emitted = alerts.describe_delivery(1, has_events=True)
+    assert "Prefect events" in emitted
+    assert "not sent" not in emitted
