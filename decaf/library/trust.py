@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from decaf.foundation.number_text import percent_text
 from decaf.foundation.tabular import Columns, Tabular
 from decaf.routing.profiles import profile
-from decaf.statistics.bootstrap import Interval, bootstrap_means
+from decaf.statistics.bootstrap import FEWEST_CLUSTERS, Interval, bootstrap_means
 
 COMPONENTS = ("evidence", "contradiction", "fragility")
 MASSES = (*COMPONENTS, "abs_response")
-FEWEST_CLUSTERS, USUAL_CLUSTERS = 5, 20
-"""Below the first number an interval is unreliable; below the second it is rough."""
+USUAL_CLUSTERS = 20
+"""Below `FEWEST_CLUSTERS` an interval is unreliable; below this number it is rough."""
 
 NOISE = 1e-6
 """Largest difference that counts as zero, score units."""

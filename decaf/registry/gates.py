@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from decaf.errors import ConfigError, suggestion
+from decaf.errors import ConfigError, number_of, suggestion
 from decaf.foundation.settings import Limit, Settings, fault
+from decaf.statistics.bootstrap import FEWEST_CLUSTERS
 
 ACCURACY = "accuracy"
 IN_SCORE_UNITS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
@@ -70,7 +71,7 @@ class DriftRow(NamedTuple):
     """One column of one entry on one pair type and path, or on one kind of clean image.
 
     For accuracy, ``pair_type`` and ``path`` are None; for all other columns ``variant`` is None.
-    Without an earlier version there is no change. Unknown values are None, and ``reason`` says why.
+    Without an earlier version there is no change, and ``reason`` says why. Unknown values are None.
     """
 
     entry: str
@@ -89,6 +90,7 @@ class DriftRow(NamedTuple):
     p_value: float | None
     p_adjusted: float | None
     reason: str | None
+    source_count: int | None
 
 
 class Judged(NamedTuple):
@@ -128,14 +130,14 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     """Judge every row by the gates of its column.
 
     A rule fails if the whole interval lies beyond its limit, and passes if no part of it does.
-    Otherwise, or without an interval, the rule is undecided; a gate without a row of an entry is
-    undecided, too. Equal verdicts of several gates are listed once. Without an earlier value, a
-    limit on a change is not applicable.
+    Otherwise, or with too few sources for an interval, the rule is undecided; a gate without a row
+    of an entry is undecided, too. Equal verdicts of several gates are listed once. Without an
+    earlier value, a limit on a change is not applicable.
 
     Examples
     --------
     >>> row = DriftRow("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
-    ...             0.1, 0.05, 0.15, 0.001, 0.01, None)
+    ...             0.1, 0.05, 0.15, 0.001, 0.01, None, 20)
     >>> [judge({"contradiction": (Gate(increase=x),)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
     ['fail', 'undecided', 'pass']
     """
@@ -228,21 +230,31 @@ def _rows_of_gate(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow])
         )
     ]
     return concerned or [
-        DriftRow._make([entry, *place, metric, gate.confidence, *[None] * 9, NOTHING])
+        DriftRow._make([entry, *place, metric, gate.confidence, *[None] * 9, NOTHING, None])
     ]
 
 
 def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     rule, limit = RULES[name], getattr(gate, name)
     if rule.is_change:
-        measured = (row.change, row.change_lower, row.change_upper)
+        found, lower, upper = row.change, row.change_lower, row.change_upper
     else:
-        measured = (row.value, row.lower_limit, row.upper_limit)
+        found, lower, upper = row.value, row.lower_limit, row.upper_limit
     verdict: Verdict = "undecided"
-    reason: str | None = row.reason or "it has no interval"
+    if reason := _explain_no_interval(row, lower, is_change=rule.is_change):
+        lower = upper = None
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "no earlier value"
-    elif measured[1] is not None and measured[2] is not None:
-        verdict, reason = verdict_of(name, limit, measured[1], measured[2]), None
+    elif lower is not None and upper is not None:
+        verdict = verdict_of(name, limit, lower, upper)
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
-    return Judged(*place, limit, gate.confidence, *measured, verdict, reason)
+    return Judged(*place, limit, gate.confidence, found, lower, upper, verdict, reason)
+
+
+def _explain_no_interval(row: DriftRow, lower: float | None, *, is_change: bool) -> str | None:
+    """Explain why a row has no interval from ``lower`` that can decide a limit; None if it has."""
+    if row.source_count is not None and row.source_count < FEWEST_CLUSTERS:
+        return f"{number_of(row.source_count, 'source')}; an interval needs {FEWEST_CLUSTERS}"
+    if lower is not None:
+        return None
+    return (row.reason if is_change or row.reason == NOTHING else None) or "it has no interval"

@@ -18,6 +18,8 @@ from decaf.statistics.draws import (
 
 MISSING_TYPES = ("NAType", "NaTType")
 """Types of pandas for missing values, which do not compare."""
+FEWEST_CLUSTERS = 5
+"""Fewest clusters for an interval that a decision may use."""
 CELLS_AT_ONCE = 1 << 22
 """Largest number of replicates times rows that are weighted together: bounds the memory."""
 

@@ -37,8 +37,7 @@ WITH changed_entries AS (
 )
 SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
     value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
-    p_value, p_adjusted,
-    coalesce(reason, CASE WHEN source_count = 1 THEN 'a single source' END)
+    p_value, p_adjusted, reason, source_count
 FROM drift_of('changed_entries', $replicates, $seed, $levels) AS drift
 JOIN changed_entries ON changed_entries.entry = drift.g.entry
 ORDER BY ALL

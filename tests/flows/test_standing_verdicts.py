@@ -91,7 +91,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert verdict() == [("2", "1", "fail")]
     name, kind, message = states(api)[0]
     assert (name, kind) == ("NeedsAttention", "FAILED")
-    assert message.startswith("exit code 1: the re-audit is done")
+    assert message.startswith("exit code 1: 1 failure")
     assert stands in message
     (alert,) = told()[0]["alerts"]
     assert alert["kind"] == "gate.failed"

@@ -17,7 +17,7 @@ from decaf.registry.gates import (
 )
 
 FIELDS = {"entry": "net", "pair_type": "wall", "path": "blend", "variant": None}
-FIELDS |= {"metric": "contradiction", "level": 0.95, "reason": None}
+FIELDS |= {"metric": "contradiction", "level": 0.95, "reason": None, "source_count": 20}
 FIELDS |= {"value_before": 0.10, "value": 0.16, "lower_limit": 0.12, "upper_limit": 0.20}
 FIELDS |= {"change": 0.06, "change_lower": 0.03, "change_upper": 0.09}
 ROW = DriftRow(**FIELDS, p_value=0.001, p_adjusted=0.01)
@@ -92,11 +92,29 @@ def test_a_change_from_nothing_is_not_applicable():
     assert (increase.verdict, bool(increase.reason)) == ("not applicable", True)
 
 
-def test_what_has_no_interval_is_not_enough_evidence():
-    one = {"change_lower": None, "change_upper": None, "lower_limit": None, "upper_limit": None}
-    single = ROW._replace(**one, reason="a single source")
-    for judged in judge({"contradiction": [Gate(increase=0.02, at_most=0.3)]}, [single]):
-        assert (judged.verdict, judged.reason) == ("undecided", "a single source")
+@pytest.mark.parametrize(("count", "verdict"), [(1, "undecided"), (4, "undecided"), (5, "pass")])
+@pytest.mark.parametrize("reason", [None, "there is no version before it"])
+def test_few_sources_decide_nothing(count, verdict, reason):
+    gate, row = Gate(increase=0.1, at_most=0.3), ROW._replace(source_count=count, reason=reason)
+    for judged in judge({"contradiction": [gate]}, [row]):
+        assert judged.verdict == verdict
+        assert (judged.reason or "").startswith(f"{count} source") is (verdict == "undecided")
+        assert (judged.lower_limit is None) is (verdict == "undecided")
+        assert judged.found is not None
+
+
+def test_a_limit_on_a_change_does_not_apply_to_a_first_version_with_few_sources():
+    gone = {"value_before": None, "change": None, "change_lower": None, "change_upper": None}
+    first = ROW._replace(**gone, reason="the first", source_count=1)
+    (judged,) = judge({"contradiction": [Gate(increase=0.02)]}, [first])
+    assert (judged.verdict, judged.reason) == ("not applicable", "the first")
+
+
+def test_a_value_without_an_interval_does_not_blame_the_comparison():
+    row = ROW._replace(lower_limit=None, upper_limit=None, reason="the pairs are others")
+    (judged,) = judge({"contradiction": [Gate(at_most=0.3)]}, [row])
+    assert judged.verdict == "undecided"
+    assert "pairs" not in judged.reason
 
 
 NUMBER = st.floats(-1, 1)
