@@ -11,7 +11,7 @@ from flows.view.tables import Rows, read_study
 
 SINGULAR = {"entries": "entry"}
 """Names of one row of a page, where they are not those of the page without their last letter."""
-STATES = {"pass": "passed its gates", "undecided": "is undecided: a limit lies in an interval"}
+STATES = {"pass": "passed its gates", "undecided": "is undecided, for the reasons at its gates"}
 UNWANTED = ("decides_by", "leans_on")
 """Rules of models that react to changes that should not matter."""
 EXPECTATIONS = {"should_matter": "It should matter.", "should_not_matter": "It should not matter."}

@@ -9,7 +9,7 @@ import pytest
 from ended_commands import succeeded
 from scenes_warehouse import scenes_warehouse
 from test_view import HOSTILE, client_of, shown
-from versions_warehouse import NAMES, add_reaudit, add_registry
+from versions_warehouse import NAMES, add_reaudit, add_registry, add_verdict
 
 from warehouse.commits.writer import open_root
 
@@ -79,6 +79,19 @@ def test_versions_without_gates_gone_or_failed_say_so(client):
         assert ("How each version reacts" in page.text) is has_bars
         assert "What the gates found" not in page.text
     assert {*shown(client, VERSIONS.format("bad")).column("Note")} == {"no card"}
+
+
+def test_an_undecided_version_has_the_reason_of_its_gate(tmp_path):
+    store = scenes_warehouse(tmp_path / "warehouse")
+    add_registry(store)
+    add_reaudit(store, "fourth", 3, {"net": {"version": "4", "change": "weights"}})
+    few = dict.fromkeys(("lower_limit", "upper_limit"))
+    few |= {"verdict": "undecided", "reason": "3 sources; an interval needs 5", "found": 0.4}
+    add_verdict(store, "fourth", "net", few)
+    page = shown(client_of(store.folder), VERSIONS.format("net"))
+    assert "Version 4 of net is undecided" in page.text
+    assert "a limit lies in an interval" not in page.text
+    assert "3 sources; an interval needs 5" in page.text
 
 
 def test_a_study_whose_entries_all_failed_has_no_run_and_a_page(tmp_path):

@@ -34,9 +34,9 @@ def add_registry(store, names=NAMES, problem="no card", accepted=None, by="ada",
     add_reaudit(store, "third", 2, {net: third, plain: {"change": "none"}, **later})
     nothing = dict.fromkeys(("found", "lower_limit", "upper_limit"))
     unanswered = {"verdict": "not applicable", "reason": "there is no version before it"}
-    _add_verdict(store, "first", net, nothing | unanswered)
-    _add_verdict(store, "second", net, FOUND)
-    _add_verdict(store, "third", net, FOUND | {"found": 0.4567})
+    add_verdict(store, "first", net, nothing | unanswered)
+    add_verdict(store, "second", net, FOUND)
+    add_verdict(store, "third", net, FOUND | {"found": 0.4567})
     if accepted:
         acceptance = {"reaudit_id": accepted, "entry": net, "version": "2", "is_undo": False}
         acceptance |= {"accepted_at": STARTED, "accepted_by": by, "why": why}
@@ -56,6 +56,7 @@ def add_reaudit(store, reaudit_id, day, entries):
     commit_rows(store, "reaudits", STUDY, reaudit_id, {"registry_entries": rows})
 
 
-def _add_verdict(store, reaudit_id, entry, answer):
+def add_verdict(store, reaudit_id, entry, answer):
+    """Record the verdict of the gate on an entry; ``answer`` has the columns of its finding."""
     row = {"reaudit_id": reaudit_id, "entry": entry} | GATE | answer
     commit_rows(store, "verdicts", STUDY, reaudit_id, {"gate_verdicts": [row]})
