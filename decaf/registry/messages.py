@@ -1,9 +1,10 @@
 """Messages about a re-audit: sentences, and the bodies that Slack and Teams take."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from decaf.errors import abridge
 from decaf.foundation.names import metric_name, shown_name
 from decaf.foundation.number_text import limit_text, percent_text, score_text, signed_text
 
@@ -75,19 +76,30 @@ def verdict_text(verdict: str | None, state: str) -> str:
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
-def remark_skipped(name: str, last: str, latest: str) -> str:
+def remark_skipped(name: str, last: str, latest: str, audited: Collection[str]) -> str:
     """Remark on numbers between the last audited version and the latest one; else empty.
 
-    >>> remark_skipped("net", "9", "12")[:26]
-    'net: versions 10 to 11 are'
+    ``audited`` are all versions of the entry that were audited at some time.
+
+    >>> remark_skipped("net", "9", "13", ["10"])
+    'net: left out versions 11 to 12; if it still exists, --entry net@11 audits version 11'
     """
-    if not (last.isdecimal() and latest.isdecimal()) or int(latest) - int(last) < 2:
+    if not (last.isdecimal() and latest.isdecimal()):
         return ""
+    numbers = {int(version) for version in audited if version.isdecimal()}
     first, end = int(last) + 1, int(latest) - 1
-    versions = f"version {first} is" if first == end else f"versions {first} to {end} are"
+    while first in numbers:
+        first += 1
+    while end in numbers:
+        end -= 1
+    if first > end:
+        return ""
+    versions = f"version {first}" if first == end else f"versions {first} to {end}"
+    if between := sorted(number for number in numbers if first < number < end):
+        versions += f" except {abridge([*map(str, between)])}"
     return (
-        f"{name}: {versions} not audited, between {last}, which was the last one audited, and "
-        f"{latest}; if it still exists, --entry {name}@{first} audits version {first}"
+        f"{name}: left out {versions}; if it still exists, --entry {name}@{first} audits version "
+        f"{first}"
     )
 
 

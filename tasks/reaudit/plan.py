@@ -14,7 +14,6 @@ from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, list_entries, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import PREVIOUS, Entry
-from decaf.registry.messages import remark_skipped
 from tasks.make_task import software
 from tasks.progress import announce
 from tasks.reaudit.comparisons import Content, has_outdated, label_compared, read_compared
@@ -43,6 +42,7 @@ from tasks.reaudit.recorded import (
     list_references,
     list_stopped_early,
     newest_reaudit,
+    remark_skipped_versions,
 )
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
@@ -216,10 +216,8 @@ def discover(
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
     inputs, before = study_inputs(study, pairs), last_audited(store, study.study, previous)
-    for entry in entries:
-        last = before.get(entry.name if entry.label == entry.name else "")
-        if last and (remark := remark_skipped(entry.name, last.row["version"], entry.version)):
-            announce(remark)
+    for remark in remark_skipped_versions(store, study.study, entries, before):
+        announce(remark)
     contents = {
         each.entry.label: (each.weights, each.preprocessing)
         for each in resolved

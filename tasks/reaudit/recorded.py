@@ -5,6 +5,8 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from decaf.plan.study import Study
+from decaf.registry.entries import Entry
+from decaf.registry.messages import remark_skipped
 from tasks.stops import STOPS
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
@@ -119,6 +121,37 @@ def last_audited(
         rows, inputs = reaudits[key]
         audited[label] = LastAudited(rows[label], inputs)
     return audited
+
+
+def remark_skipped_versions(
+    store: Storage, study: str, entries: Collection[Entry], audited: Mapping[str, LastAudited]
+) -> list[str]:
+    """Remark on versions of followed models that came and were replaced between two re-audits.
+
+    ``audited`` has the last audit of each entry, by label.
+    """
+    newer = [
+        entry
+        for entry in entries
+        if not entry.alias and entry.label in audited
+        if audited[entry.label].row["version"] != entry.version
+    ]
+    if not newer:
+        return []
+    with connect_whole(store, study) as connection:
+        rows = connection.execute(
+            "SELECT entry, list(DISTINCT version) FROM stg_registry_entries "
+            "WHERE study = ? AND state = ? GROUP BY entry",
+            [study, AUDITED],
+        ).fetchall()
+    versions = dict(rows)
+    remarks = (
+        remark_skipped(
+            entry.name, audited[entry.label].row["version"], entry.version, versions[entry.label]
+        )
+        for entry in newer
+    )
+    return [remark for remark in remarks if remark]
 
 
 def list_references(store: Storage, study: str, audited: Mapping[str, LastAudited]) -> set[str]:

@@ -340,6 +340,22 @@ def test_versions_between_two_re_audits_are_named_once(opened, tmp_path, capsys)
         study, store = opened()
         capsys.readouterr()
         recorded(study, store)
-        assert ("versions 2 to 3 " in capsys.readouterr().err) == (version == "4")
+        assert ("versions 2 to 3" in capsys.readouterr().err) == (version == "4")
     discover(study, store, study.pair_set())
     assert "version" not in capsys.readouterr().err
+
+
+def test_a_version_that_was_audited_and_deleted_is_not_called_left_out(opened, tmp_path, capsys):
+    zoo = tmp_path / "zoo" / "net"
+    study, store = opened()
+    for version in ("3", "4"):
+        put(zoo / version, seed=int(version))
+        recorded(study, store)
+    shutil.rmtree(zoo / "4")
+    recorded(study, store)
+    put(zoo / "6", seed=6)
+    capsys.readouterr()
+    recorded(study, store)
+    remark = capsys.readouterr().err
+    assert "version 5" in remark
+    assert "4" not in remark
