@@ -74,7 +74,8 @@ class Answer(NamedTuple):
     """Outcome of one version of an entry."""
 
     verdict: str = ""
-    """Worst verdict of the version; `accepted` if a user accepted it; empty without gates."""
+    """Worst verdict of the version; `accepted` if a user accepted it; `not audited` if it could not
+    be audited; empty without gates."""
     accepted: str = ""
     """For a failed or accepted version: who accepted it, when and why, or `no`."""
     failed_gates: str = ""

@@ -13,7 +13,7 @@ from warehouse.query.views import query
 from warehouse.storage import Storage
 
 PASS, ACCEPTED, FAIL = "pass", "accepted", "fail"
-IN_ORDER = (PASS, ACCEPTED, "no gate applies", "undecided", FAIL)
+IN_ORDER = (PASS, ACCEPTED, "no gate applies", "undecided", "not audited", FAIL)
 """Verdicts on an entry, from the best to the worst."""
 LATER = "the next decaf reaudit tries again to write them"
 
@@ -56,15 +56,19 @@ def write_answers(store: Storage, study: Study) -> None:
 
 
 def version_results(store: Storage, study: Study) -> list[VersionResult]:
-    """Verdict, M, E, C and F of each version in the newest re-audit of a study."""
+    """Verdict, M, E, C and F of each version in the newest re-audit of a study.
+
+    A version that could not be audited has no values.
+    """
     with connect_whole(store, study.study) as connection:
         rows = connection.sql(query("registry/results"), params={"study": study.study}).fetchall()
     answered = answers(store, study)
-    by_version: dict[tuple[str, str], VersionResult] = {}
+    by_version = {
+        version: VersionResult(*version, answer, {}) for version, answer in answered.items()
+    }
     for name, version, metric, place, is_alone, *value in rows:
-        answer = answered.get((name, version), Answer())
         of_version = by_version.setdefault(
-            (name, version), VersionResult(name, version, answer, {})
+            (name, version), VersionResult(name, version, Answer(), {})
         )
         of_version.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
     return list(by_version.values())

@@ -8,7 +8,7 @@ from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
-from decaf.errors import UnknownEntry
+from decaf.errors import ConfigError, UnknownEntry
 from decaf.plan.resolution import list_entries
 from decaf.plan.study import load_study
 from decaf.registry.entries import Answer, VersionResult
@@ -16,7 +16,7 @@ from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
 from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
-from tasks.reaudit.write_back import write_answers, write_results
+from tasks.reaudit.write_back import version_results, write_answers, write_results
 from warehouse.commits.writer import open_root
 
 
@@ -95,6 +95,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
 
         check_what_is_written_back(opened, store, registered, monkeypatch)
         check_versions_by_number(opened, store)
+        check_a_card_of_an_absent_file(opened, registered, tmp_path)
 
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
@@ -105,6 +106,18 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
     write_answers(store, opened)
     assert "warning: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
+
+
+def check_a_card_of_an_absent_file(opened, registered, tmp_path):
+    """Its message has the names of the files that the version has."""
+    folder = model(tmp_path / "made" / "absent", 3)
+    (folder / "data" / "net.safetensors").unlink()
+    registered.add("absent", folder)
+    (entry,) = [one for one in list_entries(opened.registry) if one.name == "absent"]
+    with pytest.raises(ConfigError) as refused:
+        opened.registry.fetch(entry, opened.workspace)
+    for words in ("data/net.safetensors", "python_model.pkl", "'weights'"):
+        assert words in str(refused.value)
 
 
 def check_versions_by_number(opened, store):
@@ -126,6 +139,10 @@ def check_what_is_written_back(opened, store, registered, monkeypatch):
     values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
     found = [VersionResult("worse", "2", Answer("fail", "no", "evidence: 0.5"), values)]
     found.append(VersionResult("moved", "2", Answer(), {}))
+    found.append(VersionResult("moved", "7", Answer("not audited"), {}))  # an alias of no version
+    assert VersionResult("no card", "2", Answer("not audited"), {}) in version_results(
+        store, opened
+    )
     monkeypatch.setattr("tasks.reaudit.write_back.version_results", lambda *_: found)
     before = list_entries(opened.registry)
     write_results(store, opened, "r1")

@@ -28,6 +28,9 @@ from decaf.registry.entries import (
 from decaf.registry.mlflow_client import READY, MlflowServer, ModelVersion, Unfit
 from decaf.registry.write_back import WriteBack
 
+FILE_KEYS = {"file", "weights"}
+"""Keys of cards that name one file."""
+
 
 class Mlflow(CardRegistry):
     """Registered models of an MLflow server; a version holds the files that its card names.
@@ -116,14 +119,16 @@ class Mlflow(CardRegistry):
         return self.write_back is not None
 
     def keep(self, reaudit_id: str, report: str, results: Sequence[VersionResult]) -> None:
-        """Write tags of versions, and a run of metrics for each."""
+        """Write tags of versions that exist, and a run of metrics for each."""
         with closing(self._server()) as server:
-            cast("WriteBack", self.write_back).write(server, reaudit_id, report, results)
+            existing = _select_existing(server, results)
+            cast("WriteBack", self.write_back).write(server, reaudit_id, report, existing)
 
     def keep_answers(self, results: Sequence[VersionResult]) -> None:
         """Write the tags of verdicts, and of who accepted them."""
         with closing(self._server()) as server:
-            cast("WriteBack", self.write_back).write_answers(server, results)
+            existing = _select_existing(server, results)
+            cast("WriteBack", self.write_back).write_answers(server, existing)
 
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)
@@ -174,8 +179,22 @@ class Mlflow(CardRegistry):
                 )
             server.download(entry.place, CARD_FILE, size, folder / CARD_FILE)
             card = plain_mapping(folder / CARD_FILE, "settings")
-        for name, size in _files_of(server, entry.place, card).items():
+        sizes = _files_of(server, entry.place, card)
+        for key in FILE_KEYS & card.keys():
+            if isinstance(card[key], str) and card[key] not in sizes:
+                names = abridge(sorted(server.list_files(entry.place)))
+                raise ConfigError(
+                    f"version {entry.version} of {entry.name} has no {card[key]}, which '{key}' of "
+                    f"its card names; it has {names or 'no file'}: correct the card"
+                )
+        for name, size in sizes.items():
             server.download(entry.place, name, size, folder / name)
+
+
+def _select_existing(server: MlflowServer, results: Sequence[VersionResult]) -> list[VersionResult]:
+    """Select results of versions that the server has: an alias may name another one."""
+    versions = {(listed.name, listed.version) for listed in server.versions()} if results else ()
+    return [result for result in results if (result.name, result.version) in versions]
 
 
 def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[str, int]:

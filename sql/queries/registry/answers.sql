@@ -1,4 +1,5 @@
--- purpose: verdict on each present and judged version, and who accepted it
+-- purpose: verdict on each present version that was judged, and who accepted it; or that it was not
+--   audited
 SELECT entry.entry, entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
     CASE WHEN accepted_at IS NULL THEN 'no' ELSE concat(
         'by ', accepted_by, ' on ',
@@ -7,3 +8,7 @@ SELECT entry.entry, entry.name, entry.version, if(accepted_at IS NULL, verdict, 
 FROM core_entry_verdicts
 JOIN stg_registry_entries AS entry USING (study, reaudit_id, entry)
 WHERE study = $study AND is_newest AND verdict IS NOT NULL
+UNION ALL
+SELECT entry, name, version, 'not audited', 'no'
+FROM core_entries
+WHERE study = $study AND is_newest AND state = 'failed'
