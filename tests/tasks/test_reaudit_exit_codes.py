@@ -1,5 +1,7 @@
 """Exit codes of a re-audit that finds nothing changed, by the verdict that is recorded."""
 
+import shutil
+
 import pytest
 from registry_folder import alias, put
 from registry_rounds import recorded
@@ -59,6 +61,27 @@ def test_what_did_not_pass_can_be_accepted(exit_code, verdict):
     assert again() == 0
     standing.accept(store, study, "net", "it is not", "ada", is_undo=True)
     assert again() == code
+
+
+def test_an_acceptance_follows_the_content(opened, tmp_path):
+    zoo = tmp_path / "zoo" / "net"
+    study, store = opened(gates=GATES)
+
+    def is_accepted():
+        return [row["accepted_by"] for row in standing.list_standing(store, study.study)] == ["ada"]
+
+    put(zoo / "7", seed=7)
+    recorded(study, store, FAILED)
+    standing.accept(store, study.study, "net", "the lamp is new", "ada")
+    shutil.copytree(zoo / "7", zoo / "8")
+    assert recorded(study, store).changes() == {"net": "version"}
+    assert is_accepted()
+    put(zoo / "9", seed=9)
+    recorded(study, store, FAILED)
+    assert not is_accepted()
+    shutil.copytree(zoo / "7", zoo / "10")
+    assert recorded(study, store).changes() == {"net": "returned"}
+    assert is_accepted()
 
 
 def test_what_passed_needs_no_acceptance(exit_code):
