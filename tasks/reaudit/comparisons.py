@@ -1,4 +1,4 @@
-"""Versions that the gates compare with, and limits on a change that no comparison decides."""
+"""Versions that the gates compare with, and limits that no measurement decides."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -181,6 +181,26 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
         reason = f"{version}, which it is compared with, failed its gates"
         return _without_interval(row, "undecided", reason)
     return row
+
+
+def doubt_unknown_values(store: Storage, study: Study, judged: list[Judged]) -> list[Judged]:
+    """Make limits that hold undecided if the model's encoder does not know the changed values.
+
+    Such an encoder treats them as no category, so that the change cannot move the score.
+    """
+    pair_types = sorted({row.pair_type for row in judged if row.pair_type})
+    if not pair_types:
+        return judged
+    values = {"study": study.study, "pair_types": pair_types}
+    with connect_whole(store, study.study) as connection:
+        rows = connection.sql(query("registry/unknown_values"), params=values).fetchall()
+    remarks = {(entry, pair_type): remark for entry, pair_type, remark in rows}
+    return [
+        _without_interval(row, "undecided", remark)
+        if row.verdict == "pass" and (remark := remarks.get((row.entry, row.pair_type)))
+        else row
+        for row in judged
+    ]
 
 
 def _without_interval(row: Judged, verdict: Verdict, reason: str) -> Judged:

@@ -7,7 +7,12 @@ import pyarrow as pa
 from decaf.plan.expectations import kinds_of
 from decaf.plan.study import Study
 from decaf.registry.gates import DriftRow, Judged, judge, on_pair_types
-from tasks.reaudit.comparisons import against, leave_undecided, settle_changes
+from tasks.reaudit.comparisons import (
+    against,
+    doubt_unknown_values,
+    leave_undecided,
+    settle_changes,
+)
 from tasks.reaudit.recorded import RecordedReaudit, newest_reaudit
 from tasks.reaudit.standing import list_standing, list_undecided, rows_of
 from warehouse.commits import receipts
@@ -59,6 +64,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     if gates and not judged:
         judged = judge(gates, drift(store, study))
     judged = leave_undecided(study, recorded, settle_changes(store, study, judged))
+    judged = doubt_unknown_values(store, study, judged)
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)
