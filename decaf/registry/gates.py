@@ -39,7 +39,7 @@ class Gate(Settings):
     at_most: Limit | None = Field(None, description="largest allowed value")
     at_least: Limit | None = Field(None, description="smallest allowed value")
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="level of the two-sided bootstrap interval"
+        0.95, ge=0.5, lt=1, description="level of the two-sided bootstrap interval, at least 0.5"
     )
     pair_type: str | None = Field(None, description="only pairs of this type")
     expect: Literal["should_matter", "should_not_matter"] | None = Field(
@@ -237,9 +237,9 @@ def _rows_of_gate(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow])
 def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     rule, limit = RULES[name], getattr(gate, name)
     if rule.is_change:
-        found, lower, upper = row.change, row.change_lower, row.change_upper
+        value, lower, upper = row.change, row.change_lower, row.change_upper
     else:
-        found, lower, upper = row.value, row.lower_limit, row.upper_limit
+        value, lower, upper = row.value, row.lower_limit, row.upper_limit
     verdict: Verdict = "undecided"
     if reason := _explain_no_interval(row, lower, is_change=rule.is_change):
         lower = upper = None
@@ -248,7 +248,7 @@ def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     elif lower is not None and upper is not None:
         verdict = verdict_of(name, limit, lower, upper)
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
-    return Judged(*place, limit, gate.confidence, found, lower, upper, verdict, reason)
+    return Judged(*place, limit, gate.confidence, value, lower, upper, verdict, reason)
 
 
 def _explain_no_interval(row: DriftRow, lower: float | None, *, is_change: bool) -> str | None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from decaf.errors import ConfigError
 from decaf.registry.gates import (
@@ -42,6 +43,12 @@ ROW = DriftRow(**FIELDS, p_value=0.001, p_adjusted=0.01)
 def test_the_whole_interval_decides(gate, verdict):
     (judged,) = judge({"contradiction": [Gate(**gate)]}, [ROW])
     assert (judged.verdict, judged.reason) == (verdict, None)
+
+
+@pytest.mark.parametrize("confidence", [0.0001, 0.49, 1])
+def test_a_level_below_one_half_is_refused(confidence):
+    with pytest.raises(ValidationError, match="confidence"):
+        Gate(at_most=0.1, confidence=confidence)
 
 
 def test_a_fall_is_a_decrease():
