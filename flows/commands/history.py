@@ -24,6 +24,8 @@ WHERE kind IN ('pair_type', 'path') AND ($study IS NULL OR study = $study)
 GROUP BY study
 """
 MINUTE = "%Y-%m-%d %H:%M"
+NOTE_LETTERS = 60
+"""Longest line of a note, also in a pipe: reasons and problems can be long."""
 
 
 def print_history(console: Terminal, store: Storage, model: str | None, study: str | None) -> None:
@@ -53,6 +55,7 @@ def print_history(console: Terminal, store: Storage, model: str | None, study: s
         rows, shown_names = list(of_entry), names_of.get(study_name, {})
         names = ("UTC", "version", "change", "verdict", "note")
         table = table_of(f"{study_name}: versions of {entry}", names, len(names))
+        table.columns[-1].max_width = NOTE_LETTERS
         for _, _, moment, version, change, verdict, state, note, _ in rows:
             cells = (version, change, verdict_text(verdict, state), note or "")
             table.add_row(f"{moment:{MINUTE}}", *map(Text, cells))

@@ -47,6 +47,19 @@ def history(capsys):
     return of
 
 
+def test_a_long_note_is_wrapped_in_a_pipe(opened, tmp_path, capsys):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    study, store = opened()
+    recorded(study, store, "fail", run_id=None)
+    why = "the new camera is brighter, and the gate will follow next week; " * 4
+    accept(store, study.study, "net", why, "ada")
+    print_history(Terminal(width=1000), store, "net", None)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) < 140
+    assert "camera" in "".join(lines)
+    assert "".join(lines).count("week;") == 4
+
+
 def test_a_history_has_m_and_the_gate_that_failed(record, history):
     record(1, "pass")
     study, store = record(2, "fail", **FOUND)
