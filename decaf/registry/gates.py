@@ -71,7 +71,7 @@ class DriftRow(NamedTuple):
     """One column of one entry on one pair type and path, or on one kind of clean image.
 
     For accuracy, ``pair_type`` and ``path`` are None; for all other columns ``variant`` is None.
-    Without an earlier version there is no change, and ``reason`` says why. Unknown values are None.
+    Without an earlier version there is no change; ``reason`` says why. Unknown values are None.
     """
 
     entry: str
