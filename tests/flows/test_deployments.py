@@ -170,7 +170,7 @@ def of_registry(folder, workers):
         registry={"kind": "folder", "root": str(folder / "zoo"), "trusted": ["leaning"]},
         python_path=[str(NETWORKS)],
         report=str(folder / "nightly.html"),
-        sources=4,
+        sources=5,
         cluster=workers,
     )
 

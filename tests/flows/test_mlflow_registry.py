@@ -86,7 +86,8 @@ def registry(registered, monkeypatch):
 
 def test_the_recipes_of_the_page(registered, registry, decaf, write, prefect_server, tmp_path):
     registry |= {"names": ["forest", "boosted", "network", "net"]}
-    settings = of_scenes(tmp_path, registry=registry, report=str(tmp_path / "report.html"))
+    report = str(tmp_path / "report.html")
+    settings = of_scenes(tmp_path, registry=registry, report=report, sources=5)
     settings["gates"] = {"endpoint_magnitude": {"at_most": 0.95}}
     config = write(settings)
     succeeded(decaf("reaudit", config, **prefect_server))
