@@ -63,7 +63,7 @@ def test_arrays(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_registry(audited, warm_command, prefect_server):
     folder, _, run = audited("registry")
-    refused(run, "small_cnn 2 failed endpoint magnitude", "on wall hue", code=1)
+    refused(run, "small_cnn 2 failed endpoint magnitude", "wall hue", code=1)
     assert re.search(r"small_cnn@champion │ 1 .* pass", run.stdout)
 
     def again(*arguments):
