@@ -312,7 +312,7 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
         ({"kind": "foldr"}, {}, r"'foldr'; .* 'folder'"),
         ({"kind": "mlflow", "uri": "http://u:p@h"}, {}, "put credentials into"),
         ({"kind": "names", **NAMES, "names": ["resnet50"]}, {}, "registry.names.*pattern"),
-        ({"kind": "endpoints", "endpoints": [{"id": "a"}]}, {}, "(?s)^(?!.*at least 1).*Field req"),
+        ({"kind": "endpoints", "endpoints": [{"id": "a"}]}, {}, "(?s)^(?!.*at least 1).*this key"),
         (None, {}, "give 'models' .*'registry'"),
         (
             {"kind": "folder", "root": "x"},
