@@ -5,9 +5,7 @@
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules AS (SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')),
 found AS (
-    SELECT *, (study, model_id, pair_type) IN (
-            SELECT (study, model_id, pair_type) FROM out_limits WHERE verdict = 'failed') AS is_broken,
-        list(format_response(pair_type_name, abs_response, endpoint_magnitude))
+    SELECT *, list(format_response(pair_type_name, abs_response, endpoint_magnitude))
             FILTER (is_largest_path AND expect <> 'control') OVER on_model AS on_types,
         list({name: pair_type_name, response: abs_response, responds: rule <> 'no_response'})
             FILTER (is_largest_path AND expect = 'control') OVER on_model AS controls,
@@ -15,10 +13,12 @@ found AS (
             OVER (PARTITION BY study, model_id, pair_type ORDER BY path_position
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS on_paths
     FROM out_responses JOIN rules USING (rule)
+    LEFT JOIN (SELECT DISTINCT study, model_id, pair_type, true AS is_broken FROM out_limits
+        WHERE verdict = 'failed') USING (study, model_id, pair_type)
     WINDOW on_model AS (PARTITION BY study, model_id ORDER BY expect = 'unknown', abs_response DESC, pair_type
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
     QUALIFY expect <> 'control' AND row_number() OVER (PARTITION BY study, model_id
-        ORDER BY expect = 'control', is_largest_path DESC, is_broken DESC, severity, abs_response DESC,
+        ORDER BY expect = 'control', is_largest_path DESC, is_broken IS NULL, severity, abs_response DESC,
             pair_type, path_position) = 1
 ),
 worded AS (

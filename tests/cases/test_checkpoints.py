@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 import pytest
 import torch
+from flow_fixtures import NETWORKS
 from networks.brought import Tied, normed
 from safetensors.torch import load_model, save_file, save_model
 from torch import nn
@@ -170,7 +171,8 @@ def test_leaving_out_a_layer_or_nothing_is_refused(tmp_path):
         loaded(normed, tmp_path / "net.pth", leave_out=["criterion.", "criterio_"])
 
 
-def test_leave_out_enters_the_digest_where_it_is_given(tmp_path):
+def test_leave_out_enters_the_digest_where_it_is_given(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(NETWORKS)
     (tmp_path / "net.pth").write_bytes(b"")
     plain, without, empty = (
         NetworkCard(**card("normed", tmp_path / "net.pth", **keys))

@@ -24,7 +24,7 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect
     assert "2 models, 16 pairs of 8 sources" in planned
     assert "tried 2 models" in planned
     # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
-    assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
+    assert int(re.search(r"(\d+) planned, 576 without", planned)[1]) == 8 * (3 + 2 + 56)
     assert not warehouse.exists()
 
     printed = succeeded(fresh_decaf("run", config, PREFECT_HOME=str(tmp_path / "prefect")))
