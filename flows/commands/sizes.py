@@ -28,7 +28,7 @@ def say_rows(console: Console, plan: AuditPlan) -> None:
     planned = f"{'' if rows.is_exact else 'about '}{rows.planned}"
     scored = [unit for unit in plan.work.units if unit.kind in SCORED]
     pending = [unit for unit in plan.work.pending if unit.kind in SCORED]
-    if not pending:
+    if not pending and not plan.waiting:
         planned = f"none left of {planned}"
     elif len(pending) < len(scored):
         planned = f"at most {planned} left, since stored scores are reused"

@@ -88,7 +88,9 @@ def test_the_registry_notebook_shows_what_is_stored(
         assert command == "decaf"
         study = tmp_path / "nightly.yaml"
         settings = yaml.safe_load(study.read_text())
-        study.write_text(yaml.safe_dump(settings | {"cluster": workers}))  # so none are started
+        # No workers are started, and the server gets no events, as without one.
+        settings |= {"cluster": workers, "alerts": {"events": False}}
+        study.write_text(yaml.safe_dump(settings))
         return decaf(*arguments, **prefect_server, COLUMNS="100").stdout
 
     run = runpy.run_path(str(ROOT / "docs" / "make_notebooks.py"))["run"]
