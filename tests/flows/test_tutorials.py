@@ -55,7 +55,7 @@ def test_the_tutorial_of_a_registry(
             study = Path("nightly.yaml")
             use_workers(study, workers)
             if "alerts:" not in study.read_text():  # the server gets no events, as without one
-                study.write_text(f"{study.read_text()}alerts: {{events: false}}\n")
+                study.write_text(f"alerts: {{events: false}}\n{study.read_text()}")
             done = warm_command.start(words[1:], tmp_path, prefect_server).completed()
             ended.append(done)
             return done.stdout
