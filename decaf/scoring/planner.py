@@ -148,7 +148,10 @@ def plan_states(
     """
     rows_of = {name: block.rows_of_types(path.pair_types) for name, path in paths.items()}
     paths = {name: path for name, path in paths.items() if rows_of[name].size}
-    blocks = {name: block.of_rows(rows_of[name]) for name in paths}
+    blocks = {
+        name: block.of_rows(rows_of[name]) if rows_of[name].size < block.pair_count else block
+        for name in paths
+    }
     rules: list[Rule] = []
     starts: list[Start] = []
     grids = {name: path.grid(grid) for name, path in paths.items()}
@@ -286,13 +289,18 @@ def _starts_behind(
     started = np.flatnonzero(states[0] != CLEAN)
     if not started.size:
         return use, started
-    made_from = states[[1, *range(3, len(states))]][:, started]
-    first, inverse = find_distinct(made_from.view(np.uint64))
-    order = np.lexsort(made_from[::-1, first])
+    made_from = [states[word, started] for word in (1, *range(3, len(states)))]
+    # States of one start are mostly neighbours, so only the first of each run is compared.
+    is_head = np.ones(started.size, bool)
+    is_head[1:] = np.any([word[1:] != word[:-1] for word in made_from], axis=0)
+    heads = np.flatnonzero(is_head)
+    words = [word[heads] for word in made_from]
+    first, inverse = find_distinct(word.view(np.uint64) for word in words)
+    order = np.lexsort([word[first] for word in reversed(words)])
     number = np.empty(order.size, np.int64)
     number[order] = np.arange(order.size)
-    use[started] = number[inverse]
-    return use, started[first[order]]
+    use[started] = number[inverse][np.cumsum(is_head) - 1]
+    return use, started[heads[first[order]]]
 
 
 def _naive_rows(index: NDArray[np.int64]) -> int:
