@@ -3,8 +3,8 @@
 -- A model is safe only if each response that should not matter has a limit, or may be below the
 -- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
 -- the score of another class or of a second softmax, or that a change with a limit has values that
--- its encoder does not know. If its answers are no better than a guess, or its scores do not vary, a
--- failed limit shows nothing either.
+-- its encoder does not know. If its answers are no better than a guess, or its scores do not vary, it
+-- also fails no limit of a change that should matter.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id FROM core_blocks WHERE NOT (is_scored AND is_routed)
@@ -36,6 +36,7 @@ SELECT
     study,
     model_id,
     CASE -- not safe if one limit fails, safe if all limits hold on all planned pairs
+        WHEN bool_or(verdict = 'failed' AND expect = 'should_not_matter') THEN 'not safe'
         WHEN any_value(is_faulty) THEN 'undecided'
         WHEN bool_or(verdict = 'failed') THEN 'not safe'
         WHEN bool_or(verdict = 'undecided') OR any_value(unscored.model_id) IS NOT NULL
