@@ -75,8 +75,8 @@ def _measured_rate(text: str, models: Sequence[object]) -> Rate:
         raise BadInput(f"--assume {text}: no rates of {match[2]}, only of {measured}; {by_hand}")
     if not models or not all(map(_is_like_measured, models)):
         raise BadInput(
-            f"--assume {text}: rates of {name} are of networks with 'input_size: {PIXELS}', and "
-            f"this study has other models; {by_hand}"
+            f"--assume {text}: rates of {name} are for networks with an 'input_size:' from "
+            f"{PIXELS // 2} to {2 * PIXELS}, and some models of this study are others; {by_hand}"
         )
     lines = [line for line in measured_lines if line["device"] == name]
     rates = [float(line["rows_per_second"]) for line in lines]

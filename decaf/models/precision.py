@@ -1,4 +1,4 @@
-"""Set the numerical precision of one forward pass, without other effects on the process."""
+"""Set the numerical precision of a forward pass; afterwards TF32 is off in the whole process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

@@ -16,6 +16,8 @@ from decaf.plan.study import load_study
 from tasks.reaudit import notify as notifying
 from tasks.reaudit.write_back import answers
 from warehouse import storage
+from warehouse.query.catalog import connect
+from warehouse.report.audit.facts import rows_of
 
 LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
 """The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
@@ -129,6 +131,12 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     query = "SELECT version, value > highest_allowed FROM out_history WHERE metric = 'evidence' "
     query += "AND pair_type = 'wall_hue' ORDER BY version"
     assert fetched(warehouse, query) == [("1", None), ("2", True), ("3", True)]
+    with connect(warehouse) as connection:
+        points = rows_of(connection, "history", "standing")
+    shown = [
+        row.version for row in points if (row.metric, row.pair_type) == ("evidence", "wall_hue")
+    ]
+    assert shown == ["1", "2", "3"], "one point for a version that is compared with two others"
     succeeded(decaf("gc", "-w", warehouse, "--keep", 1, "--delete"))
     assert verdict() == [("3", "1", "fail")]
 

@@ -1,6 +1,6 @@
 r"""Write rows as a LaTeX table with the rules of the package booktabs.
 
-A file is one ``tabular``, for ``\input`` inside a ``table`` or ``longtable`` of your own.
+A file is one ``tabular``. Include it with ``\input`` inside a ``table`` of your own.
 """
 
 import re

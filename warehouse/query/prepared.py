@@ -40,7 +40,7 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         _attach_file(connection, cached_file)
     except duckdb.Error:
-        # Not cached yet, or damaged. If it cannot be cached, this process uses its own file.
+        # Not cached yet, or damaged. This process attaches its own file; later ones, the copy.
         new_file = _bind_views(name)
         with suppress(OSError):
             _save(new_file, cached_file)

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 400, 80
 """Size of the curve of one channel, px."""
 MOST_CHANNELS, MOST_COLUMNS = 8, 64
 VEIL = 107
-"""Added to a third of a pixel's value: two thirds of a middle grey."""
+"""Added to a third of a pixel's value: two thirds of a light grey, 160."""
 MOST_POINTS = 800
 """Largest number of points of a curve."""
 

@@ -77,8 +77,8 @@ def write_report(
         shown //= 2
         if shown == 0:
             raise WriteFailed(
-                f"the report of {study} has {len(page):,} bytes without most of its models; at "
-                f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
+                f"the report of {study} has {len(page):,} bytes with one model and no pictures of "
+                f"pairs; expected at most {MAX_BYTES:,}: audit fewer pair types or paths"
             )
         page = render(facts, paper, shown, 0, sections, config)
     templates.write(target, "report", page)

@@ -46,13 +46,14 @@ class SceneOutcome(NamedTuple):
     train_accuracy: float
     """Over the batches of the epoch, while the weights move."""
     validation_accuracy: float
-    """Over held-out scenes, as many of each bin of the label's factors and of the wall."""
+    """Over held-out scenes, as many of each bin of the label's factors and of the wall; of a
+    shortcut training, the mean of the next two."""
     aligned_accuracy: float | None
     """Accuracy where the wall equals the label with probability 0.95; None for other recipes."""
     reversed_accuracy: float | None
     """The same scenes with new walls: equal with probability 0.05."""
     vulnerability: float | None
-    """The difference of these two: shortcut-reversal vulnerability of the paper."""
+    """``aligned_accuracy - reversed_accuracy``, the paper's shortcut-reversal vulnerability."""
     epochs_trained: int
     reached_gate: bool | None
     """True if ``validation_accuracy`` meets the requirement; None without a requirement."""

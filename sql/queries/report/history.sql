@@ -1,4 +1,4 @@
--- purpose: E, C, F, Abs and M of every entry that changed now, at its last 20 versions
+-- purpose: E, C, F, Abs and M of each entry that changed in the newest re-audit, last 20 versions
 WITH changed AS (
     SELECT entry FROM core_entry_versions WHERE study = ? AND is_newest AND change <> 'none'
 ),
@@ -6,7 +6,7 @@ points AS (
     SELECT *
     FROM core_entry_versions
     SEMI JOIN changed USING (entry)
-    WHERE study = ? AND change <> 'none'
+    WHERE study = ? AND change <> 'none' AND against = 'previous'
     QUALIFY row_number() OVER (PARTITION BY entry ORDER BY resolved_at DESC) <= 20
 )
 SELECT entry, model_id, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,

@@ -47,12 +47,14 @@ def dots_picture(facts: Facts) -> Picture:
         return NOTHING
     least = next(row.wanted_limit for row in rows.values() if row.pair_type == wanted_type)
     most = next(row.safe_limit for row in rows.values() if row.pair_type == unwanted_type)
-    end = 1.0 if is_of_probability(facts.run.score) else max(max(d["x"], d["y"]) for d in dots)
-    title = f"{unwanted_type.capitalize()} beside {wanted_type}"
+    largest = max(least or 0.0, most or 0.0, *(dot[axis] for dot in dots for axis in "xy"))
+    end = 1.0 if is_of_probability(facts.run.score) else largest or 1.0
+    title = f"Abs on {unwanted_type} and on {wanted_type}"
     if least is not None and most is not None:
         title = _title(dots, (wanted_type, unwanted_type), least, most)
     first, *more = facts.paths
-    note = f"Each mark is a model. ● {first}" + "".join(f", ○ {path}" for path in more) + "."
+    mark = "a model on one path; a line joins the marks of a model" if more else "a model"
+    note = f"Each mark is {mark}. ● {first}" + "".join(f", ○ {path}" for path in more) + "."
     return Picture(title, _svg(dots, (wanted_type, unwanted_type), (least, most), end, title), note)
 
 
@@ -98,6 +100,8 @@ def _svg(
         corner = alt.InlineData(values=[{"x": least, "x2": end, "y": 0, "y2": most}])
         box = alt.Chart(corner).mark_rect(fill=WASH, stroke=MUTED, strokeDash=[4, 3], opacity=1)
         layers.insert(0, box.encode(x=x, x2="x2", y=y, y2="y2"))
-    label = f"{title}: {names[0]} at least {limit_text(least or 0)}" if least else title
+    label = title
+    if least is not None and most is not None:
+        label += f": {names[0]} at least {limit_text(least)}, {names[1]} at most {limit_text(most)}"
     chart = alt.layer(*layers).properties(width=SIZE, height=SIZE)
     return svg_element(chart, label)

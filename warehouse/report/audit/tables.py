@@ -74,7 +74,7 @@ def pair_table(facts: Facts) -> Table:
 
 
 def model_table(facts: Facts) -> Table:
-    """The models, with their accuracy on every kind of clean image that has predictions."""
+    """The models, with their accuracy on every kind of clean input that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
     ids = facts.ids
 
@@ -259,7 +259,7 @@ def _accuracy(facts: Facts, variant: str) -> Field:
         row = of_models.get(model.model_id)
         if row is None:
             return Cell(MISSING)
-        return Cell(percent_text(row.accuracy), hover=f"{count_text(row.image_count)} images")
+        return Cell(percent_text(row.accuracy), hover=f"{count_text(row.image_count)} inputs")
 
     meaning = f"Share of clean inputs of the kind {variant!r} that the model classifies correctly"
     return Field(Column("Accuracy", f"on {variant!r} inputs", meaning), cell)
