@@ -13,7 +13,7 @@ from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.foundation.digests import json_sha256, short
 from decaf.models.trainable import TrainableCard
 from decaf.plan.expectations import json_of
-from decaf.plan.references import remark_references
+from decaf.plan.references import remark_compared_path, remark_references
 from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from decaf.plan.threshold import remark_default_epsilon
@@ -244,6 +244,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
     remarks = [*pairs.remarks, *remarks, *remark_default_epsilon(study), *remark_references(study)]
+    remarks += remark_compared_path(study, pairs.pairs)
     earlier = history(store, study.study, missing) if newest != run_id else None
     work = RunWork(units, committed, reasons_of(units, committed, earlier, repeated))
     return AuditPlan(

@@ -25,7 +25,9 @@ def test_features_are_audited_resumed_and_shown(features, write, decaf, prefect_
     succeeded(decaf("run", write(first), **prefect_server))
     config = write(features)
     assert "empty masks: wing (1)\n" in succeeded(decaf("data", config))
-    assert "part changed" not in succeeded(decaf("plan", config, "--explain"))
+    plan = succeeded(decaf("plan", config, "--explain"))
+    assert "part changed" not in plan
+    assert "decaf-3, the first that reveals features, without decaf-5" in " ".join(plan.split())
     succeeded(decaf("run", config, **prefect_server))
     assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))
     assert succeeded(decaf("check", "-w", tmp_path / "warehouse"))
@@ -38,6 +40,10 @@ def test_features_are_audited_resumed_and_shown(features, write, decaf, prefect_
         "WHERE image_id = '0/bird-2.png' AND feature_name = 'wing'",
     )
     assert hidden == [(0, 0, 0)]
+    (remark,) = fetched(
+        tmp_path / "warehouse", "SELECT DISTINCT remark FROM core_attribution_remarks"
+    )
+    assert "decaf-3, not decaf-5" in remark[0]
     (count,) = fetched(tmp_path / "warehouse", "SELECT count(*) FROM out_feature_evidence")
     assert count == (2 * 2 * COUNT * len(NAMES),)
     report = (tmp_path / "report.html").read_text()
