@@ -159,7 +159,7 @@ class Arrays(Adapter):
         return PairSet(
             inputs,
             tuple(pairs),
-            self._geometry,
+            self._geometry + self._version(factual),
             (
                 *remark_marks(_columns(factual)),
                 *remark_equal_pairs(pairs, inputs, "changed rows in 'counterfactual'"),
@@ -225,6 +225,12 @@ class Arrays(Adapter):
         """Settings of reading that are part of the rows' identity."""
         keys = {"channels": self.channels, "scale": self.scale}
         return INPUTS + "".join(f", {key} {value}" for key, value in keys.items() if value)
+
+    def _version(self, factual: Rows) -> str:
+        """Part of the identity of images of floats, whose tied patches had another order before."""
+        is_eight_bits = factual.dtype == np.uint8 and self.scale is None
+        has_images = factual.ndim == 4 or self.channels is not None
+        return ", float images 2" if has_images and not is_eight_bits else ""
 
     def _has_images(self, array: Rows) -> bool:
         """True if rows are images, by their type and shape or by ``channels``."""

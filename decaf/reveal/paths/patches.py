@@ -148,7 +148,7 @@ class Patches(RevealPath):
         """
         self.check(inputs.shape)
         energy = patch_energy(inputs, block.plus, block.minus, self.side)
-        order = self._order(energy, block.pair_ids)
+        order = self._order(energy, tie_gaps(inputs, block, energy), block.pair_ids)
         rank = np.empty(energy.shape, np.int64)
         np.put_along_axis(rank, order, np.arange(self.side**2)[None], axis=1)
         revealed = np.floor(grid * self.side**2 + STAGE_TOLERANCE)
@@ -162,19 +162,45 @@ class Patches(RevealPath):
         content = np.broadcast_to(words, (*image.shape, words.shape[-1]))
         return Revealed(image, content, no_draw(block, 1, grid.size))
 
-    def _order(self, energy: NDArray[np.float64], pair_ids: tuple[str, ...]) -> NDArray[np.int64]:
-        """Patches by falling energy; a hash orders exact ties, so that no raster scan does."""
+    def _order(
+        self, energy: NDArray[np.float64], gaps: NDArray[np.float64], pair_ids: tuple[str, ...]
+    ) -> NDArray[np.int64]:
+        """Patches by falling energy; a hash orders ties, so that no raster scan does.
+
+        Neighbours in the order are tied if they differ by at most ``gaps``.
+        """
         key = -energy if self.ranking == "energy" else np.zeros_like(energy)
         order = np.argsort(key, axis=1, kind="stable")
-        ordered = np.take_along_axis(key, order, axis=1)
-        tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-        for row in np.flatnonzero(tied):
-            order[row] = np.lexsort((self._tie_keys(pair_ids[row]), key[row]))
+        falls = np.diff(np.take_along_axis(key, order, axis=1), axis=1)
+        is_apart = falls > np.take_along_axis(gaps, order[:, :-1], axis=1)
+        for row in np.flatnonzero(~is_apart.all(axis=1)):
+            rank = np.zeros(order.shape[1], np.int64)
+            rank[order[row, 1:]] = np.cumsum(is_apart[row])
+            order[row] = np.lexsort((self._tie_keys(pair_ids[row]), rank))
         return order
 
     def _tie_keys(self, pair_id: str) -> NDArray[np.uint64]:
         prefix = f"decaf-imagenet9|patch|{self.seed}|{self.order}|{pair_id}|"
         return np.array([hashed_word(f"{prefix}{i}") for i in range(self.side**2)], np.uint64)
+
+
+def tie_gaps(
+    inputs: NDArray[Any], block: PairBlock, energy: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n_pairs, patches) largest fall below each energy that counts as a tie; 0 for 8-bit inputs.
+
+    Rounding to float32 moves a pixel by up to ``u X``, with ``u = 2**-24`` and ``X`` the largest
+    absolute pixel of the pair. So it moves an energy ``e`` of ``n`` numbers by up to
+    ``4 u X sqrt(n e)``, and the fall between two energies by twice that. Types of more digits have
+    the same gaps, so that all of them have one order.
+    """
+    if inputs.dtype == np.uint8:
+        return np.zeros_like(energy)
+    numbers = inputs[0].size / energy.shape[1]
+    largest = np.abs(inputs).reshape(len(inputs), -1).max(axis=1).astype(np.float64)
+    of_pair = np.maximum(largest[block.plus], largest[block.minus])[:, None]
+    gaps: NDArray[np.float64] = 2.0**-21 * of_pair * np.sqrt(numbers * energy)
+    return gaps
 
 
 def patch_energy(

@@ -272,3 +272,22 @@ def test_an_arrow_file_that_cannot_be_used_is_refused(name, tmp_path):
     (tmp_path / "b.arrow").write_bytes((tmp_path / "a.arrow").read_bytes()[:-40])
     with pytest.raises(DataError, match=r"b\.arrow"):
         map_array(tmp_path / "b.arrow", "a")
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "settings", "is_versioned"),
+    [
+        ((2, 8, 8, 3), np.uint8, {}, False),
+        ((2, 8, 8), np.uint8, {"channels": 1}, False),
+        ((2, 8, 8, 3), np.uint8, {"scale": 255}, True),
+        ((2, 3, 8, 8), np.float32, {}, True),
+        ((2, 8, 8), np.float32, {"channels": 1}, True),
+        ((2, 8), np.float32, {}, False),
+    ],
+)
+def test_images_of_floats_have_another_identity_since_ties_have_a_tolerance(
+    tmp_path, shape, dtype, settings, is_versioned
+):
+    zeros = np.zeros(shape, dtype)
+    pairs = adapter(**saved(tmp_path, factual=zeros, counterfactual=zeros + 1), **settings)
+    assert pairs.pair_set().geometry.endswith(", float images 2") == is_versioned

@@ -202,6 +202,21 @@ def test_exactly_tied_patches_follow_the_hash_of_their_typed_pair(label, first, 
     ]
 
 
+@pytest.mark.parametrize("scale", [np.float32(255), np.float64(255), np.float32(1)])
+def test_tied_patches_have_one_order_in_all_number_types(scale):
+    """The inputs differ by 20 levels in each row of a patch, on many backgrounds, and by 40 once.
+
+    Patch energies are exactly equal in 8 bits but for the first patch's.
+    """
+    levels = np.random.default_rng(0).integers(0, 200, (3, 3, 16, 16)).astype(np.uint8)
+    levels[1:] = levels[0] + np.array([20, 40], np.uint8)[:, None, None, None]
+    levels[1:, :, :2, :2] += 1
+    block = whole(foregrounds(1))
+    exact = shown_cells(Patches(), block, levels)
+    np.testing.assert_array_equal(shown_cells(Patches(), block, levels / scale), exact)
+    assert exact[0, 1, 0]
+
+
 def test_a_random_order_follows_its_seed_and_not_the_energy():
     block, inputs = whole(foregrounds(4)), pixels(12)
     one, two, other = (
