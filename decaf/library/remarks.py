@@ -101,9 +101,10 @@ def remark_on_epsilon(audits: Mapping[str, Trajectories], epsilon: float | None)
         return ""
     is_stated_share = epsilon is not None and _are_shares(*_score_range(audits))
     remedy = SHARE_ADVICE if is_stated_share else "give epsilon in units of the score"
+    digits = 3 if float(f"{largest:.3g}") < threshold else 17  # tell it from epsilon
     return (
         f"no pair reaches epsilon {threshold:g}, so all response is fragility: the largest |d| is "
-        f"{largest:.3g}; {remedy}"
+        f"{largest:.{digits}g}; {remedy}"
     )
 
 

@@ -26,6 +26,9 @@ p {{ margin: 0; }}
 """
 """Style of the sentence and bar in a notebook."""
 
+MOST_DIGITS = 9
+"""Largest power of ten, up or down, of scores in plain decimals."""
+
 METRICS = {
     "endpoint_magnitude": ("M", "endpoint magnitude"),
     "evidence": ("E", "evidence"),
@@ -127,12 +130,19 @@ class Summary(Tabular):
         return sample_remarks(self.evidence.cluster_count)
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
-        """Symbol, words, mean and interval, all with the same decimals."""
+        """Symbol, words, mean and interval, all with the same decimals.
+
+        Scores that need more than nine decimals or digits have powers of ten.
+        """
         largest = max(self.endpoint_magnitude.estimate, self.abs_response.estimate)
-        decimals = min(max(SIGNIFICANT - 1 - floor(log10(largest)), 0), 9) if largest > 0 else 3
+        exponent = floor(log10(largest)) if 0 < largest < np.inf else 0
+        form = f"z.{min(max(SIGNIFICANT - 1 - exponent, 0), 9) if largest > 0 else 3}f"
+        if abs(exponent) > MOST_DIGITS or largest == np.inf:
+            form = f"z.{SIGNIFICANT - 1}e"
         for name, (symbol, words) in METRICS.items():
-            value, places = getattr(self, name), 3 if name == "active_frac" else decimals
-            interval = f"[{value.lower_95:z.{places}f}, {value.upper_95:z.{places}f}]"
-            # One source has no interval.
-            interval = interval if np.isfinite(value.lower_95) else "undefined"
-            yield symbol, words, f"{value.estimate:z.{places}f}", interval
+            value, spec = getattr(self, name), "z.3f" if name == "active_frac" else form
+            interval = f"[{value.lower_95:{spec}}, {value.upper_95:{spec}}]"
+            # One source has no interval, nor have means beyond the largest float.
+            is_defined = np.isfinite([value.lower_95, value.upper_95]).all()
+            interval = interval if is_defined else "undefined"
+            yield symbol, words, f"{value.estimate:{spec}}", interval
