@@ -137,7 +137,10 @@ def _problem(contract: Contract, member_object: Any, base: type[Placed]) -> str 
             return f"it is refused: {error}"
         except Exception as error:  # noqa: BLE001 - third-party code may raise anything
             where = _own_frame(error, type(member_object))
-            return f"{type(error).__name__}: {error} ({where}); repair it, or raise BadInput"
+            return (
+                f"{type(error).__name__}: {error} ({where}); repair it, or raise BadInput or a "
+                "subclass of it, such as ResponseError (decaf.errors)"
+            )
     return None
 
 

@@ -17,8 +17,8 @@ def stored_version(store: Storage) -> int:
         return int(json.loads(store.read(layout.FORMAT))["schema_version"])
     except FileNotFoundError:
         raise WarehouseError(
-            f"{store.address} is not a warehouse: it has no {layout.FORMAT}; give the folder of an "
-            "audit, or run one first: decaf run CONFIG"
+            f"{store.address} is not a warehouse: it has no {layout.FORMAT}; name the "
+            "warehouse of an audit with -w, or run one first: decaf run CONFIG"
         ) from None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         place = store.place(layout.FORMAT)
