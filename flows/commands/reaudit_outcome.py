@@ -78,15 +78,19 @@ def _list_failures(
     only: Collection[str],
     remarks: list[str],
 ) -> list[str]:
-    """List failures that need an answer: standing failures, and entries that failed."""
+    """List failures that need an answer: standing failures, and entries that failed.
+
+    A failed alias that a named entry should be compared with is a failure of that entry.
+    """
     standing = verdicts.select_unaccepted(summary["standing"])
     failed_entries = [entry for entry in summary["entries"] if entry["state"] == FAILED]
+    compared = {each["compared_entry"] for each in summary["entries"] if each["entry"] in only}
     return [
         describe_standing(verdict, config) + _list_gates(study, verdict)
         for verdict in _select_asked(standing, only, remarks)
     ] + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
-        for entry in _select_asked(failed_entries, only, remarks)
+        for entry in _select_asked(failed_entries, only and {*only, *compared}, remarks)
     ]
 
 

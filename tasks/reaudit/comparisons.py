@@ -1,10 +1,10 @@
 """Versions that the gates compare with, and limits that no measurement decides."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from decaf.plan.study import Study
-from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS
+from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
 from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
 from tasks.reaudit.recorded import AUDITED, NEW, RecordedReaudit, Row
 from warehouse.query.damage import connect_whole
@@ -53,6 +53,22 @@ def label_compared(study: Study, name: str, label: str) -> str | None:
     """
     alias_label = f"{name}@{study.compare_with}"
     return None if study.compare_with in COMPARISONS or alias_label == label else alias_label
+
+
+def select_labels(
+    study: Study, entries: Iterable[Entry], rows: Mapping[str, Row], only: Collection[str]
+) -> set[str]:
+    """Labels that ``only`` selects, all if it is empty, and aliases that gates compare them with.
+
+    ``entries`` are listed, ``rows`` recorded by label; ``only`` has labels and names of models.
+    """
+    names = {label: row["name"] for label, row in rows.items()}
+    names |= {entry.label: entry.name for entry in entries}
+    selected = {
+        label for label in names if not only or label in only or label.rpartition("@")[0] in only
+    }
+    aliases = {label_compared(study, names[label], label) for label in selected}
+    return selected | {alias for alias in aliases if alias}
 
 
 def read_compared(store: Storage, study: Study) -> dict[tuple[str, str], Content]:

@@ -16,7 +16,13 @@ from decaf.plan.study import Study
 from decaf.registry.entries import PREVIOUS, Entry
 from tasks.make_task import software
 from tasks.progress import announce
-from tasks.reaudit.comparisons import Content, has_outdated, label_compared, read_compared
+from tasks.reaudit.comparisons import (
+    Content,
+    has_outdated,
+    label_compared,
+    read_compared,
+    select_labels,
+)
 from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (
     AUDITED,
@@ -183,11 +189,12 @@ def is_unchanged(
     previous = newest_reaudit(store, study.study)
     if previous is None or not previous.is_settled:
         return False
-    rows = [row for row in previous.rows.values() if _is_selected(row["entry"], only)]
+    selected = select_labels(study, entries, previous.rows, only)
+    rows = [row for row in previous.rows.values() if row["entry"] in selected]
     recorded = {row["entry"]: (row["version"], row["digest"]) for row in rows}
-    selected = [entry for entry in entries if _is_selected(entry.label, only)]
+    listed = [entry for entry in entries if entry.label in selected]
     return (
-        recorded == {entry.label: (entry.version, entry.digest) for entry in selected}
+        recorded == {entry.label: (entry.version, entry.digest) for entry in listed}
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
@@ -202,16 +209,16 @@ def discover(
     """Read the registry and fetch every new entry; writes nothing to the warehouse.
 
     ``only`` names entries, as ``name``, ``name@alias`` or ``name@version``. Then other changed
-    entries are held back: they keep their last row until the next re-audit. Unchanged entries are
-    audited as usual. If the study itself has changed, all entries are audited. Raises RegistryError
-    if the registry cannot be reached or its listing is invalid, and UnknownEntry if none of the
-    names is listed or recorded.
+    entries are held back: they keep their last row until the next re-audit. Unchanged entries, and
+    aliases that gates compare the named entries with, are audited as usual. If the study itself has
+    changed, all entries are audited. Raises RegistryError if the registry cannot be reached or its
+    listing is invalid, and UnknownEntry if none of the names is listed or recorded.
     """
     resolved_at = next_moment(store, REAUDITS, study.study)
     previous = newest_reaudit(store, study.study)
     entries, held_back = list_entries(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
-        entries, held_back = _restrict(entries, previous.rows, only)
+        entries, held_back = _restrict(study, entries, previous.rows, only)
     elif only:
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
@@ -244,28 +251,24 @@ def discover(
 
 
 def _restrict(
-    entries: list[Entry], rows: Mapping[str, Row], only: Collection[str]
+    study: Study, entries: list[Entry], rows: Mapping[str, Row], only: Collection[str]
 ) -> tuple[list[Entry], tuple[Row, ...]]:
-    """Split entries into named or unchanged ones, and rows of the others, which are held back."""
-    labels = {entry.label for entry in entries} | rows.keys()
-    unknown = [name for name in only if not any(_is_selected(label, [name]) for label in labels)]
+    """Split entries into selected or unchanged ones, and held-back rows of the others."""
+    unknown = [name for name in only if not select_labels(study, entries, rows, [name])]
     if len(unknown) == len(only):
+        labels = {entry.label for entry in entries} | rows.keys()
         raise UnknownEntry.among("entry of the registry", unknown[0], labels)
     for name in unknown:
         announce(f"the registry has no entry {name!r}; the others are audited")
+    selected = select_labels(study, entries, rows, only)
 
     def is_recorded(entry: Entry) -> bool:
         row = rows.get(entry.label, {})
         return (row.get("version"), row.get("digest")) == (entry.version, entry.digest)
 
-    selected = [entry for entry in entries if _is_selected(entry.label, only) or is_recorded(entry)]
-    covered = {entry.label for entry in selected}
-    held_back = (row for label, row in rows.items() if label not in covered)
-    return selected, tuple(row for row in held_back if not _is_selected(row["entry"], only))
-
-
-def _is_selected(label: str, only: Collection[str]) -> bool:
-    return not only or label in only or label.rpartition("@")[0] in only
+    audited = [entry for entry in entries if entry.label in selected or is_recorded(entry)]
+    covered = {entry.label for entry in audited} | selected
+    return audited, tuple(row for label, row in rows.items() if label not in covered)
 
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:

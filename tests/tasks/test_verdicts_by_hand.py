@@ -1,0 +1,96 @@
+"""Verdicts on models whose M is known by hand: each pair changes the score by the same amount."""
+
+import pytest
+import yaml
+from applicants import INPUTS, applicants, section, written
+from in_process import compute
+from registry_folder import NETWORKS, alias
+from warehouse_answers import fetched
+
+from flows.commands.reaudit_outcome import find_outcome
+from tasks.reaudit.judge import judge_newest, summary
+from tasks.reaudit.plan import commit_reaudit, discover
+from tasks.reaudit.recorded import ALERTS
+from tasks.reaudit.watch import with_references
+from warehouse.commits.writer import commit
+
+CARD = {"source": "function", "function": "smiths:build", "input": "frame"}
+CARD["output"] = "probabilities"
+INCREASE = {"endpoint_magnitude": {"increase": 0.02}}
+AT_MOST = {"endpoint_magnitude": {"at_most": 0.1}}
+VERDICTS = "SELECT entry, verdict FROM out_entries ORDER BY entry"
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    """Register versions of `motor` by their M: zoo(1, 0.057)."""
+
+    def put(version, effect, **arguments):
+        folder = tmp_path / "zoo" / "motor" / str(version)
+        folder.mkdir(parents=True)
+        arguments = {"effect": effect, **arguments}
+        (folder / "decaf.yaml").write_text(yaml.safe_dump(CARD | {"arguments": arguments}))
+        return folder
+
+    return put
+
+
+@pytest.fixture
+def audit(opened, tmp_path):
+    """Audit and judge the registry in this process: audit("motor@3", rows=24) gives the outcome."""
+
+    def of(*only, rows=24, **changed):
+        registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["smiths"]}
+        registry["follow"] = ["latest", "champion"] if "compare_with" in changed else ["latest"]
+        settings = {
+            "registry": registry,
+            "python_path": [str(NETWORKS)],
+            "data": section(tmp_path, table=written(tmp_path, applicants(rows)), inputs=INPUTS),
+            "paths": {"blend": {"kind": "blend", "sigma": 0}},
+            "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        }
+        study, store = opened(**settings | changed)
+        diff = with_references(discover(study, store, study.pair_set(), only))
+        if diff.is_changed:
+            key = commit_reaudit(diff, compute(diff.audited_study).run_id)
+            judge_newest(store, study)
+            commit(store, ALERTS, study.study, key, {})
+        content = summary(store, study) | {"undelivered": []}
+        return find_outcome(study, content, "study.yaml", only, [])
+
+    return of
+
+
+def exit_code(outcome):
+    return outcome.fields["exit_code"]
+
+
+@pytest.mark.parametrize("only", ["motor@3", "motor"])
+def test_a_version_is_compared_with_the_alias_as_it_is_now(zoo, audit, tmp_path, only):
+    """M of 3 is 0.067: 0.01 above that of 1, and 0.06 above that of 2; 0.02 is allowed."""
+    warehouse = tmp_path / "warehouse"
+    settings = {"gates": INCREASE, "compare_with": "champion"}
+    zoo(1, 0.057)
+    alias(tmp_path / "zoo" / "motor", champion=1)
+    assert exit_code(audit(**settings)) == 4  # a first version has no other to compare with
+    zoo(2, 0.007)
+    assert exit_code(audit(**settings)) == 0
+    alias(tmp_path / "zoo" / "motor", champion=2)
+    zoo(3, 0.067)
+    assert exit_code(audit(only, **settings)) == 1
+    query = f"SELECT found, gate_limit FROM out_verdicts WHERE entry = '{only}'"
+    ((change, limit),) = fetched(warehouse, query)
+    assert (change, limit) == (pytest.approx(0.06), 0.02)
+    query = f"SELECT version_compared FROM out_entries WHERE entry = '{only}'"
+    assert fetched(warehouse, query) == [("2",)]
+
+
+def test_an_alias_that_cannot_be_audited_passes_no_version(zoo, audit, tmp_path):
+    settings = {"gates": INCREASE, "compare_with": "champion"}
+    zoo(1, 0.057)
+    alias(tmp_path / "zoo" / "motor", champion=1)
+    audit(**settings)
+    (zoo(2, 0.007) / "decaf.yaml").write_text("{}")
+    alias(tmp_path / "zoo" / "motor", champion=2)
+    zoo(3, 0.067)
+    assert exit_code(audit("motor@3", **settings)) == 1
