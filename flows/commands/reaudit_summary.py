@@ -59,13 +59,7 @@ def print_summary(
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
     _say_reasons(console, summary["entries"])
-    with connect_whole(store, study.study) as connection:
-        remarks = [
-            *remark_warnings(rows_of(connection, "warnings", study.study)),
-            *remark_unapplied_limits(connection, study.study),
-            *_list_acceptances(connection, study.study),
-        ]
-    for remark in remarks:
+    for remark in list_remarks(store, study, summary["entries"]):
         say(console, remark)
     for verdict in verdicts.select_unaccepted(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
@@ -80,6 +74,20 @@ def print_summary(
         say(console, delivery)
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
+
+
+def list_remarks(store: Storage, study: Study, entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Remarks on the versions of ``entries``: warnings, limits that do not apply, acceptances."""
+    names: dict[str, str] = {}
+    for entry in entries:
+        name, model_id = f"{entry['entry']} {entry['version']}", entry["model_id"]
+        names[model_id] = f"{names[model_id]}, {name}" if model_id in names else name
+    with connect_whole(store, study.study) as connection:
+        return [
+            *remark_warnings(rows_of(connection, "warnings", study.study), names),
+            *remark_unapplied_limits(connection, study.study),
+            *_list_acceptances(connection, study.study),
+        ]
 
 
 def _list_acceptances(connection: DuckDBPyConnection, study: str) -> list[str]:

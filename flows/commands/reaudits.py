@@ -26,7 +26,7 @@ from decaf.registry.proposals import proposal_of
 from flows.commands.display import print_estimate, table_of
 from flows.commands.options import open_warehouse
 from flows.commands.reaudit_outcome import find_outcome
-from flows.commands.reaudit_summary import print_summary
+from flows.commands.reaudit_summary import list_remarks, print_summary
 from flows.commands.sizes import say_sizes
 from flows.commands.terminal import say
 from tasks.hold import hold_study
@@ -182,7 +182,9 @@ def _audit(
     def conclude(summary: dict[str, Any]) -> None:
         outcome = find_outcome(study, summary, _name_of(config), only, unfinished)
         if is_json:
-            say(console, json.dumps(summary | outcome.fields, indent=1))
+            remarks = [*list_remarks(store, study, summary["entries"]), *outcome.remarks]
+            fields = summary | outcome.fields | {"remarks": remarks}
+            say(console, json.dumps(fields, indent=1))
         else:
             print_summary(console, store, study, summary)
         outcome.end()

@@ -1,6 +1,6 @@
 """Remarks on the results of a run, for the terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,20 @@ STOP_REASONS = {
 """Words for the reasons of ``out_refinements``."""
 
 
-def remark_warnings(warnings: Iterable[Any]) -> list[str]:
+def remark_warnings(warnings: Iterable[Any], names: Mapping[str, str] | None = None) -> list[str]:
     """Remark on accuracy at chance, missed classes, constant scores, no response, and quarantine.
 
-    ``warnings`` are rows of ``out_warnings``.
+    ``warnings`` are rows of ``out_warnings``; ``names`` are those of versions of a registry, by the
+    model's id.
     """
-    remarks = []
+    remarks, names = [], names or {}
     for row in warnings:
+        name = names.get(row.model_id, row.model_id)
         if row.warning in ("below_chance", "missed_classes", "constant_score", "no_response"):
-            remarks.append(f"{row.model_id}: {row.detail}")
+            remarks.append(f"{name}: {row.detail}")
         elif row.warning == "quarantined":
             trajectories = f"{row.affected_count:,} of its trajectories"
-            remarks.append(f"{row.model_id}: {trajectories} quarantined: a score was not finite")
+            remarks.append(f"{name}: {trajectories} quarantined: a score was not finite")
     return remarks
 
 

@@ -199,17 +199,18 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
     return row
 
 
-def doubt_unknown_values(store: Storage, study: Study, judged: list[Judged]) -> list[Judged]:
-    """Make limits that hold undecided if the model's encoder does not know the changed values.
+def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[Judged]:
+    """Make limits on a response that hold undecided if the model may not read its inputs.
 
-    Such an encoder treats them as no category, so that the change cannot move the score.
+    Its scores are constant, or its encoder does not know the changed values and treats them as no
+    category, so that the change cannot move the score.
     """
     pair_types = sorted({row.pair_type for row in judged if row.pair_type})
     if not pair_types:
         return judged
     values = {"study": study.study, "pair_types": pair_types}
     with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/unknown_values"), params=values).fetchall()
+        rows = connection.sql(query("registry/doubts"), params=values).fetchall()
     remarks = {(entry, pair_type): remark for entry, pair_type, remark in rows}
     return [
         _without_interval(row, "undecided", remark)

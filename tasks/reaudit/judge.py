@@ -9,7 +9,7 @@ from decaf.plan.study import Study
 from decaf.registry.gates import DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.comparisons import (
     against,
-    doubt_unknown_values,
+    doubt_responses,
     leave_undecided,
     settle_changes,
 )
@@ -64,7 +64,7 @@ def judge_newest(store: Storage, study: Study) -> None:
     if gates and not judged:
         judged = judge(gates, drift(store, study))
     judged = leave_undecided(study, recorded, settle_changes(store, study, judged))
-    judged = doubt_unknown_values(store, study, judged)
+    judged = doubt_responses(store, study, judged)
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)

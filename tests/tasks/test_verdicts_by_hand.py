@@ -8,6 +8,7 @@ from registry_folder import NETWORKS, alias
 from warehouse_answers import fetched
 
 from flows.commands.reaudit_outcome import find_outcome
+from flows.commands.reaudit_summary import list_remarks
 from tasks.reaudit.judge import judge_newest, summary
 from tasks.reaudit.plan import commit_reaudit, discover
 from tasks.reaudit.recorded import ALERTS
@@ -56,7 +57,9 @@ def audit(opened, tmp_path):
             judge_newest(store, study)
             commit(store, ALERTS, study.study, key, {})
         content = summary(store, study) | {"undelivered": []}
-        return find_outcome(study, content, "study.yaml", only, [])
+        outcome = find_outcome(study, content, "study.yaml", only, [])
+        remarks = list_remarks(store, study, content["entries"])
+        return outcome._replace(remarks=[*remarks, *outcome.remarks])
 
     return of
 
@@ -94,3 +97,20 @@ def test_an_alias_that_cannot_be_audited_passes_no_version(zoo, audit, tmp_path)
     alias(tmp_path / "zoo" / "motor", champion=2)
     zoo(3, 0.067)
     assert exit_code(audit("motor@3", **settings)) == 1
+
+
+def test_constant_scores_decide_no_limit_on_a_response_that_holds(zoo, audit, tmp_path):
+    """M is 0, and all 24 scores are 0.4; only limits that fail, and accuracy, are decided."""
+    warehouse = tmp_path / "warehouse"
+    gates = AT_MOST | {"accuracy": {"at_least": 0.1}}
+    zoo(1, 0)
+    outcome = audit(gates=gates)
+    assert exit_code(outcome) == 4
+    assert "motor 1" in str(outcome.error)
+    query = "SELECT DISTINCT metric, verdict, reason IS NOT NULL FROM out_verdicts ORDER BY ALL"
+    assert fetched(warehouse, query) == [
+        ("accuracy", "pass", False),
+        ("endpoint_magnitude", "undecided", True),
+    ]
+    assert {remark.partition(": ")[0] for remark in outcome.remarks} == {"motor 1"}
+    assert exit_code(audit(gates={"endpoint_magnitude": {"at_least": 0.1}})) == 1

@@ -1,0 +1,17 @@
+-- purpose: reasons why a limit on a response that holds decides nothing, by entry and pair type
+-- The encoder does not know values of a changed column, as ArrayModel.remark_changes
+-- (decaf/models/array_model.py) remarks, or the scores of all clean inputs are equal.
+WITH doubts AS (
+    SELECT study, model_id, pair_type, remark
+    FROM core_model_remarks
+    JOIN (SELECT unnest($pair_types::VARCHAR[]) AS pair_type)
+        ON starts_with(remark, format('pair type ''{}'' changes ', pair_type))
+    UNION ALL
+    SELECT study, model_id, unnest($pair_types::VARCHAR[]), detail
+    FROM core_constant_warnings
+)
+SELECT entry, pair_type, any_value(split_part(remark, '. Likely', 1))
+FROM core_entries
+JOIN doubts USING (study, model_id)
+WHERE study = $study AND is_newest
+GROUP BY entry, pair_type
