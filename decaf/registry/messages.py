@@ -58,6 +58,7 @@ def finding(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
     number = signed_text if found_words else score_text
     scored_count, planned = row["source_count"], row["planned_source_count"]
     decided = f"; decided after {scored_count:,} of {planned:,} sources" if scored_count else ""
+    decided += f"; {row['reason']}" if row.get("reason") else ""
     return (
         f"{row['metric']}, {place_of(row)}: found {found_words}{number(row['found'])} "
         f"[{number(row['lower_limit'])}, {number(row['upper_limit'])}] "

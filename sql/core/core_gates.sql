@@ -26,7 +26,7 @@ SELECT
         WHEN verdict.rule = 'at_least' THEN verdict.gate_limit - verdict.upper_limit
         ELSE -verdict.gate_limit - verdict.upper_limit
     END END AS beyond_by,
-    verdict.reason, -- why there is no interval
+    verdict.reason, -- why there is no interval, or why an earlier failure stands
     look.source_count, -- scored sources at the decision; NULL without early stopping
     look.planned_source_count,
     entry.judged_reaudit_id, -- re-audit that judged this content, and its time

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
 from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
-from tasks.reaudit.recorded import AUDITED, NEW, RecordedReaudit, Row
+from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NEW, RecordedReaudit, Row
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
@@ -15,6 +15,7 @@ Content = tuple[str, str]
 """Digests of the weights and the preprocessing of a version."""
 
 
+INSIDE = "the limit is inside the interval"
 PLACE = Judged._fields.index("limit")
 """Number of fields of a verdict that identify its rule and subject; limit and level follow."""
 
@@ -215,6 +216,29 @@ def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[
     return [
         _without_interval(row, "undecided", remark)
         if row.verdict == "pass" and (remark := remarks.get((row.entry, row.pair_type)))
+        else row
+        for row in judged
+    ]
+
+
+def keep_failures(
+    store: Storage, study: Study, recorded: RecordedReaudit, judged: list[Judged]
+) -> list[Judged]:
+    """Let earlier failures stand that other pairs or settings of the study leave undecided.
+
+    They are those of the last audit of each followed entry with the same content, at the same limit
+    and level, unless somebody accepted them. Other gates, or another version of the alias that
+    gates compare with, end them.
+    """
+    ends = (NEW, GATES, COMPARED)
+    labels = {label for label, row in recorded.rows.items() if row["change"] not in ends}
+    if not any(row.verdict == "undecided" and row.entry in labels for row in judged):
+        return judged
+    earlier = [row for row in _read_earlier(store, study, {}) if row.verdict == "fail"]
+    failures = {row[: PLACE + 2]: row for row in earlier if row.entry in labels}
+    return [
+        failure._replace(reason=f"it failed before, and is undecided now: {row.reason or INSIDE}")
+        if row.verdict == "undecided" and (failure := failures.get(row[: PLACE + 2]))
         else row
         for row in judged
     ]

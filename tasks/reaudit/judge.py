@@ -10,6 +10,7 @@ from decaf.registry.gates import DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.comparisons import (
     against,
     doubt_responses,
+    keep_failures,
     leave_undecided,
     settle_changes,
 )
@@ -65,6 +66,7 @@ def judge_newest(store: Storage, study: Study) -> None:
         judged = judge(gates, drift(store, study))
     judged = leave_undecided(study, recorded, settle_changes(store, study, judged))
     judged = doubt_responses(store, study, judged)
+    judged = keep_failures(store, study, recorded, judged)
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)

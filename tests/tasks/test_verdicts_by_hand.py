@@ -46,7 +46,9 @@ def audit(opened, tmp_path):
         settings = {
             "registry": registry,
             "python_path": [str(NETWORKS)],
-            "data": section(tmp_path, table=written(tmp_path, applicants(rows)), inputs=INPUTS),
+            "data": section(
+                tmp_path, table=written(tmp_path, applicants(rows), "rows.csv"), inputs=INPUTS
+            ),
             "paths": {"blend": {"kind": "blend", "sigma": 0}},
             "score": {"kind": "class_probability", "classes": 2, "target": 1},
         }
@@ -114,3 +116,20 @@ def test_constant_scores_decide_no_limit_on_a_response_that_holds(zoo, audit, tm
     ]
     assert {remark.partition(": ")[0] for remark in outcome.remarks} == {"motor 1"}
     assert exit_code(audit(gates={"endpoint_magnitude": {"at_least": 0.1}})) == 1
+
+
+def test_fewer_pairs_end_no_failure(zoo, audit, tmp_path):
+    """M is 0.191 on all pairs; 0.1 is allowed. Eight rows have too few sources for an interval."""
+    standing = "SELECT version, failing_since IS NOT NULL FROM out_standing_verdicts"
+    found = "SELECT verdict, found, reason FROM out_verdicts"
+    zoo(4, 0.191)
+    assert exit_code(audit(gates=AT_MOST)) == 1
+    fewer = audit(gates=AT_MOST, rows=8, undecided="pass")
+    assert exit_code(fewer) == 1
+    assert fetched(tmp_path / "warehouse", standing) == [("4", True)]
+    ((verdict, value, reason),) = fetched(tmp_path / "warehouse", found)
+    assert (verdict, value) == ("fail", pytest.approx(0.191))
+    assert reason in str(fewer.error)
+    # Again fewer pairs change nothing; other gates, or pairs on which the limit holds, do.
+    assert exit_code(audit(gates=AT_MOST, rows=6)) == 1
+    assert exit_code(audit(gates={"endpoint_magnitude": {"at_most": 0.15}}, rows=6)) == 4
