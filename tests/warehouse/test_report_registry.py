@@ -306,15 +306,19 @@ def test_the_first_bad_version_may_be_older_than_the_versions_drawn():
     days = [DAYS[0] + timedelta(days=number) for number in range(12)]
     versions = [
         SimpleNamespace(
-            entry="net", version=str(n), resolved_at=day, verdict="fail" if n else "pass"
+            entry="net", version=str(n), resolved_at=day, verdict="fail", accepted_at=None
         )
         for n, day in enumerate(days)
     ]
+    versions[0].verdict, versions[3].verdict = "pass", "undecided"
     standing = [SimpleNamespace(entry="net", accepted_at=None)]
     strip = strip_of(SimpleNamespace(versions=versions, standing=standing, entries=[]))
     assert strip.title == "Version 1 of net is the first bad one"
     ((_, spans),) = strip.entries
     assert spans[0].version == "4"
+    versions[1].accepted_at = DAYS[0]
+    strip = strip_of(SimpleNamespace(versions=versions, standing=standing, entries=[]))
+    assert strip.title == "Version 2 of net is the first bad one"
 
 
 def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):

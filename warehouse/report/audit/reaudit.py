@@ -145,10 +145,11 @@ def _describe_failures(facts: Facts, entry: str) -> Iterator[str]:
         decided = ""
         if row.source_count is not None:
             decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
+        standing = f"; {row.reason}" if row.reason else ""
         yield (
             f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} {VERBS[row.rule]} "
             f"{measured} ({percent_text(row.level)}: {lower} to {upper}), {allowed} allowed: "
-            f"beyond it by at least {beyond}{decided}"
+            f"beyond it by at least {beyond}{decided}{standing}"
         )
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
@@ -258,12 +259,13 @@ def strip_of(facts: Facts) -> Strip | None:
 
 
 def _first_bad(rows: Sequence[Row]) -> Row | None:
-    """First failed version after the last one that did not fail."""
+    """First failed version after the last one that passed or was accepted."""
     bad = None
     for row in reversed(rows):
-        if row.verdict != "fail":
+        if row.verdict == "pass" or row.accepted_at is not None:
             break
-        bad = row
+        if row.verdict == "fail":
+            bad = row
     return bad
 
 
