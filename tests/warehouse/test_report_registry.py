@@ -342,3 +342,13 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
         "net 0.9 → 2": "the last that passed or was accepted",
         "net 1 → 2": "the version before, which did not pass",
     }
+
+
+def test_undecided_versions_are_in_the_headline(stub, report):
+    connection = stub(Audit())
+    connection.execute(
+        "INSERT INTO out_entries (study, entry, version, state, change, verdict, resolved_at) "
+        "VALUES ('demo', 'net', '2', 'audited', 'weights', 'undecided', $day)",
+        {"day": DAYS[1]},
+    )
+    assert "1 of 1 versions in the registry is undecided" in report(connection).text

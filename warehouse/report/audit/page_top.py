@@ -98,6 +98,9 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         return headline_of(facts, stands[0])
     if stands:
         return f"{len(stands)} of {len(facts.entries)} versions in the registry failed their gates"
+    if count := sum(row.verdict == "undecided" and not row.accepted_at for row in facts.entries):
+        verb = "is" if count == 1 else "are"
+        return f"{count} of {len(facts.entries)} versions in the registry {verb} undecided"
     if any(row.decision for row in facts.findings):
         return _decision(facts)
     by_rule: dict[str, list[Row]] = {}
