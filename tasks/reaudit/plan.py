@@ -242,7 +242,7 @@ def discover(
         previous=previous,
         last_audited=before,
         passed=find_passed_contents(store, study.study, contents, inputs),
-        compared=read_compared(store, study),
+        compared=read_compared(store, study) if previous else {},
         stopped_early=list_stopped_early(store, study.study)
         if completes_scoring(store, study, previous)
         else frozenset(),

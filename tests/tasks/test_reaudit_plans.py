@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from applicants import section
-from registry_folder import put
+from registry_folder import alias, put
 from rich.console import Console
 
 from decaf.errors import ChecksFailed, RegistryError
@@ -75,3 +75,14 @@ def test_a_plan_has_the_remarks_on_data_and_threshold(config, tmp_path, capsys, 
     shown = capsys.readouterr().out
     assert remarks
     assert [remark for remark in remarks if remark not in shown] == []
+
+
+def test_a_first_plan_that_compares_with_an_alias(config, settings, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(trial, "try_on_cluster", lambda plan: trial.TriedModels({}, {}, 1))
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    alias(tmp_path / "zoo" / "net", champion=1)
+    settings["registry"]["follow"] = ["latest", "champion"]
+    path = config(compare_with="champion", gates={"evidence": {"increase": 0.02}})
+    reaudit(Console(width=200), path, is_plan=True, is_json=False)
+    assert "net@champion" in capsys.readouterr().out
+    assert not (tmp_path / "warehouse").exists()
