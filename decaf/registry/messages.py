@@ -80,7 +80,7 @@ def verdict_text(verdict: str | None, state: str) -> str:
 def remark_skipped(name: str, last: str, latest: str, audited: Collection[str]) -> str:
     """Remark on numbers between the last audited version and the latest one; else empty.
 
-    ``audited`` are all versions of the entry that were audited at some time.
+    ``audited`` are all versions of the entry that were audited, or failed to be, at some time.
 
     >>> remark_skipped("net", "9", "13", ["10"])
     'net: left out versions 11 to 12; if it still exists, --entry net@11 audits version 11'

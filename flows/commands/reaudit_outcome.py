@@ -127,7 +127,7 @@ def _list_gates(study: Study, verdict: Row) -> str:
 def _select_asked(rows: Sequence[Row], only: Collection[str], remarks: list[str]) -> list[Row]:
     """Select rows of the entries in ``only``, all where it is empty; other rows get a remark."""
     remarks += [
-        f"{row['entry']} did not pass, and --entry does not name it"
+        f"{row['entry']} did not pass; --entry does not name it, so the exit code leaves it out"
         for row in rows
         if only and row["entry"] not in only
     ]

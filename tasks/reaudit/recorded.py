@@ -141,8 +141,8 @@ def remark_skipped_versions(
     with connect_whole(store, study) as connection:
         rows = connection.execute(
             "SELECT entry, list(DISTINCT version) FROM stg_registry_entries "
-            "WHERE study = ? AND state = ? GROUP BY entry",
-            [study, AUDITED],
+            "WHERE study = ? AND state <> ? GROUP BY entry",
+            [study, GONE],
         ).fetchall()
     versions = dict(rows)
     remarks = (

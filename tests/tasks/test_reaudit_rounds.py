@@ -359,3 +359,15 @@ def test_a_version_that_was_audited_and_deleted_is_not_called_left_out(opened, t
     remark = capsys.readouterr().err
     assert "version 5" in remark
     assert "4" not in remark
+
+
+def test_a_version_that_could_not_be_audited_is_not_called_left_out(opened, tmp_path, capsys):
+    study, store = opened()
+    put(tmp_path / "zoo" / "net" / "3", seed=3)
+    recorded(study, store)
+    (put(tmp_path / "zoo" / "net" / "4", seed=4) / "decaf.yaml").write_text("{}")
+    recorded(study, store)
+    put(tmp_path / "zoo" / "net" / "5", seed=5)
+    capsys.readouterr()
+    recorded(study, store)
+    assert "version 4" not in capsys.readouterr().err
