@@ -20,10 +20,12 @@ STOP_REASONS = {
     "exact": "exact, since they show every state",
 }
 """Words for the reasons of ``out_refinements``."""
+OF_VERDICTS = ("below_chance", "missed_classes", "constant_score", "no_response", "unmoved_pairs")
+"""Warnings of ``out_warnings`` that may change a verdict."""
 
 
 def remark_warnings(warnings: Iterable[Any], names: Mapping[str, str] | None = None) -> list[str]:
-    """Remark on accuracy at chance, missed classes, constant scores, no response, and quarantine.
+    """Remark on warnings that may change a verdict, and on quarantine.
 
     ``warnings`` are rows of ``out_warnings``; ``names`` are those of versions of a registry, by the
     model's id.
@@ -31,7 +33,7 @@ def remark_warnings(warnings: Iterable[Any], names: Mapping[str, str] | None = N
     remarks, names = [], names or {}
     for row in warnings:
         name = names.get(row.model_id, row.model_id)
-        if row.warning in ("below_chance", "missed_classes", "constant_score", "no_response"):
+        if row.warning in OF_VERDICTS:
             remarks.append(f"{name}: {row.detail}")
         elif row.warning == "quarantined":
             trajectories = f"{row.affected_count:,} of its trajectories"

@@ -15,6 +15,7 @@ WITH warnings AS (
     UNION ALL FROM core_noise_warnings
     UNION ALL FROM core_chance_warnings
     UNION ALL FROM core_response_warnings
+    UNION ALL FROM core_unmoved_warnings
     UNION ALL FROM core_constant_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),

@@ -1,0 +1,54 @@
+-- purpose: warnings about limits that hold only because many pairs cannot move the score
+-- grain: one row per study, model and pair type
+-- At least a quarter of the pairs have no response at any stage of any path, and the mean over the
+-- other pairs is above a limit that the mean over all pairs keeps. A response up to 1e-9 counts as
+-- none, since rounding in batches may cause it. A limit of `expect:` is for Abs and M on every path.
+CREATE OR REPLACE VIEW core_unmoved_warnings AS
+WITH limits AS (
+    SELECT study, NULL AS model_id, name AS pair_type, safe_limit AS response_limit, NULL AS path,
+        NULL AS metric
+    FROM core_display_names
+    WHERE kind = 'pair_type' AND safe_limit IS NOT NULL
+    UNION ALL
+    SELECT study, model_id, pair_type, gate_limit, path, metric
+    FROM core_gates JOIN core_entries USING (study, reaudit_id, entry)
+    WHERE core_gates.is_newest AND core_gates.verdict = 'pass' AND rule = 'at_most'
+),
+profiles AS (
+    SELECT study, model_id, pair_type, pair_id, path, weight, abs_response, endpoint_magnitude,
+        max(greatest(abs_response, endpoint_magnitude))
+            OVER (PARTITION BY study, model_id, pair_type, pair_id) > 1e-9 AS is_moved
+    FROM core_profiles
+    SEMI JOIN limits USING (study, pair_type)
+),
+cells AS (
+    SELECT
+        study, model_id, pair_type, path,
+        count(DISTINCT pair_id) AS pair_count,
+        count(DISTINCT pair_id) FILTER (NOT is_moved) AS unmoved_count,
+        unnest([
+            {metric: 'abs_response', mean: weighted_mean(abs_response, weight),
+                moved_mean: weighted_mean(CASE WHEN is_moved THEN abs_response END, weight)},
+            {metric: 'endpoint_magnitude', mean: weighted_mean(endpoint_magnitude, weight),
+                moved_mean: weighted_mean(CASE WHEN is_moved THEN endpoint_magnitude END, weight)}
+        ], recursive := true)
+    FROM profiles
+    GROUP BY study, model_id, pair_type, path
+)
+SELECT
+    cells.study,
+    cells.model_id,
+    'unmoved_pairs' AS warning,
+    NULL::BIGINT AS affected_count,
+    format('{:,} of {:,} pairs of ''{}'' do not move its score at all; the others move it by {}, '
+        || 'above the limit {}: leave out pairs that change only columns that the model does not '
+        || 'use', max(unmoved_count), max(pair_count), cells.pair_type,
+        format_score(max(moved_mean)), format_limit(min(response_limit))) AS detail
+FROM cells
+JOIN limits USING (study, pair_type)
+WHERE 4 * unmoved_count >= pair_count
+    AND mean <= response_limit AND response_limit < moved_mean
+    AND cells.model_id = coalesce(limits.model_id, cells.model_id)
+    AND cells.path = coalesce(limits.path, cells.path)
+    AND cells.metric = coalesce(limits.metric, cells.metric)
+GROUP BY cells.study, cells.model_id, cells.pair_type;
