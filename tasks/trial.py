@@ -78,6 +78,8 @@ class Trial(NamedTuple):
     epsilon: float
     changed_columns: Mapping[str, Sequence[str]]
     """Columns of a table that differ in any pair, by pair type."""
+    column_functions: Mapping[str, Sequence[str]]
+    """Columns that are functions of a changed column, by the changed column."""
     class_names: Sequence[str]
     """Names of the study's classes 0, 1, …, as far as they are known."""
     is_measured: bool = False
@@ -247,7 +249,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     if is_network:
         remarks.append(remark_on_mean(inputs, card.mean))
     if hasattr(model, "remark_changes"):
-        remarks += model.remark_changes(trial.changed_columns)
+        remarks += model.remark_changes(trial.changed_columns, trial.column_functions)
     if model.output == "logits":
         with torch.inference_mode():
             outputs = model.outputs(inputs)
@@ -371,6 +373,7 @@ def trials_of(
             state_count=state_count,
             epsilon=study.epsilon,
             changed_columns=plan.pairs.changed_columns,
+            column_functions=plan.pairs.column_functions,
             class_names=plan.pairs.class_names,
             is_measured=is_measured,
         )

@@ -64,6 +64,8 @@ class PairSet:
     """True if class names have no stated numbers, so decaf numbers the sorted names."""
     changed_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     """Columns of a table that differ in any pair, by pair type; empty for other data."""
+    column_functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
+    """Columns of a table that are functions of a changed column, by the changed column."""
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class PairSet:
         class_names: tuple[str, ...] = (),
         has_sorted_names: bool = False,
         changed_columns: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        column_functions: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.__dict__.update(
             inputs=InputColumns.of(inputs),
@@ -90,6 +93,7 @@ class PairSet:
             class_names=class_names,
             has_sorted_names=has_sorted_names,
             changed_columns=dict(changed_columns),
+            column_functions=dict(column_functions),
         )
         self._check()
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -125,19 +126,38 @@ class ArrayModel:
         model._categories = {name: text[name].categories for name in named}
         return model
 
-    def remark_changes(self, changed_columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    def remark_changes(
+        self,
+        changed_columns: Mapping[str, Sequence[str]],
+        column_functions: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> Iterator[str]:
         """Remark on pair types that cannot show how the model uses their columns.
 
-        The model uses none of the columns, or its encoders do not know all values of a column: the
-        view ``core_decisions`` finds the second remark by its first words. ``changed_columns`` are
-        names of columns of the table, by pair type.
+        The model uses none of the columns, or its encoders do not know all values of a column, or
+        it uses a function of a column instead, which stays: limits on a change with a remark that
+        begins with "pair type" decide nothing. ``changed_columns`` are names of columns of the
+        table, by pair type, and ``column_functions`` names of functions of such a column.
         """
         if self._columns is None:
             return
         model_columns = set(self._match.columns)
         for pair_type, names in changed_columns.items():
             unknown = [quote(name) for name in names if name in self._unknown_columns]
-            if model_columns.isdisjoint(names):
+            unused = [name for name in names if name not in model_columns]
+            functions = {
+                quote(name): quote(function)
+                for function in self._match.columns
+                for name in unused
+                if function in column_functions.get(name, ()) and function not in names
+            }
+            if functions:
+                yield (
+                    f"pair type '{pair_type}' changes {abridge([*functions])} without "
+                    f"{abridge([*functions.values()])}, which is a function of it in the table, "
+                    "and which the model uses instead. Likely a proxy: change both, in a second "
+                    "table ('counterfactuals:')"
+                )
+            elif model_columns.isdisjoint(names):
                 yield (
                     f"the model does not use {abridge(names, SHOWN_COLUMNS)}, so the pair type "
                     f"'{pair_type}' cannot change its score: change a column that the model uses"

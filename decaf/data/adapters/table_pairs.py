@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.change_remarks import remark_moved_marks, remark_outside
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
+from decaf.data.column_functions import list_functions
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -365,6 +367,7 @@ class TablePairs(Adapter):
         has_presence = any(column.has_presence for column in columns.columns)
         encoding = PRESENCE_ENCODING if has_presence else ENCODING
         pair_ids = rows.pair_ids(ids)
+        changed_columns = rows.changed_columns()
         pairs = PairColumns(
             pair_ids,
             sources.take(rows.row),
@@ -387,7 +390,10 @@ class TablePairs(Adapter):
             has_labels=classes.has_labels,
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
-            changed_columns=rows.changed_columns(),
+            changed_columns=changed_columns,
+            column_functions=list_functions(
+                columns, factual.parts, {*chain(*changed_columns.values())}
+            ),
         )
         release_memory()
         return Built(rows, pair_set)

@@ -1,6 +1,6 @@
 -- purpose: reasons why a limit on a response that holds decides nothing, by entry and pair type
--- The encoder does not know values of a changed column, as ArrayModel.remark_changes
--- (decaf/models/array_model.py) remarks, or the scores of all clean inputs are equal.
+-- The encoder does not know values of a changed column, or the model uses a function of this column,
+-- as ArrayModel.remark_changes (decaf/models/array_model.py) remarks; or all clean scores are equal.
 WITH doubts AS (
     SELECT study, model_id, pair_type, remark
     FROM core_model_remarks

@@ -1,0 +1,45 @@
+"""A change of a column that the model does not use, while it uses a function of the column."""
+
+import pytest
+from applicants import applicants, section, written
+from in_process import compute
+from sklearn.linear_model import LogisticRegression
+from skops.io import dump
+from small_studies import of_scenes
+from warehouse_answers import query_rows
+
+from decaf.plan.study import Study
+from tasks.model_remarks import commit_trial
+from tasks.plan import plan_audit
+from tasks.trial import scored_models, trials_of, try_with_remarks
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [(["age", "region"], ("undecided", True)), (["age"], ("safe", False))],
+    ids=["uses a function of it", "uses none"],
+)
+def test_a_limit_decides_nothing_if_the_model_uses_a_function(tmp_path, used, expected):
+    frame = applicants(60)
+    frame["region"] = (frame["town"] == "Ulm") * 1.0
+    dump(LogisticRegression(C=0.1).fit(frame[used], frame["hired"]), tmp_path / "m.skops")
+    card = {"id": "m", "family": "any", "source": "estimator", "file": str(tmp_path / "m.skops")}
+    changes = {"moved": {"permute": {"column": "town"}}}
+    data = section(tmp_path, changes=changes, table=written(tmp_path, frame, "regions.csv"))
+    study = Study(
+        **of_scenes(
+            tmp_path,
+            [card | {"classes": ["no", "yes"]}],
+            data=data,
+            paths={"blend": {"kind": "blend", "sigma": 0}},
+            score={"kind": "class_probability", "classes": 2, "target": 1},
+            expect={"moved": {"should_not_matter": {"at_most": 0.3}}},
+        )
+    )
+    plan = plan_audit(study, study.pair_set())
+    (trial,) = trials_of(plan, scored_models(plan))
+    remarks = {"m": try_with_remarks(trial).remarks}
+    compute(study)
+    commit_trial(plan.store, study.study, plan.work.units, remarks)
+    (row,) = query_rows(tmp_path / "warehouse", "SELECT decision, sentence FROM out_findings")
+    assert (row["decision"], "'region'" in row["sentence"]) == expected
