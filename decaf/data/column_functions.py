@@ -37,14 +37,14 @@ def list_functions(
         if len(rows) < max(FEWEST_ROWS, ROWS_PER_VALUE * len(first)):
             continue
         is_repeated = counts[codes] > 1
-        same = rows[is_repeated], rows[first[codes[is_repeated]]]
-        found = tuple(
-            other.name
-            for other, of_other in zip(columns.columns, parts, strict=True)
-            if other is not column and _is_function(of_other, *same)
+        pairs = rows[is_repeated], rows[first[codes[is_repeated]]]
+        own_functions = tuple(
+            candidate.name
+            for candidate, candidate_part in zip(columns.columns, parts, strict=True)
+            if candidate is not column and _is_function(candidate_part, *pairs)
         )
-        if found:
-            functions[column.name] = found
+        if own_functions:
+            functions[column.name] = own_functions
     return functions
 
 

@@ -2,9 +2,9 @@
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or may be below the
 -- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
--- the score of another class or of a second softmax, or that a change with a limit has values that
--- its encoder does not know, or leaves a function of the changed column that the model uses. If its answers are no better than a guess, or its scores do not vary, it
--- also fails no limit of a change that should matter.
+-- the score of another class or of a second softmax, or that a change with a limit cannot show how
+-- the model uses its columns. If its answers are no better than a guess, or its scores do not vary,
+-- it also fails no limit of a change that should matter.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id FROM core_blocks WHERE NOT (is_scored AND is_routed)
