@@ -52,12 +52,15 @@ def find_outcome(
     """
     remarks = [] if study.gates else ["the study has no gates, so nothing was judged"]
     error: DecafError | None = None
+    undecided_lines = _list_undecided(study, summary["undecided"], config, only, remarks)
     if lines := _list_failures(study, summary, config, only, remarks):
         failures = number_of(len(lines), "failure needs", "failures need")
         error = GatesFailed("\n  ".join([f"{failures} attention:", *lines]))
-    elif lines := _list_undecided(study, summary["undecided"], config, only, remarks):
-        count = number_of(len(lines), "verdict is undecided", "verdicts are undecided")
-        text = "\n  ".join([f"no gate failed, but {count}:", *lines])
+        if undecided_lines:
+            remarks.append("\n  ".join([f"{_count_undecided(undecided_lines)}:", *undecided_lines]))
+    elif undecided_lines:
+        count = _count_undecided(undecided_lines)
+        text = "\n  ".join([f"no gate failed, but {count}:", *undecided_lines])
         if study.undecided == "pass":
             remarks.append(f"{text}\nThe exit code is 0, since the study has 'undecided: pass'.")
         else:
@@ -117,6 +120,10 @@ def _list_undecided(
         describe_undecided(verdict, config) + _list_gates(study, verdict)
         for verdict in _select_asked(open_verdicts, only, remarks)
     ]
+
+
+def _count_undecided(lines: Sequence[str]) -> str:
+    return number_of(len(lines), "verdict is undecided", "verdicts are undecided")
 
 
 def _list_gates(study: Study, verdict: Row) -> str:
