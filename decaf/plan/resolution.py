@@ -264,6 +264,6 @@ def _refuse_untrusted(card: ModelCard, trusted: Sequence[str], where: str) -> No
             name == module or name.startswith((f"{module}.", f"{module}:")) for module in trusted
         ):
             raise ModelError(
-                f"{where} names {name}, whose code would run here; if you trust it, add its module "
-                "to 'trusted:' of the registry"
+                f"{where} names {name}, whose code would run here; if you trust it, write "
+                f"'trusted: [{name.partition(':')[0]}]' under 'registry:'"
             )
