@@ -200,8 +200,8 @@ def audit(
         for other numbers that look like pixels. When the ranges of factual and counterfactual
         inputs suggest two scales, or an image lacks a batch axis. For whole numbers that may be ids
         of tokens, and regions that probably count from 0. When inputs of a pair are equal.
-        When scores of a ``target`` or a network are not probabilities and ``epsilon`` is not
-        given, or no pair reaches ``epsilon`` although some d is not 0.
+        When scores of a ``target``, a network or an estimator are not probabilities and
+        ``epsilon`` is not given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
@@ -283,7 +283,7 @@ def audit(
     message = remark_on_quarantine(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
-    has_classes = target is not None or is_network(score)
+    has_classes = target is not None or is_network(score) or hasattr(score, "predict")
     if remark := remark_on_scores(audits, epsilon, has_classes=has_classes):
         warnings.warn(remark, DataWarning, stacklevel=2)
     return audits if isinstance(path, Mapping) else next(iter(audits.values()))

@@ -73,7 +73,7 @@ def remark_on_scores(
     """Remark on an epsilon that does not fit the scores, or that no pair reaches; empty if it fits.
 
     ``epsilon`` is the threshold of the call, None for the default, which fits only probabilities;
-    ``has_classes`` is True for scores of a class or a network.
+    ``has_classes`` is True for scores of a class, a network or an estimator.
     """
     if epsilon is None and has_classes:
         return _remark_on_units(audits)

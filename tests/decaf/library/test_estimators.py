@@ -51,7 +51,7 @@ def test_the_target_of_a_classifier_is_a_label(classes, target, columns):
 
 
 def test_a_regressor_predicts():
-    audited = audit(Regressor(), X, OTHER)
+    audited = audit(Regressor(), X, OTHER, epsilon=1)
     assert audited.profiles.endpoint_delta.tolist() == [3, 9]
     assert repr(audited).endswith(" forward rows, predict of Regressor>")
 

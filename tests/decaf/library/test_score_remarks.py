@@ -139,3 +139,16 @@ def test_regions_that_probably_count_from_0_are_remarked_on(regions, is_remarked
         audit(total, ROWS, regions=regions)
     remarks = [str(warning.message) for warning in caught]
     assert [remark.startswith("regions number 3") for remark in remarks] == [True] * is_remarked
+
+
+class Prices:
+    """A regressor, as scikit-learn has them."""
+
+    def predict(self, rows):
+        return 1000 * rows[:, 0]
+
+
+def test_the_default_epsilon_of_a_regressor_is_remarked_on():
+    with pytest.warns(DataWarning, match="not probabilities"):
+        audit(Prices(), ROWS, ROWS / 2)
+    audit(Prices(), ROWS, ROWS / 2, epsilon=20)
