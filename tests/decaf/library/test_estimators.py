@@ -72,7 +72,7 @@ class Callable(Regressor):
 
 
 def test_what_can_be_called_is_called():
-    assert audit(Callable(), X, OTHER).profiles.endpoint_delta.tolist() == [1, 3]
+    assert audit(Callable(), X, OTHER, epsilon=1).profiles.endpoint_delta.tolist() == [1, 3]
 
 
 class Labels(Classifier):
