@@ -258,7 +258,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
 
 
 def try_models(client: Client, plan: AuditPlan) -> TriedModels:
-    """Try every model with units to score on a worker.
+    """On a worker, try each model that has units to score.
 
     A model is unusable if it cannot be loaded, returns no outputs, or its outputs do not fit the
     score. Raises OrchestrationLost if the connection to the scheduler is lost.
@@ -345,7 +345,7 @@ def _try(
             announce(f"{name}: {remark}")
         if model.pace.is_reduced:
             rows = model.pace.batch_size
-            announce(f"{name}: batches have {rows} rows, since larger ones do not fit memory")
+            announce(f"{name}: batches have {rows} rows, since larger ones do not fit in memory")
 
     trials = trials_of(plan, tasks, is_measured=is_measured)
     errors = attempt(client, try_with_remarks, trials, list(tasks), note)

@@ -39,7 +39,8 @@ def halve_batch_size(size: int, error: Exception) -> int:
     """
     if size == 1:
         raise ScoringFailed(
-            f"one input alone does not fit the memory of the device: {error}"
+            f"one input does not fit in the memory of the device ({error}); use smaller inputs, or "
+            "a device with more memory"
         ) from error
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

@@ -1,4 +1,4 @@
-"""Gates and responses of the versions of an entry of a registry: components of the report."""
+"""Gauges and bars of the versions of an entry, drawn as in the report."""
 
 from typing import NamedTuple
 

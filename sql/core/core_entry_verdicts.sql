@@ -1,4 +1,4 @@
--- purpose: verdict of the gates on every audited entry, its start, and its acceptance
+-- purpose: verdict of the gates on every audited entry, start of its failure, and its acceptance
 -- grain: one row per study, re-audit and audited entry
 -- The re-audit that judged the content gave the verdict, which holds until the content changes.
 CREATE OR REPLACE VIEW core_entry_verdicts AS
@@ -43,7 +43,8 @@ entries AS (
 referred AS (
     SELECT
         * EXCLUDE judged_before,
-        -- Later versions are compared with it: it passed, was accepted, or is first and ungated.
+        -- Later versions are compared with it: it passed, was accepted, has no gate, or came before
+        -- the first verdict of a gate that applies.
         coalesce(verdict = 'pass' OR verdict = 'no gate applies' AND judged_before = 0, true)
             OR accepted_at IS NOT NULL AS is_reference,
         count(*) FILTER (is_reference)

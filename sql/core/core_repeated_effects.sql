@@ -2,8 +2,8 @@
 -- grain: one row per study, model, pair type and path
 -- paper: section 3
 -- On such a path (a category that flips, for example), E, C and F add nothing to M. Numbers are
--- equal if they differ by at most 1e-6 score units. False for a path of two stages, and for a pair
--- type without an effect.
+-- equal if they differ by at most 1e-6 score units. repeats_effect is false for a path of two
+-- stages, and for a pair type without an effect.
 CREATE OR REPLACE VIEW core_repeated_effects AS
 SELECT
     study, model_id, pair_type, path,

@@ -49,7 +49,7 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _digest() -> str:
-    """Digest of the file's inputs; reads SQL files as they are, since parsing takes longer."""
+    """Digest of the inputs of the cached file: SQL files as text, versions, and signatures."""
     tables = (f"{staging_view(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
     schemas = (HOLDABLE, *held_views.HELD)

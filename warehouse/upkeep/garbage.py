@@ -2,9 +2,9 @@
 
 Temporary files and files that no receipt names are garbage once they are older than the grace
 period. Files of a compacted commit, and an unused compaction with its receipt, are garbage once the
-compaction is older than that. The receipt of a withdrawn commit is garbage at once. Rows of a
-commit are lost only if the commit was withdrawn (``warehouse.upkeep.retention``). Files of other
-programs stay.
+compaction is older than the grace period. The receipt of a withdrawn commit is garbage at once.
+Rows of a commit are lost only if the commit was withdrawn (``warehouse.upkeep.retention``). Files
+of other programs stay.
 """
 
 import hashlib

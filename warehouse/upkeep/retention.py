@@ -5,8 +5,9 @@ runs to which re-audits of these runs refer, for a comparison or for the verdict
 commit that one of these runs names stays, even if another run made it.
 
 A withdrawal is one commit, a receipt of the kind ``withdrawals`` that names the withdrawn commits.
-A reader sees the runs before it, not after it, and no state in between. Commits of kept runs in a
-compaction are compacted again first; this compaction counts once the withdrawal is written.
+A reader sees the runs before it, not after it, and no state in between. If a compaction
+also holds commits of kept runs, these are first compacted anew; readers use the new compaction once
+the withdrawal is written.
 Files stay for open readers; ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
@@ -88,7 +89,7 @@ def find_withdrawals(store: Storage, keep: Keep, study: str | None = None) -> li
 def withdraw(store: Storage, keep: Keep, study: str | None = None) -> list[Withdrawal]:
     """Withdraw old runs, study by study, while holding each study's lock; returns the withdrawals.
 
-    A call after a stopped one continues it.
+    If a call is interrupted, the next call completes its withdrawals.
 
     Raises the errors of :func:`find_withdrawals`; WarehouseError when rows of a kept run are
     missing; AlreadyRunning when a run of a study starts at this moment, after which runs of earlier

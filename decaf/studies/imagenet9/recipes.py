@@ -114,7 +114,10 @@ class ImageNet9FineTune(SeriesRecipe):
             raise fault("give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)")
         low, high = self.crop_scale
         if not 0 < low <= high <= 1:
-            raise fault("'crop_scale' is two shares, 0 < smallest <= largest <= 1")
+            raise fault(
+                f"'crop_scale' is {list(self.crop_scale)}; expected two shares, "
+                "0 < smallest <= largest <= 1"
+            )
         start = self.initial_weights
         is_torch_file = start is not None and start.suffix != SAFETENSORS
         require_keys(

@@ -1,8 +1,9 @@
 -- purpose: up to three pairs for each of the three largest changes of role, of up to six entries
 -- grain: one row per study, entry, two roles and rank
 -- paper: section 6.2
--- rel names a relation of pairs with study, entry, two roles, change_size and weight. Entries with
--- the largest change come first. A change of role has at most one pair of each source.
+-- rel names a relation with columns study, entry, role_before, role_now, change_size, weight,
+-- source_id, pair_id, path and repetition; other columns stay. Entries with the largest change come
+-- first. A change of role has at most one pair of each source.
 -- FROM rank_changed_pairs('my_pairs')
 CREATE OR REPLACE MACRO rank_changed_pairs(rel) AS TABLE
 WITH counted AS (

@@ -106,7 +106,7 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
 
 
 def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
-    """Profiles on the first path by class, split and kind of input, the worst first."""
+    """Profiles on the first path by class, split and kind of input; the query sorts the rows."""
 
     def mean(row: Row) -> Cell:
         write = WRITERS.get(row.metric, score_text)
