@@ -36,6 +36,8 @@ MASK_LEVELS = 3
 """Most levels of a mask of one feature: none, the feature, and void."""
 LOOKED_AT = 4
 """Files, or pairs of files, that are decoded for a remark."""
+EXCHANGED = 3
+"""Times that photos differ more than with exchanged channels if the channels count as exchanged."""
 ONE_CHANNEL = ("1", "L", "LA", *SIXTEEN_BITS)
 """Modes of grey photos."""
 WHITE_IS_ZERO, YCBCR = 0, 6
@@ -150,13 +152,14 @@ def remark_on_dark_photos(headers: Mapping[str, Header]) -> str:
     )
 
 
-def remark_on_grey_photos(
+def remark_on_decoded_photos(
     files: Mapping[str, tuple[str, str]], headers: Mapping[str, Header]
-) -> str:
-    """Remark on pairs of a grey and a colour photo, by their ids; empty without any.
+) -> Iterator[str]:
+    """Remark on pairs of a grey and a colour photo, black photos, and exchanged channels.
 
     ``files`` has both files of a pair by its id. Decodes the photos of a few pairs, those first of
-    which only one file has one channel. A photo is grey if its three channels are equal.
+    which only one file has one channel; leaves out photos that :func:`read_photo` refuses. An edit
+    may exchange two colours, so channels count as exchanged only if they are so in all pairs.
     """
 
     def have_other_channels(pair_id: str) -> bool:
@@ -165,14 +168,45 @@ def remark_on_grey_photos(
 
     complete = [name for name, pair in files.items() if headers.keys() >= {*pair}]
     looked_at = sorted(complete, key=have_other_channels, reverse=True)[:LOOKED_AT]
-    mixed = [name for name in looked_at if {*_are_grey(files[name])} == {True, False}]
-    if not mixed:
+    of_fault: dict[str, list[str]] = {}
+    for name in looked_at:
+        with suppress(DataError):
+            of_fault.setdefault(_pair_fault(*files[name]), []).append(name)
+    count = number_of(len(looked_at), "pair")
+    if black := of_fault.get("black"):
+        yield (
+            f"in {len(black)} of the {count} looked at, no value of one photo is above 1 of 255, "
+            f"as after saving numbers from 0 to 1 as 8 bits: {abridge(black)}; multiply them by 255"
+        )
+    if mixed := of_fault.get("grey"):
+        yield (
+            f"in {len(mixed)} of the {count} looked at, one photo is grey and the other has "
+            f"colours, so the change includes the colours: {abridge(mixed)}; save both photos in "
+            "colour, or set 'channels: 1'"
+        )
+    if of_fault.get("exchanged") == looked_at:
+        yield (
+            f"in all of the {count} looked at, the photos differ much less if red and blue of one "
+            f"are exchanged: {abridge(looked_at)}; save both photos as RGB, for OpenCV with "
+            "cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)"
+        )
+
+
+def _pair_fault(first: str, second: str) -> str:
+    """``black``, ``grey`` or ``exchanged``; empty for two photos that agree in their channels."""
+    photos = [np.asarray(read_photo(Path(file)), np.int16) for file in (first, second)]
+    darkest, brightest = sorted(int(photo.max()) for photo in photos)
+    if darkest <= 1 < brightest:
+        return "black"
+    is_grey = [bool((photo == photo[..., :1]).all()) for photo in photos]
+    if is_grey[0] != is_grey[1]:
+        return "grey"
+    if is_grey[0] or photos[0].shape != photos[1].shape:
         return ""
-    return (
-        f"in {len(mixed)} of the {number_of(len(looked_at), 'pair')} looked at, one photo is grey "
-        f"and the other has colours, so the change includes the colours: {abridge(mixed)}; save "
-        "both photos in colour, or set 'channels: 1'"
+    distance, exchanged_distance = (
+        float(np.abs(photos[0] - photo).mean()) for photo in (photos[1], photos[1][..., ::-1])
     )
+    return "exchanged" if EXCHANGED * exchanged_distance < distance else ""
 
 
 def remark_on_compressed_photos(
@@ -195,14 +229,6 @@ def remark_on_compressed_photos(
             f"photo is a JPEG or WebP ({abridge(compressed)}), so the compression is part of the "
             "change; save both photos as PNG"
         )
-
-
-def _are_grey(files: Iterable[str]) -> Iterator[bool]:
-    """True for each photo without colours; leaves out files that :func:`read_photo` refuses."""
-    for file in files:
-        with suppress(DataError):
-            pixels = np.asarray(read_photo(Path(file)))
-            yield bool((pixels == pixels[..., :1]).all())
 
 
 def remark_on_grey_masks(files: Sequence[Path]) -> str:

@@ -23,8 +23,8 @@ SELECT
     model_id,
     'constant_score' AS warning,
     NULL::BIGINT AS affected_count,
-    'scores of all clean inputs differ by at most a tenth of epsilon. Likely causes: mean or std '
-    || 'in other units than the inputs, or other weights' AS detail
+    'scores of all clean inputs differ by at most a tenth of epsilon. Likely causes: inputs in '
+    || 'other units than the model expects, such as by mean or std, or other weights' AS detail
 FROM scores
 JOIN core_current_runs USING (study)
 WHERE has_inputs AND is_constant AND spread <= epsilon / 10;

@@ -24,14 +24,14 @@ from decaf.data.photo_files import (
     Header,
     remark_on_compressed_photos,
     remark_on_dark_photos,
-    remark_on_grey_photos,
+    remark_on_decoded_photos,
     turn_in_words,
 )
 from decaf.data.same_names import pair_names
 from decaf.data.swapped_names import refuse_swapped_columns, remark_other_pairs, remark_swapped
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, SettingError, abridge, suggestion
+from decaf.errors import DataError, SettingError, abridge, number_of, suggestion
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
@@ -235,8 +235,8 @@ class ImagePairs(ImageFiles):
             for pair in pairs
             if inputs[pair.plus].location != inputs[pair.minus].location
         }
-        if self.channels > 1 and (remark := remark_on_grey_photos(files, headers)):
-            yield remark
+        if self.channels > 1:
+            yield from remark_on_decoded_photos(files, headers)
         yield from remark_on_compressed_photos(files.values(), headers)
         pair_ids = []
         for pair in pairs:
@@ -313,8 +313,9 @@ class ImagePairs(ImageFiles):
         matches = pair_names(first, second, [*map(str, folders)])
         if not matches.of_image:
             raise DataError(
-                f"{folders[0]} has {len(first)} files, {folders[1]} has {len(second)}, and no "
-                "names are equal; expected equal names for the two images of a pair"
+                f"{folders[0]} has {number_of(len(first), 'file')} ({abridge(first)}), "
+                f"{folders[1]} has {len(second)} ({abridge(second)}), and no names are equal; "
+                "expected equal names, also in capitals, for the two images of a pair"
             )
         rows = [
             _row(

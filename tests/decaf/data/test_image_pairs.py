@@ -274,6 +274,7 @@ def test_photos_of_twelve_bits_in_sixteen_are_remarked_on(tmp_path, largest, is_
 
 GREY, EQUAL = np.full((8, 8), 90, np.uint8), np.full((8, 8, 3), 90, np.uint8)
 COLOURS = EQUAL + np.arange(3, dtype=np.uint8)
+RED = np.full((8, 8, 3), (200, 90, 10), np.uint8)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +295,26 @@ def test_pairs_of_a_grey_and_a_colour_photo_are_remarked_on(tmp_path, plus, minu
     remarks = [remark for remark in adapter(**folders).pair_set().remarks if "grey" in remark]
     assert ["in 4 of the 4 pairs" in remark for remark in remarks] == [True] * is_mixed
     assert not any("grey" in remark for remark in adapter(**folders, channels=1).pair_set().remarks)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ([RED, RED], None),
+        ([RED[..., ::-1], RED[..., ::-1]], "red and blue"),
+        ([RED[..., ::-1], RED + 1], None),
+        ([RED // 200, RED + 1], "above 1 of 255"),
+    ],
+    ids=["equal", "exchanged", "one of two exchanged", "black"],
+)
+def test_black_photos_and_exchanged_channels_are_remarked_on(tmp_path, changed, words):
+    for name, pixels in zip("ab", changed, strict=True):
+        save(tmp_path / "plus" / f"{name}.png", RED)
+        save(tmp_path / "minus" / f"{name}.png", pixels)
+    pairs = adapter(factual=tmp_path / "plus", counterfactual=tmp_path / "minus").pair_set()
+    found = [remark for remark in pairs.remarks if "looked at" in remark]
+    assert len(found) == (words is not None)
+    assert words is None or words in found[0]
 
 
 def test_the_pair_whose_header_tells_of_grey_is_looked_at_first(tmp_path):
