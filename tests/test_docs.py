@@ -219,7 +219,7 @@ def test_every_general_adapter_has_an_example_that_can_be_read():
 def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     page = (ROOT / "docs" / "plugins.md").read_text()
     files = dict(re.findall(r"a whole file, `(\S+)`:\n\n```python\n(.*?)```", page, re.DOTALL))
-    assert len(files) == page.count("```python") == 2
+    assert len(files) == page.count("```python") == 3
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])

@@ -43,8 +43,7 @@ entries AS (
 referred AS (
     SELECT
         * EXCLUDE judged_before,
-        -- Later versions are compared with it: it passed, was accepted, has no gate, or came before
-        -- the first verdict of a gate that applies.
+        -- Compared with later versions: passed, accepted, ungated, or before any gate applied.
         coalesce(verdict = 'pass' OR verdict = 'no gate applies' AND judged_before = 0, true)
             OR accepted_at IS NOT NULL AS is_reference,
         count(*) FILTER (is_reference)

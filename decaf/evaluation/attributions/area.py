@@ -18,6 +18,6 @@ class Area(MapMethod):
     forward_calls: ClassVar[int] = 0
     kind: Literal["area"] = "area"
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
         """(n, 1, height, width) ones."""
         return batch.images.new_ones(len(batch.images), 1, *batch.images.shape[2:])

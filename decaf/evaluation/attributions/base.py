@@ -29,11 +29,14 @@ Access = Literal["forward", "backward", "sampling"]
 
 
 class Batch(NamedTuple):
-    """Images of one pass: a batch holds at least one state of each."""
+    """Images that a method attributes together."""
 
     images: Tensor
+    """(n, channels, height, width) in [0, 1]; the method's own copy."""
     columns: Tensor
+    """(n,) column of the score that is q of each image."""
     source_ids: list[str]
+    """n names that seed random draws: images of one source share draws."""
     size: int
     """Most images that go through the score at once."""
 
@@ -132,12 +135,16 @@ class MapMethod(AttributionMethod):
                 batch = Batch(
                     images[rows].detach().clone(), column_numbers[rows], names[rows], batch_size
                 )
-                batch_maps.append(self._maps(score, batch).detach())
+                batch_maps.append(self.attribute_batch(score, batch).detach())
         return torch.cat(batch_maps)
 
     @abstractmethod
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
-        """Maps of the images of a batch."""
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Attribute the score of every image of a batch to its pixels.
+
+        ``score(images, columns)`` returns (n,) q, ``score.gradient(images, columns)`` its gradient.
+        Returns (n, channels, height, width), or one channel if the method hides whole pixels.
+        """
 
 
 class RandomMethod(MapMethod):

@@ -30,7 +30,8 @@ class BlurIntegratedGradients(MapMethod):
         """One for each level."""
         return self.levels
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Integrate gradients from blurred to sharp images; returns all channels."""
         import torch
 
         total, sharper = torch.zeros_like(batch.images), batch.images

@@ -23,7 +23,8 @@ class DeepLift(Referred, MapMethod):
     backward_calls: ClassVar[int] = 1
     kind: Literal["deep_lift"] = "deep_lift"
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Return (n, channels, height, width) multipliers times differences to the reference."""
         import torch
 
         from decaf.evaluation.rescale import RescaleRule

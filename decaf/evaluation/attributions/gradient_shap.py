@@ -27,7 +27,8 @@ class GradientShap(Referred, BankMethod):
         """One for each place."""
         return self.samples
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Mean over random places between reference and image; returns all channels."""
         places = np.stack([draw.uniform(size=self.samples) for draw in self.draws(batch)])
         return self.integrate_gradients(
             score, batch, places, np.full(self.samples, 1 / self.samples)

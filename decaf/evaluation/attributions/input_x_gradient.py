@@ -18,6 +18,7 @@ class InputXGradient(Referred, MapMethod):
     forward_calls: ClassVar[int] = 1
     kind: Literal["input_x_gradient"] = "input_x_gradient"
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Return (n, channels, height, width) products."""
         way = batch.images - self.reference(batch.images, score)
         return way * score.gradient(batch.images, batch.columns)

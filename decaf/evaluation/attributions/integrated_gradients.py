@@ -42,6 +42,7 @@ class IntegratedGradients(Referred, MapMethod):
         weights[[0, -1]] /= 2
         return np.linspace(0, 1, self.steps), weights
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Integrate gradients from the reference to the image; returns all channels."""
         nodes, weights = self.nodes()
         return self.integrate_gradients(score, batch, nodes[None], weights)

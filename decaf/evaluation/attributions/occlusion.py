@@ -29,7 +29,8 @@ class Occlusion(Referred, MapMethod):
         """One for each cell, and the image itself."""
         return self.grid**2 + 1
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Return (n, 1, height, width) drops of q."""
         import torch
 
         with optional():

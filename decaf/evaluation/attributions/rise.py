@@ -48,7 +48,8 @@ class Rise(Referred, BankMethod):
             shifts.append(whole(0, sides, (self.masks, 2)))
         return np.stack(cells), np.stack(shifts)
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Return (n, 1, height, width) sums of q times mask, divided as the class says."""
         import torch
 
         images, (cells, shifts) = batch.images, self.draw_cells(batch)

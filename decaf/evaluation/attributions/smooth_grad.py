@@ -36,7 +36,8 @@ class SmoothGrad(BankMethod):
         """One for each copy."""
         return self.samples
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+    def attribute_batch(self, score: CountedScore, batch: Batch) -> Tensor:
+        """Mean gradient over noisy images; returns all channels."""
         import torch
 
         images, total = batch.images, torch.zeros_like(batch.images)

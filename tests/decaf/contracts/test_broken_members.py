@@ -75,7 +75,7 @@ class Ones(MapMethod):
     def forward_calls(self):
         return 1
 
-    def _maps(self, score, batch):
+    def attribute_batch(self, score, batch):
         score(batch.images, batch.columns)
         return torch.ones_like(batch.images[:, :1])
 
@@ -242,7 +242,7 @@ def scored(values):
 
 
 def mapped(maps):
-    return changed(Ones, _maps=lambda self, score, batch: maps(batch.images))
+    return changed(Ones, attribute_batch=lambda self, score, batch: maps(batch.images))
 
 
 def listed(*fields):

@@ -17,7 +17,7 @@ class Halves(MapMethod):
         """The image, and without each of its halves."""
         return 3
 
-    def _maps(self, score, batch):
+    def attribute_batch(self, score, batch):
         images, width = batch.images, batch.images.shape[3]
         maps = images[:, :1] * 0
         whole = score(images, batch.columns)
