@@ -6,8 +6,8 @@ commit that one of these runs names stays, even if another run made it.
 
 A withdrawal is one commit, a receipt of the kind ``withdrawals`` that names the withdrawn commits.
 A reader sees the runs before it, not after it, and no state in between. If a compaction
-also holds commits of kept runs, these are first compacted anew; readers use the new compaction once
-the withdrawal is written.
+also holds commits of runs that stay, decaf compacts these again first, and readers use the new
+compaction once the withdrawal is written.
 Files stay for open readers; ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
