@@ -158,8 +158,8 @@ def remark_on_decoded_photos(
     """Remark on pairs of a grey and a colour photo, black photos, and exchanged channels.
 
     ``files`` has both files of a pair by its id. Decodes the photos of a few pairs, those first of
-    which only one file has one channel; leaves out photos that :func:`read_photo` refuses. An edit
-    may exchange two colours, so channels count as exchanged only if they are so in all pairs.
+    which only one file has one channel; leaves out photos that :func:`read_photo` refuses. Single
+    photos may be black, or an edit exchange two colours, so these must be found in all pairs.
     """
 
     def have_other_channels(pair_id: str) -> bool:
@@ -173,10 +173,10 @@ def remark_on_decoded_photos(
         with suppress(DataError):
             of_fault.setdefault(_pair_fault(*files[name]), []).append(name)
     count = number_of(len(looked_at), "pair")
-    if black := of_fault.get("black"):
+    if of_fault.get("black") == looked_at:
         yield (
-            f"in {len(black)} of the {count} looked at, no value of one photo is above 1 of 255, "
-            f"as after saving numbers from 0 to 1 as 8 bits: {abridge(black)}; multiply them by 255"
+            f"in all of the {count} looked at, no value of one photo is above 1 of 255, as after "
+            f"saving numbers from 0 to 1 as 8 bits: {abridge(looked_at)}; multiply them by 255"
         )
     if mixed := of_fault.get("grey"):
         yield (

@@ -303,9 +303,10 @@ def test_pairs_of_a_grey_and_a_colour_photo_are_remarked_on(tmp_path, plus, minu
         ([RED, RED], None),
         ([RED[..., ::-1], RED[..., ::-1]], "red and blue"),
         ([RED[..., ::-1], RED + 1], None),
-        ([RED // 200, RED + 1], "above 1 of 255"),
+        ([RED // 200, RED // 200], "above 1 of 255"),
+        ([RED // 200, RED + 1], None),
     ],
-    ids=["equal", "exchanged", "one of two exchanged", "black"],
+    ids=["equal", "exchanged", "one of two exchanged", "black", "one of two black"],
 )
 def test_black_photos_and_exchanged_channels_are_remarked_on(tmp_path, changed, words):
     for name, pixels in zip("ab", changed, strict=True):

@@ -88,7 +88,7 @@ def test_folders_without_a_common_name(tmp_path):
     save(tmp_path / "a" / "1.png", square(1, 2))
     save(tmp_path / "b" / "2.png", square(1, 2))
     folders = {"factual": tmp_path / "a", "counterfactual": tmp_path / "b"}
-    with pytest.raises(DataError, match="1 files, .* 1"):
+    with pytest.raises(DataError, match=r"1 file \(1.png\), .* 1 \(2.png\)"):
         looked_at(ImagePairs(adapter="image_pairs", **folders))
     with pytest.raises(DataError, match="none is not a folder"):
         looked_at(ImagePairs(adapter="image_pairs", **folders | {"factual": tmp_path / "none"}))

@@ -315,7 +315,7 @@ def test_a_batch_that_does_not_fit_is_halved():
     def full(x):
         raise MemoryError
 
-    with pytest.raises(ScoringFailed, match="one input alone"), pytest.warns(BatchWarning):
+    with pytest.raises(ScoringFailed, match="one input does not fit"), pytest.warns(BatchWarning):
         audit(full, x, x - 1)
 
 
