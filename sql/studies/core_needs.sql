@@ -1,4 +1,4 @@
--- purpose: data and machines that statistics of the paper need, which a small machine cannot compute
+-- purpose: data and machines needed for statistics that a small machine cannot compute
 -- grain: one row per study of the paper, unit (or any) and statistic (or any)
 -- Rows are in sql/studies/<study>/needs.csv.
 CREATE OR REPLACE TABLE core_needs AS

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from ended_commands import refused, succeeded
 from flow_fixtures import use_workers
@@ -73,9 +74,7 @@ def check_means(warehouse):
         row = [magnitude, *clean, evidence, contradiction, fragility, *unstable, response]
         (line,) = re.findall(rf"^\| {family} .*$", PAGE, re.MULTILINE)
         numbers = [float(number) for number in re.findall(r"\d+\.\d+", line)]
-        assert row == pytest.approx(numbers, rel=0.3, abs=0.002)
-        if row != pytest.approx(numbers, rel=0.05, abs=0.002):
-            pytest.skip("this processor trains other networks than those of the page")
+        assert row == pytest.approx(numbers, rel=0.05, abs=0.002)
     floor = query.replace("endpoint_magnitude, evidence, contradiction, fragility, ", "")
     control = fetched(warehouse, f"{floor} AND pair_type = 'floor_hue' ORDER BY model_id")
     moved = r"a new floor moves the CNN by (\d+\.\d+), and the other network by (\d+\.\d+)"
@@ -120,6 +119,8 @@ def test_the_story_happens_as_it_is_told(decaf, workers, tmp_path):
 
     warehouse = tmp_path / "runs" / "warehouse"
     check_demo(warehouse)
+    if torch.backends.cpu.get_cpu_capability() == "AVX2":
+        pytest.skip("with AVX2, training rounds to other networks than those of the page")
     check_means(warehouse)
     check_difference(warehouse)
     (strongest,) = fetched(warehouse, query[2].strip('"'))

@@ -2,7 +2,8 @@
 -- grain: one row per row of rel
 -- paper: section 3, equation 1; appendices B.7 and C.1
 -- rel names a relation with columns t, q_plus and q_minus, as core_trajectories has them, which the
--- profile replaces; other columns stay. measure has one weight per stage, none below 0, with sum 1 (within 1e-12).
+-- profile replaces; other columns stay. measure has one weight per stage, none below 0, with sum 1
+-- (within 1e-12).
 -- If a path runs at another pace, t = h(u), its profiles are those with weights_of(h(u)).
 -- FROM profiles_under_measure('core_trajectories', [0.25, 0.5, 0.25], 0.02)
 CREATE OR REPLACE MACRO profiles_under_measure(rel, measure, eps) AS TABLE
