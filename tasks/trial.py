@@ -15,7 +15,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
-from decaf.data.pairs import PairSet
+from decaf.data.pairs import ColumnFunctions, PairSet
 from decaf.errors import DecafError, ModelError, UnstableScore, number_of
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
@@ -55,6 +55,8 @@ from tasks.progress import announce
 from tasks.run_work import SCORED
 from tasks.sizes import Pace
 
+ROWS = 32
+"""Rows of a table that show which columns a model uses."""
 REPEAT_RATIO = 100
 """A long call is measured again if a block has at least this many times the rows of the call.
 
@@ -78,8 +80,10 @@ class Trial(NamedTuple):
     epsilon: float
     changed_columns: Mapping[str, Sequence[str]]
     """Columns of a table that differ in any pair, by pair type."""
-    column_functions: Mapping[str, Sequence[str]]
-    """Columns that are functions of a changed column, by the changed column."""
+    column_functions: ColumnFunctions
+    """Unchanged columns of a table that are functions of a changed column, or almost."""
+    rows: tuple[Callable[[], NDArray[Any]], ...]
+    """Functions that each read a factual row of a table, (1, width), if it has such functions."""
     class_names: Sequence[str]
     """Names of the study's classes 0, 1, …, as far as they are known."""
     is_measured: bool = False
@@ -249,7 +253,9 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     if is_network:
         remarks.append(remark_on_mean(inputs, card.mean))
     if hasattr(model, "remark_changes"):
-        remarks += model.remark_changes(trial.changed_columns, trial.column_functions)
+        is_asked = trial.rows and not card.is_remote  # requests may cost money
+        rows = np.concatenate([read() for read in trial.rows]) if is_asked else None
+        remarks += model.remark_changes(trial.changed_columns, trial.column_functions, rows)
     if model.output == "logits":
         with torch.inference_mode():
             outputs = model.outputs(inputs)
@@ -362,6 +368,9 @@ def trials_of(
         return tuple(sample(study.data, study.workspace, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
+    pairs = plan.pairs.pairs if tasks and plan.pairs.column_functions else ()
+    spread = np.linspace(0, len(pairs), ROWS, endpoint=False).astype(int) if pairs else ()
+    rows = read(sorted({pairs[place].plus for place in spread}))
     _, state_count = largest_block(study, plan.pairs)
     return [
         Trial(
@@ -374,6 +383,7 @@ def trials_of(
             epsilon=study.epsilon,
             changed_columns=plan.pairs.changed_columns,
             column_functions=plan.pairs.column_functions,
+            rows=rows,
             class_names=plan.pairs.class_names,
             is_measured=is_measured,
         )

@@ -32,6 +32,8 @@ from decaf.foundation.names import fault_of, quote
 
 __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
+ColumnFunctions = Mapping[str, Mapping[str, Sequence[str]]]
+"""Names of unchanged columns that are functions of a changed column, by pair type and column."""
 ALL = "all"
 """Default split of pairs."""
 RESERVED_GROUPS = ("class", "split", "factual", "counterfactual")
@@ -64,8 +66,8 @@ class PairSet:
     """True if class names have no stated numbers, so decaf numbers the sorted names."""
     changed_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     """Columns of a table that differ in any pair, by pair type; empty for other data."""
-    column_functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
-    """Columns of a table that are functions of a changed column, by the changed column."""
+    column_functions: ColumnFunctions = field(default_factory=dict, kw_only=True)
+    """Unchanged columns of a table that are functions of a changed column, or almost."""
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class PairSet:
         class_names: tuple[str, ...] = (),
         has_sorted_names: bool = False,
         changed_columns: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-        column_functions: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        column_functions: ColumnFunctions = MappingProxyType({}),
     ) -> None:
         self.__dict__.update(
             inputs=InputColumns.of(inputs),

@@ -16,12 +16,17 @@ from decaf.data.change_remarks import (
     remark_moved_marks,
     remark_outside,
 )
+from decaf.data.coded import code_texts
+from decaf.data.column_functions import list_functions
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
+from decaf.data.table_rows import Counterfactuals, PackedRows
+from decaf.data.texts import Texts
 from decaf.data.typed_frames import remark_new_texts
 from decaf.errors import DataError, abridge
 from decaf.foundation.arrays import Array
+from decaf.foundation.names import quote
 from decaf.models.estimators.boosters import (
     refuse_texts,
     refuse_unfit_columns,
@@ -116,6 +121,7 @@ class Frames:
         if "x_minus" in packed:
             yield from self._remark_unused(packed["x_plus"], packed["x_minus"], used)
             yield from self._remark_changes(packed["x_plus"], packed["x_minus"])
+            yield from self._remark_functions(packed["x_plus"], packed["x_minus"], used)
 
     def _remark_unused(
         self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
@@ -123,11 +129,7 @@ class Frames:
         """Remark if only columns change that the estimator was not fitted on."""
         if len(plus[0]) != len(minus[0]):
             return
-        changed = [
-            name
-            for name, before, after in zip(self.feature_names, plus, minus, strict=True)
-            if differing_rows(before, after).any()
-        ]
+        changed = [*self._changed_columns(plus, minus)]
         if changed and not any(name in used for name in changed):
             yield (
                 f"x_minus differs from x_plus only in {abridge(changed)}, which the estimator was "
@@ -142,6 +144,31 @@ class Frames:
             yield f"x_minus: {reason} than in x_plus; are the rows in the same order?"
         yield from remark_outside("x_minus", "x_plus", self.schema, plus, plus, minus)
         yield from remark_moved_marks("x_minus", self.schema, plus, plus, minus)
+
+    def _remark_functions(
+        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
+    ) -> Iterator[str]:
+        """Remark on changed columns without their functions, among columns of the fit."""
+        if len(plus[0]) != len(minus[0]):
+            return
+        changed = [*self._changed_columns(plus, minus)]
+        factual, counterfactual = PackedRows(self.schema, plus), PackedRows(self.schema, minus)
+        types = code_texts(Texts.repeat("", len(plus[0])))
+        origin = Counterfactuals(np.arange(len(plus[0])), counterfactual, types)
+        functions = list_functions(factual, [origin], {"": changed}).get("", {})
+        for name, own_functions in functions.items():
+            if fitted := [quote(function) for function in own_functions if function in used]:
+                yield (
+                    f"x_minus changes {quote(name)} without {abridge(fitted)}, which is a function "
+                    "of it in x_plus, or almost; if the model uses it, change both"
+                )
+
+    def _changed_columns(
+        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]]
+    ) -> Iterator[str]:
+        for name, before, after in zip(self.feature_names, plus, minus, strict=True):
+            if differing_rows(before, after).any():
+                yield name
 
     @property
     def has_labels(self) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
+from decaf.data.pairs import ColumnFunctions
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.foundation.names import quote
@@ -30,6 +31,8 @@ from decaf.models.estimators.encoders import (
 TEXT_REFUSED = "enable_categorical"
 """Word in XGBoost's error about columns of text."""
 SHOWN_COLUMNS = 8
+NO_CHANGE = 1e-9
+"""Largest difference of outputs that rounding may cause."""
 
 NOT_PROBABILITIES = (
     "returned whole numbers, like labels of classes, but its card says 'output: "
@@ -129,32 +132,34 @@ class ArrayModel:
     def remark_changes(
         self,
         changed_columns: Mapping[str, Sequence[str]],
-        column_functions: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        column_functions: ColumnFunctions = MappingProxyType({}),
+        rows: NDArray[np.floating] | None = None,
     ) -> Iterator[str]:
         """Remark on pair types that cannot show how the model uses their columns.
 
         The model uses none of the columns, or its encoders do not know all values of a column, or
-        it uses a function of a column instead, which stays: limits on a change with a remark that
-        begins with "pair type" decide nothing. ``changed_columns`` are names of columns of the
-        table, by pair type, and ``column_functions`` names of functions of such a column.
+        it uses a function of a column, which stays: limits on a change with a remark that begins
+        with "pair type" decide nothing. ``changed_columns`` are names of columns of the table, by
+        pair type, and ``column_functions`` names of unchanged functions of a changed column, by
+        pair type and this column. ``rows``, (n, width), show which of its columns the model uses;
+        without them, it counts as using all.
         """
         if self._columns is None:
             return
         model_columns = set(self._match.columns)
         for pair_type, names in changed_columns.items():
             unknown = [quote(name) for name in names if name in self._unknown_columns]
-            unused = [name for name in names if name not in model_columns]
             functions = {
                 quote(name): quote(function)
-                for function in self._match.columns
-                for name in unused
-                if function in column_functions.get(name, ()) and function not in names
+                for name, functions_of_name in column_functions.get(pair_type, {}).items()
+                for function in functions_of_name
+                if function in model_columns and self._uses(function, rows)
             }
             if functions:
                 yield (
                     f"pair type '{pair_type}' changes {abridge([*functions])} without "
-                    f"{abridge([*functions.values()])}, which is a function of it in the table, "
-                    "and which the model uses instead. Likely a proxy: change both, in a second "
+                    f"{abridge([*functions.values()])}, which is a function of it in the table, or "
+                    "almost, and which the model uses. Likely a proxy: change both, in a second "
                     "table ('counterfactuals:')"
                 )
             elif model_columns.isdisjoint(names):
@@ -168,6 +173,24 @@ class ArrayModel:
                     "model's encoder does not know all values. Likely causes: lost leading zeros, "
                     "or other words than in the fit"
                 )
+
+    def _uses(self, column: str, rows: NDArray[np.floating] | None) -> bool:
+        """True if another value of a column changes outputs, or if ``rows`` have but one value."""
+        if self._columns is None or rows is None:
+            return True
+        import torch
+
+        names = [column.name for column in self._columns.columns]
+        is_of_column = self._columns.regions == names.index(column) + 1
+        shifted = []
+        for shift in 2 ** np.arange(len(rows).bit_length()):
+            shifted.append(rows.copy())
+            shifted[-1][:, is_of_column] = np.roll(rows[:, is_of_column], shift, axis=0)
+        if all(np.array_equal(other, rows, equal_nan=True) for other in shifted):
+            return True
+        outputs = self.outputs(torch.from_numpy(np.concatenate([rows, *shifted]))).numpy()
+        before, *after = np.split(outputs, len(shifted) + 1)
+        return any(np.abs(other - before).max() > NO_CHANGE for other in after)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.

@@ -1,9 +1,12 @@
-"""A change of a column that the model does not use, while it uses a function of the column."""
+"""A change of a column without a function of the column that the model uses."""
 
 import pytest
 from applicants import applicants, section, written
 from in_process import compute
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from skops.io import dump
 from small_studies import of_scenes
 from warehouse_answers import query_rows
@@ -15,14 +18,24 @@ from tasks.trial import scored_models, trials_of, try_with_remarks
 
 
 @pytest.mark.parametrize(
-    ("used", "expected"),
-    [(["age", "region"], ("undecided", True)), (["age"], ("safe", False))],
-    ids=["uses a function of it", "uses none"],
+    ("used", "fitted", "expected"),
+    [
+        (["age", "region"], ["age", "region"], ("undecided", True)),
+        (["age"], ["age"], ("safe", False)),
+        (["age", "region"], ["age", "region", "town"], ("undecided", True)),
+        (["age", "town", "region"], ["age", "town", "region"], ("undecided", True)),
+        (["age"], ["age", "region", "town"], ("safe", False)),
+    ],
+    ids=["uses a function of it", "uses none", "gets it, too", "uses it, too", "only gets both"],
 )
-def test_a_limit_decides_nothing_if_the_model_uses_a_function(tmp_path, used, expected):
+def test_a_limit_decides_nothing_if_the_model_uses_a_function(tmp_path, used, fitted, expected):
     frame = applicants(60)
     frame["region"] = (frame["town"] == "Ulm") * 1.0
-    dump(LogisticRegression(C=0.1).fit(frame[used], frame["hired"]), tmp_path / "m.skops")
+    encoders = [
+        (name, OneHotEncoder() if name == "town" else "passthrough", [name]) for name in used
+    ]
+    pipeline = make_pipeline(ColumnTransformer(encoders), LogisticRegression(C=0.1))
+    dump(pipeline.fit(frame[fitted], frame["hired"]), tmp_path / "m.skops")
     card = {"id": "m", "family": "any", "source": "estimator", "file": str(tmp_path / "m.skops")}
     changes = {"moved": {"permute": {"column": "town"}}}
     data = section(tmp_path, changes=changes, table=written(tmp_path, frame, "regions.csv"))

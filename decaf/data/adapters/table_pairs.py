@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -391,9 +390,7 @@ class TablePairs(Adapter):
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
             changed_columns=changed_columns,
-            column_functions=list_functions(
-                columns, factual.parts, {*chain(*changed_columns.values())}
-            ),
+            column_functions=list_functions(factual, counterfactual_parts, changed_columns),
         )
         release_memory()
         return Built(rows, pair_set)

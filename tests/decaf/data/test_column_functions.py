@@ -3,13 +3,29 @@
 import numpy as np
 import pandas as pd
 
+from decaf.data.coded import code_texts
 from decaf.data.column_functions import list_functions
 from decaf.data.frames import FrameSchema
+from decaf.data.table_rows import Counterfactuals, PackedRows
+from decaf.data.texts import Texts
 
 
-def functions_in(frame, *names):
+def functions_in(frame, *names, rows=slice(None), **changed):
+    """Functions of columns, of which ``rows`` get new values, else those of the table upside down.
+
+    Changed columns are ``names`` and those of ``changed``.
+    """
     columns = FrameSchema.of(frame)
-    return list_functions(columns, columns.pack(frame), names)
+    factual = PackedRows(columns, columns.pack(frame))
+    new = frame.copy()
+    for name in names:
+        new[name] = frame[name].to_numpy()[::-1]
+    for name, values in changed.items():
+        new.loc[rows, name] = values
+    types = code_texts(Texts.repeat("other", len(frame)))
+    origin = Counterfactuals(np.arange(len(frame)), PackedRows(columns, columns.pack(new)), types)
+    found = list_functions(factual, [origin], {"other": [*names, *changed]})
+    return found.get("other", {})
 
 
 def frame_of(count=24, rows_per_value=3):
@@ -27,12 +43,40 @@ def frame_of(count=24, rows_per_value=3):
 
 def test_functions_of_a_column_are_listed():
     frame = frame_of()
-    assert functions_in(frame, "code", "region", "own") == {"code": ("region", "height")}
-    frame.loc[1, "region"] = "r1"
+    assert functions_in(frame, "code") == {"code": ("region", "height")}
+    assert functions_in(frame, "region") == {}
+    assert functions_in(frame, "own") == {}
+
+
+def test_a_column_that_changes_too_is_left_out():
+    assert functions_in(frame_of(), "code", "region") == {"code": ("height",)}
+
+
+def test_a_function_that_fits_the_changed_rows_is_left_out():
+    frame = frame_of()
+    # Within each region, each row gets the code of the row one code further on.
+    within = [*frame["code"][3:12], *frame["code"][:3], *frame["code"][15:], *frame["code"][12:15]]
+    assert functions_in(frame, code=within) == {"code": ("height",)}
+    # Few rows change, and none of them fits.
+    assert functions_in(frame, rows=[0], code=["c05"]) == {"code": ("region", "height")}
+    assert functions_in(frame, rows=[0], code=["c01"]) == {"code": ("height",)}
+
+
+def test_a_column_that_almost_depends_on_another_is_a_function():
+    frame = frame_of()  # 12 of 24 rows have the region r0
+    frame.loc[1, "region"] = "r1"  # 13 have r1; of the 11 others, the code gives 10: 0.91
+    assert functions_in(frame, "code") == {"code": ("region", "height")}
+    frame.loc[4, "region"] = "r1"  # 14 and 10, of which 8: 0.8
     assert functions_in(frame, "code") == {"code": ("height",)}
 
 
-def test_missing_values_of_the_named_column_do_not_count():
+def test_a_column_with_one_frequent_value_is_no_function():
+    frame = frame_of()
+    frame["rare"] = [*("yes",), *("no",) * 23]  # every code gives "no", as do all rows
+    assert functions_in(frame, "code") == {"code": ("region", "height")}
+
+
+def test_missing_values_of_the_changed_column_do_not_count():
     frame = frame_of()
     frame.loc[[0, 3], "height"] = np.nan
     assert functions_in(frame, "height") == {"height": ("code", "region")}

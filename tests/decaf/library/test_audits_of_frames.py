@@ -190,12 +190,27 @@ def test_columns_that_the_estimator_does_not_use(library):
 
     other = rows | {"gender": rows["sex"], "town": ["Ulm"] * count}
     changed = {"gender": ["m", "f"] * 30, "town": ["Bonn"] * count}
-    (remark,) = warned(other, other | changed)
-    assert "only in gender, town" in remark
+    unused, proxy = warned(other, other | changed)
+    assert "only in gender, town" in unused
+    assert "'gender' without 'sex'" in proxy
     assert warned(other, other | changed | {"sex": ["m", "f"] * 30}) == []
     assert warned(rows, rows | {"sex": ["m", "f"] * 30}) == []
     (remark,) = warned(rows, rows | {"day": ["new"] * count})
     assert "only in day" in remark
+
+
+def test_a_change_without_a_function_of_the_column():
+    rows = pd.DataFrame({"sex": ["f", "m"] * 15, "title": ["Ms", "Mr"] * 15})
+    turned_sex = rows.assign(sex=["m", "f"] * 15)
+
+    def warned(minus):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            audit(lambda frame: (frame["title"] == "Ms") * 0.5, rows, minus, stages=3)
+        return [str(one.message) for one in caught if "'sex' without 'title'" in str(one.message)]
+
+    assert len(warned(turned_sex)) == 1
+    assert warned(turned_sex.assign(title=["Mr", "Ms"] * 15)) == []
 
 
 class TestLabels:

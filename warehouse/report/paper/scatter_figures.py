@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 
+from decaf.foundation.number_text import score_text
 from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
@@ -103,7 +104,8 @@ def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
         )
     ]
     return [
-        f"ρ = {row.estimate:.3f}{_limits(row)}{_models(row) if len(rows) > 1 else ''}{_paper(row)}"
+        f"ρ = {score_text(row.estimate)}{_limits(row)}{_models(row) if len(rows) > 1 else ''}"
+        f"{_paper(row)}"
         for row in rows
     ]
 
@@ -111,7 +113,7 @@ def _correlations(figure: Figure, statistic: str, paper: Paper) -> list[str]:
 def _limits(row: PaperRow) -> str:
     if row.lower_95 is None or row.upper_95 is None:
         return ""
-    return f" [{row.lower_95:.3f}, {row.upper_95:.3f}]"
+    return f" [{score_text(row.lower_95)}, {score_text(row.upper_95)}]"
 
 
 def _models(row: PaperRow) -> str:
@@ -119,13 +121,13 @@ def _models(row: PaperRow) -> str:
 
 
 def _paper(row: PaperRow) -> str:
-    return "" if row.published is None else f"; paper {row.published:.3f}"
+    return "" if row.published is None else f"; paper {score_text(row.published)}"
 
 
 def _correlation(values: Sequence[dict[str, Any]]) -> list[str]:
     """Rank correlation of the points, unless one side is constant."""
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
-    return [] if np.isnan(rho) else [f"ρ = {rho:.3f}, {len(values):,} points"]
+    return [] if np.isnan(rho) else [f"ρ = {score_text(float(rho))}, {len(values):,} points"]
 
 
 def _points(
