@@ -81,7 +81,7 @@ class Trial(NamedTuple):
     changed_columns: Mapping[str, Sequence[str]]
     """Columns of a table that differ in any pair, by pair type."""
     column_functions: ColumnFunctions
-    """Unchanged columns of a table that are functions of a changed column, or almost."""
+    """Unchanged columns of a table that are a proxy of a changed one."""
     rows: tuple[Callable[[], NDArray[Any]], ...]
     """Functions that each read a factual row of a table, (1, width), if it has such functions."""
     class_names: Sequence[str]

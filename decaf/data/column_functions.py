@@ -1,4 +1,4 @@
-"""Columns of a table that almost depend on another column alone, such as a region of a postcode."""
+"""Columns of a table that follow from a changed column, such as a region from a postcode."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,7 +12,7 @@ from decaf.data.table_rows import Counterfactuals, PackedRows
 
 FEWEST_ROWS = 20
 """Fewest rows that suggest a function."""
-MOST_ROWS = 100_000
+MOST_ROWS = 50_000
 """Rows of the table, and of a pair type, that are looked at, evenly spread."""
 ROWS_PER_VALUE = 2
 """Smallest mean number of rows per value of a column that suggests a function of it."""
@@ -27,33 +27,28 @@ def list_functions(
     origins: Sequence[Counterfactuals],
     changed_columns: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Unchanged columns that are functions of a changed one, or almost: by pair type and column.
+    """Unchanged columns from which a changed one follows, or that follow from it, or almost.
 
-    A column is such a function if each row gets the most frequent value of its value of the changed
-    column, instead of the most frequent value of all rows, and at least ``LEAST_GAIN`` of the wrong
-    values become right (Goodman and Kruskal's lambda). Rows whose value of the changed column is
-    missing or occurs once do not count. Functions that fit the changed rows are left out, such as
-    the country if towns are permuted within each country. ``changed_columns`` are by pair type.
+    By pair type and changed column, in the order of the table. A column follows from another if
+    each row gets the most frequent value of its value of the other column, instead of the most
+    frequent value of all rows, and at least ``LEAST_GAIN`` of the wrong values become right
+    (Goodman and Kruskal's lambda). Rows whose value of the other column is missing or occurs once
+    do not count. Relations that the changed rows keep are left out, such as that to the country if
+    towns are permuted within each country. ``changed_columns`` are by pair type.
     """
     names = [column.name for column in factual.columns.columns]
     parts = [part[_spread(len(part))] for part in factual.parts]
-    is_present = [
-        part[:, 1] > 0 if column.has_presence else np.full(len(part), True)
-        for column, part in zip(factual.columns.columns, parts, strict=True)
-    ]
+    codes = [_number_values(part) for part in parts]
 
     @cache
-    def functions_of(place: int) -> list[int]:
-        codes, chosen = _number_values(parts[place]), is_present[place]
-        counts = np.bincount(codes[chosen])
+    def follows(other: int, place: int) -> bool:
+        has_presence = factual.columns.columns[place].has_presence
+        chosen = parts[place][:, 1] > 0 if has_presence else np.full(len(codes[place]), True)
+        counts = np.bincount(codes[place][chosen])
         if chosen.sum() < max(FEWEST_ROWS, ROWS_PER_VALUE * np.count_nonzero(counts)):
-            return []
-        chosen = chosen & (counts[codes] > 1)
-        return [
-            other
-            for other, part in enumerate(parts)
-            if other != place and _gain(codes[chosen], part[chosen]) >= LEAST_GAIN
-        ]
+            return False
+        chosen[chosen] = counts[codes[place][chosen]] > 1
+        return _gain(codes[place][chosen], codes[other][chosen]) >= LEAST_GAIN
 
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for origin in origins:
@@ -61,19 +56,22 @@ def list_functions(
             changed = [names.index(name) for name in changed_columns.get(pair_type, ())]
             of_type = np.flatnonzero(origin.pair_type.codes == code)
             for place in changed:
-                before, after = factual.parts[place], origin.rows.parts[place]
-                is_changed = differing_rows(before[origin.place[of_type]], after[of_type])
+                before, after = factual.parts[place], origin.rows.parts
+                is_changed = differing_rows(before[origin.place[of_type]], after[place][of_type])
                 rows = of_type[is_changed]
                 rows = rows[_spread(len(rows))]
                 own_functions = tuple(
                     names[other]
-                    for other in functions_of(place)
+                    for other in range(len(names))
                     if other not in changed
-                    and _count_misfits(
-                        (parts[place], parts[other]),
-                        (after[rows], origin.rows.parts[other][rows]),
+                    and any(
+                        follows(second, first)
+                        and _count_misfits(
+                            (parts[first], parts[second]), (after[first][rows], after[second][rows])
+                        )
+                        > MOST_MISFITS * len(rows)
+                        for first, second in ((place, other), (other, place))
                     )
-                    > MOST_MISFITS * len(rows)
                 )
                 if own_functions:
                     found.setdefault(pair_type, {})[names[place]] = own_functions
@@ -84,9 +82,8 @@ def _spread(count: int) -> slice:
     return slice(None, None, -(-count // MOST_ROWS) or 1)
 
 
-def _gain(codes: NDArray[np.int64], part: NDArray[Any]) -> float:
-    """Goodman and Kruskal's lambda of a part, given codes; 0 if all its rows are equal."""
-    values = _number_values(part)
+def _gain(codes: NDArray[np.int64], values: NDArray[np.int64]) -> float:
+    """Goodman and Kruskal's lambda of values, given codes; 0 if all values are equal."""
     most_frequent = np.bincount(values, minlength=1).max()
     if most_frequent == len(values):
         return 0.0
@@ -97,7 +94,10 @@ def _gain(codes: NDArray[np.int64], part: NDArray[Any]) -> float:
 def _count_misfits(
     factual: tuple[NDArray[Any], NDArray[Any]], changed: tuple[NDArray[Any], NDArray[Any]]
 ) -> int:
-    """Changed rows, (column, function), that differ from the function, or have an unknown value."""
+    """Changed rows, (column, function), that break the relation of the factual rows.
+
+    A value of the column that no factual row has breaks it, too.
+    """
     codes, values = (
         _number_values(np.concatenate(both)) for both in zip(factual, changed, strict=True)
     )

@@ -33,7 +33,7 @@ from decaf.foundation.names import fault_of, quote
 __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
 ColumnFunctions = Mapping[str, Mapping[str, Sequence[str]]]
-"""Names of unchanged columns that are functions of a changed column, by pair type and column."""
+"""Unchanged columns that follow from a changed one, or it from them: by pair type and column."""
 ALL = "all"
 """Default split of pairs."""
 RESERVED_GROUPS = ("class", "split", "factual", "counterfactual")
@@ -67,7 +67,7 @@ class PairSet:
     changed_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     """Columns of a table that differ in any pair, by pair type; empty for other data."""
     column_functions: ColumnFunctions = field(default_factory=dict, kw_only=True)
-    """Unchanged columns of a table that are functions of a changed column, or almost."""
+    """Unchanged columns of a table of which one follows from the other, by the changed one."""
 
     def __init__(
         self,

@@ -159,8 +159,9 @@ class Frames:
         for name, own_functions in functions.items():
             if fitted := [quote(function) for function in own_functions if function in used]:
                 yield (
-                    f"x_minus changes {quote(name)} without {abridge(fitted)}, which is a function "
-                    "of it in x_plus, or almost; if the model uses it, change both"
+                    f"x_minus changes {quote(name)} without {abridge(fitted)}, and one of them "
+                    "follows from the other in x_plus, or almost: if the model uses both, or only "
+                    "the second, change both"
                 )
 
     def _changed_columns(

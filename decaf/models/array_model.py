@@ -138,11 +138,10 @@ class ArrayModel:
         """Remark on pair types that cannot show how the model uses their columns.
 
         The model uses none of the columns, or its encoders do not know all values of a column, or
-        it uses a function of a column, which stays: limits on a change with a remark that begins
-        with "pair type" decide nothing. ``changed_columns`` are names of columns of the table, by
-        pair type, and ``column_functions`` names of unchanged functions of a changed column, by
-        pair type and this column. ``rows``, (n, width), show which of its columns the model uses;
-        without them, it counts as using all.
+        it uses an unchanged column of ``column_functions``: limits on a change with a remark that
+        begins with "pair type" decide nothing. ``changed_columns`` are names of columns of the
+        table, by pair type. ``rows``, (n, width), show which of its columns the model uses; without
+        them, it counts as using all.
         """
         if self._columns is None:
             return
@@ -158,9 +157,9 @@ class ArrayModel:
             if functions:
                 yield (
                     f"pair type '{pair_type}' changes {abridge([*functions])} without "
-                    f"{abridge([*functions.values()])}, which is a function of it in the table, or "
-                    "almost, and which the model uses. Likely a proxy: change both, in a second "
-                    "table ('counterfactuals:')"
+                    f"{abridge([*functions.values()])}, which the model uses, and one of which "
+                    "follows from the other in the table, or almost. Likely a proxy: change both, "
+                    "in a second table ('counterfactuals:')"
                 )
             elif model_columns.isdisjoint(names):
                 yield (
