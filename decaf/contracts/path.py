@@ -134,10 +134,10 @@ def writes_what_it_returns(trial: Trial) -> None:
         rule, plan, clean = tiny.path.rule, tiny.plan, as_taken(tiny.inputs)
         if writes_in_place(rule):
             states = np.flatnonzero(plan.rule == 0)
-            image = plan.image[states]
-            regions = None if plan.regions is None else plan.regions[image]
-            arguments = clean[::-1][image], clean[image], plan.content[states], regions
-            written = np.full_like(clean[image], np.nan)
+            positions = plan.input_position[states]
+            regions = None if plan.regions is None else plan.regions[positions]
+            arguments = clean[::-1][positions], clean[positions], plan.content[states], regions
+            written = np.full_like(clean[positions], np.nan)
             rule.write(written, *arguments)
             require(
                 np.array_equal(written, rule.states(*arguments)),
@@ -260,22 +260,23 @@ def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
     """(n_repetitions, n_stages, 2, …) states of one pair, each made separately."""
     path, block, clean = tiny.path, tiny.block, as_taken(tiny.inputs)
     revealed = path.reveal(block, tiny.inputs, path.grid(GRID))
-    shape = (min(REPETITIONS, revealed.image.shape[1]), *revealed.image.shape[2:])
+    _, repetition_count, *stages_and_branches = revealed.input_position.shape
+    shape = (min(REPETITIONS, repetition_count), *stages_and_branches)
     states = np.empty((*shape, *clean.shape[1:]), clean.dtype)
     words = revealed.content.shape[-1]
     plus, minus = (clean[[place]] for place in path.start_inputs(block)[row])
     for repetition, stage, branch in np.ndindex(shape):
-        image = revealed.image[row, repetition, stage, branch]
+        position = revealed.input_position[row, repetition, stage, branch]
         content = revealed.content[row, repetition, stage, branch]
         if np.array_equal(content, path.rule.full(words)):
-            states[repetition, stage, branch] = clean[image]
+            states[repetition, stage, branch] = clean[position]
             continue
         start = path.start.states(minus, plus, revealed.draw[row, repetition, stage][None])
         if np.array_equal(content, path.rule.empty(words)):
             states[repetition, stage, branch] = start[0]
             continue
-        regions = None if block.regions is None else block.regions[[image]]
-        single = path.rule.states(start, clean[[image]], content[None], regions)
+        regions = None if block.regions is None else block.regions[[position]]
+        single = path.rule.states(start, clean[[position]], content[None], regions)
         states[repetition, stage, branch] = single[0]
     return states
 

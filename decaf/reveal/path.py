@@ -34,7 +34,7 @@ inputs are tensors (:func:`decaf.foundation.arrays.bits_like`).
 class Revealed(NamedTuple):
     """Contents of the states of a path, by pair, repetition, stage and branch (factual first)."""
 
-    image: NDArray[np.int64]
+    input_position: NDArray[np.int64]
     """(n_pairs, n_repetitions, n_stages, 2) position of the clean input that shows through."""
     content: NDArray[np.uint64]
     """(n_pairs, n_repetitions, n_stages, 2, words) how much of the clean input is revealed."""
@@ -269,7 +269,8 @@ def check_start(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
     first = revealed.content[:, :, 0]
     shows_input = (first != path.rule.empty(first.shape[-1])).any(axis=-1).any(axis=-1)
     differs = (first[..., 0, :] != first[..., 1, :]).any(axis=-1)
-    differs |= shows_input & (revealed.image[:, :, 0, 0] != revealed.image[:, :, 0, 1])
+    positions = revealed.input_position[:, :, 0]
+    differs |= shows_input & (positions[..., 0] != positions[..., 1])
     if differs.any():
         row = np.argwhere(differs)[0, 0]
         raise ResponseError(

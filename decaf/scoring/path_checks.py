@@ -78,7 +78,7 @@ def check_symmetry(
     if block.feature.any() or not path.has_common_start or is_one_sided:
         return
     revealed, turned = (path.reveal(side, inputs, path.grid(grid)) for side in (block, exchanged))
-    is_equal = np.array_equal(revealed.image, turned.image[..., ::-1])
+    is_equal = np.array_equal(revealed.input_position, turned.input_position[..., ::-1])
     is_equal &= np.array_equal(revealed.content, turned.content[..., ::-1, :])
     if is_equal and np.array_equal(revealed.draw, turned.draw):
         return

@@ -23,9 +23,9 @@ from decaf.foundation.distinct import find_distinct
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start, check_end, check_start
 
 CLEAN, START, NONE = -1, -2, -1
-"""Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
+"""Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no input."""
 FIXED = 5
-"""First words of a state's name: rule, start, image, and the two inputs of the start."""
+"""First words of a state's name: rule, start, input, and the two inputs of the start."""
 MOST_BYTES = 1024
 """Larger inputs are compared by their digests."""
 
@@ -35,17 +35,17 @@ class StatePlan:
     """Distinct states of a block, and where every stage and branch finds its own.
 
     Arrays over states, (n_states,): ``rule`` and ``start`` index ``rules`` and ``starts`` (or are
-    ``CLEAN`` / ``START`` / ``NONE``), ``image`` is the clean input that shows through, ``plus``
-    and ``minus`` are the two inputs whose start is used, ``draw`` and ``content`` are words of the
-    path, ``source`` the source it is first needed for. States of one source are neighbours, and
-    so are the two branches of a stage.
+    ``CLEAN`` / ``START`` / ``NONE``), ``input_position`` is the clean input that shows through,
+    ``plus`` and ``minus`` are the two inputs whose start is used, ``draw`` and ``content`` are
+    words of the path, ``source`` is the first source that needs the state. States of one source are
+    neighbours, and so are the two branches of a stage.
     """
 
     rules: tuple[Rule, ...]
     starts: tuple[Start, ...]
     rule: NDArray[np.int64]
     start: NDArray[np.int64]
-    image: NDArray[np.int64]
+    input_position: NDArray[np.int64]
     plus: NDArray[np.int64]
     minus: NDArray[np.int64]
     draw: NDArray[np.uint64]
@@ -166,12 +166,12 @@ def plan_states(
     for name, path in paths.items():
         part = revealed[name]
         # A word of all names is contiguous, so that names are compared and gathered word by word.
-        table = np.zeros((FIXED + draws + words, *part.image.shape), np.int64)
+        table = np.zeros((FIXED + draws + words, *part.input_position.shape), np.int64)
         table[0] = _number(path.rule, rules)
         table[1] = _number(path.start, starts)
         _name_states(table, part, path, blocks[name], first_equal, draws)
         tables.append(table.reshape(len(table), -1))
-        source_of_row.append(np.repeat(blocks[name].source, part.image[0].size))
+        source_of_row.append(np.repeat(blocks[name].source, part.input_position[0].size))
 
     clean = np.zeros((FIXED + draws + words, len(inputs)), np.int64)
     _name_clean(clean, np.ones(len(inputs), bool), first_equal)
@@ -197,7 +197,7 @@ def plan_states(
         starts=tuple(starts),
         rule=states[0],
         start=states[1],
-        image=states[2],
+        input_position=states[2],
         plus=states[3],
         minus=states[4],
         draw=states[FIXED : FIXED + draws].view(np.uint64).T,
@@ -207,7 +207,7 @@ def plan_states(
         first_use=first_use,
         regions=block.regions,
         index={
-            name: part.reshape(revealed[name].image.shape)
+            name: part.reshape(revealed[name].input_position.shape)
             for name, part in zip(paths, parts[:-1], strict=True)
         },
         mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
@@ -250,9 +250,9 @@ def _name_states(
     first_equal: NDArray[np.int64],
     draws: int,
 ) -> None:
-    """Fill in the names, by word: rule, start, image, lower, upper, draw words, content words."""
+    """Fill in the names, by word: rule, start, input, lower, upper, draw words, content words."""
     own_draws, own_words = revealed.draw.shape[-1], revealed.content.shape[-1]
-    table[2] = first_equal[revealed.image]
+    table[2] = first_equal[revealed.input_position]
     if path.start.of_pair:
         # The start is symmetrical in its inputs, so a state's name ignores their order.
         start_inputs = np.sort(first_equal[path.start_inputs(block)], axis=1)

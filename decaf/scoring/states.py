@@ -65,7 +65,7 @@ class StateBuilder:
         built: Any = self._empty(states.size)
         clean = np.flatnonzero(rule == CLEAN)
         if clean.size:
-            built[self._at(clean)] = self._clean[self._at(plan.image[states[clean]])]
+            built[self._at(clean)] = self._clean[self._at(plan.input_position[states[clean]])]
 
         started = np.flatnonzero(rule != CLEAN)
         if started.size:
@@ -101,12 +101,12 @@ class StateBuilder:
             regions, size = self._plan.regions, max(PORTION // self._state_bytes, 1)
         for first in range(0, rows.size, size):
             portion = slice(first, first + size)
-            image = places_like(clean, self._plan.image[states[portion]])
+            positions = places_like(clean, self._plan.input_position[states[portion]])
             built[places_like(clean, rows[portion])] = rule.states(
                 starts[places_like(clean, use[portion])],
-                clean[image],
+                clean[positions],
                 self._plan.content[states[portion]],
-                None if regions is None else regions[image],
+                None if regions is None else regions[positions],
             )
 
     def _write(
@@ -121,13 +121,14 @@ class StateBuilder:
         """Write states to their rows one by one, so that the inputs of each stay in the cache."""
         plan = self._plan
         place, start, clean = (to_numpy(array) for array in (built, starts, self._clean))
-        for row, state, used, image in zip(rows, states, use, plan.image[states], strict=True):
+        positions = plan.input_position[states]
+        for row, state, used, position in zip(rows, states, use, positions, strict=True):
             rule.write(
                 place[row : row + 1],
                 start[used : used + 1],
-                clean[image : image + 1],
+                clean[position : position + 1],
                 plan.content[state : state + 1],
-                None if plan.regions is None else plan.regions[image : image + 1],
+                None if plan.regions is None else plan.regions[position : position + 1],
             )
 
     def _starts(self, states: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:

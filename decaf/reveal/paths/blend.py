@@ -105,9 +105,9 @@ def faded_in(
     Raises ResponseError when inputs other than images would be blurred.
     """
     start.check(inputs.shape)
-    image = shown_by_branch(block, 1, grid.size)
-    content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
-    return Revealed(image, content, no_draw(block, 1, grid.size))
+    positions = shown_by_branch(block, 1, grid.size)
+    content = np.broadcast_to(stage_words(grid)[:, None], positions.shape)[..., None]
+    return Revealed(positions, content, no_draw(block, 1, grid.size))
 
 
 def stage_words(grid: NDArray[np.float64]) -> NDArray[np.uint64]:

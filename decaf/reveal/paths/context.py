@@ -28,7 +28,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextChannel(RevealPath):
-    """From the swapped context to the endpoint's, over four legal inputs (paper, section 5).
+    """Mix the responses under the swapped context and under the endpoint's (paper, section 5).
 
     No state in between ever reaches a model: stages mix the scores of the two ends. Unlike the
     other paths this one need not start at a response of zero. On the grid (0, 1) the stages are
@@ -39,11 +39,11 @@ class ContextChannel(RevealPath):
     has_common_start: ClassVar[bool] = False
     """Stage 0 is the response under the swapped context."""
     start: ClassVar[BlurredMidpoint] = BlurredMidpoint(0)
-    """Never made: both ends are clean inputs."""
+    """Required by the base class and never used: both ends are clean inputs."""
     rule: ClassVar[Fade] = Fade()
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """The four clean inputs of every pair: swapped context first, then the endpoint's.
+        """Return the four clean inputs of every pair: swapped context first, then the endpoint's.
 
         Raises DataError when the pairs have no second context.
         """
@@ -53,9 +53,9 @@ class ContextChannel(RevealPath):
                 "positions of both inputs under the swapped context"
             )
         endpoint = np.stack([block.plus, block.minus], axis=1)
-        image = np.stack([block.context, endpoint], axis=1)[:, None]
-        content = np.broadcast_to(stage_words(np.ones(1)), (*image.shape, 1))
-        return Revealed(image, content, no_draw(block, 1, 2))
+        positions = np.stack([block.context, endpoint], axis=1)[:, None]
+        content = np.broadcast_to(stage_words(np.ones(1)), (*positions.shape, 1))
+        return Revealed(positions, content, no_draw(block, 1, 2))
 
     def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n_stages, 2) weights of the two contexts."""

@@ -176,14 +176,14 @@ class GaussianReveal(RevealPath):
                 f"stages {grid.tolist()} are not those of the reverse Markov chain, "
                 f"{self.grid(grid).tolist()}"
             )
-        image = shown_by_branch(block, self.repetitions, grid.size)
-        content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
+        positions = shown_by_branch(block, self.repetitions, grid.size)
+        content = np.broadcast_to(stage_words(grid)[:, None], positions.shape)[..., None]
         keys = draw_keys(self.seeds, block.source_ids)[block.source]
-        draw = np.broadcast_to(keys[:, :, None], image.shape[:3])
+        draw = np.broadcast_to(keys[:, :, None], positions.shape[:3])
         if self.chain == "reverse_markov":
             stage = np.broadcast_to(np.arange(grid.size, dtype=np.uint64), draw.shape)
-            return Revealed(image, content, np.stack([draw, stage], axis=3))
-        return Revealed(image, content, draw[..., None])
+            return Revealed(positions, content, np.stack([draw, stage], axis=3))
+        return Revealed(positions, content, draw[..., None])
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """Parts that determine the states, with the grid: moments count, not their file."""

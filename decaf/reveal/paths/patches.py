@@ -156,11 +156,11 @@ class Patches(RevealPath):
         words = pack(shown.reshape(-1, self.side**2))
         words = words.reshape(block.pair_count, 1, grid.size, 1, -1)
 
-        image = shown_by_branch(block, 1, grid.size)
+        positions = shown_by_branch(block, 1, grid.size)
         differs = np.any(shown & (energy > 0)[:, None, :], axis=2)[:, None, :, None]
-        image = np.where(differs, image, image.min(axis=3, keepdims=True))
-        content = np.broadcast_to(words, (*image.shape, words.shape[-1]))
-        return Revealed(image, content, no_draw(block, 1, grid.size))
+        positions = np.where(differs, positions, positions.min(axis=3, keepdims=True))
+        content = np.broadcast_to(words, (*positions.shape, words.shape[-1]))
+        return Revealed(positions, content, no_draw(block, 1, grid.size))
 
     def _order(
         self, energy: NDArray[np.float64], gaps: NDArray[np.float64], pair_ids: tuple[str, ...]

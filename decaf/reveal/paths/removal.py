@@ -142,17 +142,17 @@ class Removal(RevealPath):
                 f"pair {block.pair_ids[row]!r} removes feature {block.feature[row]}; expected one "
                 f"input and a feature from 1 to {last}"
             )
-        image = np.broadcast_to(
+        positions = np.broadcast_to(
             block.plus[:, None, None, None], (block.pair_count, 1, grid.size, 2)
         )
-        content = np.zeros((*image.shape, 2), np.uint64)
+        content = np.zeros((*positions.shape, 2), np.uint64)
         content[..., 0] = stage_words(grid)[:, None]
         removed = self._effective_features(inputs, block.regions)[block.plus] & feature_words(
             block.feature
         )
         content[..., 1, 1] = removed[:, None, None]
         content[:, :, grid == 0] = 0
-        return Revealed(image, content, no_draw(block, 1, grid.size))
+        return Revealed(positions, content, no_draw(block, 1, grid.size))
 
     def _effective_features(self, inputs: NDArray[Any], regions: Regions) -> NDArray[np.uint64]:
         """(n_inputs,) bit set of the features of each input whose removal changes it.

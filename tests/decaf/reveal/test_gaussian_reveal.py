@@ -47,11 +47,11 @@ def inputs():
 def built(path, block, inputs, grid):
     """(pairs, repetitions, stages, 2, ...) every state as the protocol has it made."""
     revealed = path.reveal(block, inputs, grid)
-    shape = revealed.image.shape
+    shape = revealed.input_position.shape
     pair = np.broadcast_to(np.arange(shape[0])[:, None, None, None], shape).ravel()
     draw = np.repeat(revealed.draw.reshape(-1, revealed.draw.shape[-1]), 2, axis=0)
     start = path.start.states(inputs[block.plus[pair]], inputs[block.minus[pair]], draw)
-    clean = inputs[revealed.image.ravel()]
+    clean = inputs[revealed.input_position.ravel()]
     content = revealed.content.reshape(-1, revealed.content.shape[-1])
     states = path.rule.states(start, clean, content, None)
     return states.reshape(*shape, *inputs.shape[1:])
