@@ -24,7 +24,7 @@ from scoring import (
     score_planned,
 )
 
-from decaf.models.precision import exact_float32
+from decaf.models.precision import disable_tf32
 
 NETWORKS = ("resnet50", "vit_b_16")
 PROCESSES = (1, 2)
@@ -35,7 +35,7 @@ BLOCKS = 4
 
 def score_blocks(name: str, barrier: Barrier) -> int:
     """Score the blocks of one process between two meetings of all processes; forward rows."""
-    exact_float32()
+    disable_tf32()
     torch.set_num_threads(1)
     _, model = networks_of(name, torch.device("cuda"))
     block, inputs = foregrounds(SOURCES["cuda"])

@@ -27,7 +27,7 @@ from PIL import Image
 from scoring import keep_memory
 from small_study import card
 
-from decaf.models.precision import exact_float32
+from decaf.models.precision import disable_tf32
 from decaf.models.preprocessing import Preprocessing
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
@@ -256,7 +256,7 @@ def main() -> None:
     """Print a table, one case a row, and write the figures."""
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    exact_float32()
+    disable_tf32()
     torch.set_num_threads(1)
     watch()
     print(f"{platform.machine()}, torch {torch.__version__}, Python {platform.python_version()}")

@@ -19,7 +19,7 @@ import torch
 from torchvision import models
 
 from decaf.data.pairs import Input, Pair, PairBlock, PairSet
-from decaf.models.precision import exact_float32
+from decaf.models.precision import disable_tf32
 from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
@@ -149,7 +149,7 @@ def compare(name: str, device: torch.device) -> dict[str, Any]:
 
 def print_table(networks: Sequence[str], device: torch.device) -> dict[str, dict[str, Any]]:
     """Print a table, one network a row; figures by network."""
-    exact_float32()
+    disable_tf32()
     torch.set_num_threads(1)
     name = torch.cuda.get_device_name() if device.type == "cuda" else platform.processor()
     print(

@@ -9,7 +9,7 @@ from decaf.foundation.arrays import Device
 Precision = Literal["float32", "tf32", "bfloat16", "float16"]
 
 
-def exact_float32() -> None:
+def disable_tf32() -> None:
     """Forbid TF32 in this process: states are built, and most models run, in plain float32."""
     _allow_tf32(False)
 
@@ -29,7 +29,7 @@ def forward_precision(precision: Precision, device: Device) -> Iterator[None]:
         with torch.autocast(device.type, getattr(torch, precision)) if is_half else nullcontext():
             yield
     finally:
-        exact_float32()
+        disable_tf32()
 
 
 def _allow_tf32(is_allowed: bool) -> None:

@@ -17,7 +17,7 @@ from decaf.data.frames import FrameSchema
 from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
-from decaf.models.precision import exact_float32
+from decaf.models.precision import disable_tf32
 from tasks.cluster.worker_deaths import LimitedModel, limit_seconds
 
 
@@ -53,7 +53,7 @@ def load_model(task: TaskModel) -> LoadedModel:
     The worker keeps the model until a task needs another one. Raises ModelError if the weights
     changed after planning.
     """
-    exact_float32()
+    disable_tf32()
     _held[:] = [held for held in _held if held[0] == task]
     if _held:
         return LoadedModel(_held[0][1], 0.0)

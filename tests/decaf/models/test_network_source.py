@@ -18,7 +18,7 @@ from decaf.errors import ModelError, UnknownName
 from decaf.foundation.digests import file_sha256
 from decaf.models import architectures
 from decaf.models.checkpoint import content_sha256, save
-from decaf.models.precision import exact_float32
+from decaf.models.precision import disable_tf32
 from decaf.models.sources.network import NetworkCard, NetworkModel
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.5, 0.25, 0.2)
@@ -116,7 +116,7 @@ def test_a_failing_forward_pass_leaves_no_precision_behind():
     with pytest.raises(RuntimeError, match="out of luck"):
         NetworkModel(Failing(), card(precision="tf32"), CPU).outputs(torch.zeros(1, 3, 2, 2))
     assert not torch.backends.cuda.matmul.allow_tf32
-    exact_float32()
+    disable_tf32()
 
 
 def test_16_bits_round_and_32_do_not():
