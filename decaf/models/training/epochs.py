@@ -83,7 +83,7 @@ class Training(ABC, Generic[Batch]):
         """Measurements of the network after an epoch, as plain values by name."""
 
     @abstractmethod
-    def goes_on(self, records: Sequence[EpochRecord]) -> bool:
+    def should_continue(self, records: Sequence[EpochRecord]) -> bool:
         """True if another epoch follows the recorded epochs."""
 
     def keep(self, records: Sequence[EpochRecord]) -> None:
@@ -100,7 +100,7 @@ class Training(ABC, Generic[Batch]):
         import torch
 
         records = progress.restore(self.network, self.optimizer)
-        while self.goes_on(records):
+        while self.should_continue(records):
             epoch = len(records) + 1
             started = time.perf_counter()
             # Seeds of neighbouring epochs and recipes must not be neighbours.

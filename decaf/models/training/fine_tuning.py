@@ -58,7 +58,7 @@ class ScheduledTraining(Training[Batch]):
         super().__init__(network, device, schedule.seed, schedule.weight_decay, schedule.precision)
         self._schedule = schedule
 
-    def goes_on(self, records: Sequence[EpochRecord]) -> bool:
+    def should_continue(self, records: Sequence[EpochRecord]) -> bool:
         """True before the last epoch of the schedule."""
         return len(records) < self._schedule.epochs
 

@@ -13,13 +13,13 @@ from decaf.models.training.progress import EpochRecord, Progress
 from decaf.studies.scenes.images import SceneImages, read_scenes
 from decaf.studies.scenes.settings import SceneSettings
 
-ROWS = 500
-"""Scenes of a forward pass that only measures."""
+TEST_BATCH_SIZE = 500
+"""Scenes of a forward pass that computes an accuracy."""
 EXTENSION_RATE = 0.1
-"""Start of the half cosine of the epochs beyond ``epochs``, as a share of the largest rate."""
+"""Learning rate at the first step beyond ``epochs``, as a share of ``learning_rate``."""
 
-Order = Callable[[int], NDArray[np.int64]]
-"""Positions of the training scenes in the order of an epoch, from 1."""
+EpochOrder = Callable[[int], NDArray[np.int64]]
+"""Function from an epoch, counted from 1, to the positions of its training scenes, from 0."""
 
 
 class LabelledScenes(NamedTuple):
@@ -35,7 +35,7 @@ class Material(NamedTuple):
     """Scenes that a network learns from, and scenes that measure it."""
 
     scenes: LabelledScenes
-    order: Order
+    order: EpochOrder
     tests: dict[str, LabelledScenes]
     """Held-out scenes by the name under which the accuracy is recorded."""
 
@@ -46,17 +46,18 @@ class SceneOutcome(NamedTuple):
     train_accuracy: float
     """Over the batches of the epoch, while the weights move."""
     validation_accuracy: float
-    """Over held-out scenes, as many of each bin of the label's factors and of the wall; of a
-    shortcut training, the mean of the next two."""
+    """Accuracy on held-out scenes with equally many of each bin of the label's factors and of the
+    wall; for a shortcut training, the mean of the next two accuracies."""
     aligned_accuracy: float | None
-    """Accuracy where the wall equals the label with probability 0.95; None for other recipes."""
+    """Accuracy if the bin of the wall's hue equals the label with probability 0.95; None for other
+    recipes."""
     reversed_accuracy: float | None
-    """The same scenes with new walls: equal with probability 0.05."""
+    """Accuracy on the same scenes with new walls, whose bin equals it with probability 0.05."""
     vulnerability: float | None
     """``aligned_accuracy - reversed_accuracy``, the paper's shortcut-reversal vulnerability."""
     epochs_trained: int
     reached_gate: bool | None
-    """True if ``validation_accuracy`` meets the requirement; None without a requirement."""
+    """True if ``validation_accuracy`` is at least ``gate``; None without ``gate``."""
     seconds: float
     """Wall-clock time of all epochs, measuring included."""
     images_per_second: float
@@ -97,15 +98,15 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         """Train, or resume after the last whole epoch; return the outcome."""
         return self._outcome(self.run(Progress(self._site.scratch, holds_all=False)))
 
-    def goes_on(self, records: Sequence[EpochRecord]) -> bool:
-        """For ``epochs``, and beyond them while the gate is not reached."""
+    def should_continue(self, records: Sequence[EpochRecord]) -> bool:
+        """Return True for ``epochs`` epochs, then up to ``epochs_at_most`` below ``gate``."""
         if len(records) < self._recipe.epochs:
             return True
         most = self._recipe.epochs_at_most or 0
         return len(records) < most and not self._recipe.is_reached(records[-1])
 
     def rate(self, epoch: int, step: int, steps: int) -> float:
-        """Warm up linearly, then follow half a cosine down; a lower one beyond ``epochs``."""
+        """Warm up linearly, then follow half a cosine down; beyond ``epochs``, a lower one."""
         recipe = self._recipe
         done, planned = (epoch - 1) * steps + step, recipe.epochs * steps
         if done >= planned:
@@ -117,7 +118,7 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         return recipe.learning_rate * _half_cosine(done - warm_up, planned - warm_up)
 
     def batches(self, epoch: int) -> tuple[int, Iterable[tuple[int, Tensor]]]:
-        """Every scene once, in the order of the epoch."""
+        """Number of batches and batches of an epoch, which has every scene once."""
         import torch
 
         order = torch.from_numpy(self._order(epoch)).to(self._device)
@@ -135,7 +136,7 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         return {name: self._accuracy(scenes) for name, scenes in self._tests.items()}
 
     def keep(self, records: Sequence[EpochRecord]) -> None:
-        """Keep the epoch where the configuration asks for it."""
+        """Store the checkpoint of the epoch if ``kept_epochs`` has it."""
         epoch = len(records)
         if epoch in self._recipe.kept_epochs:
             self._site.keep(epoch, self.network, self._outcome(records)._asdict())
@@ -144,7 +145,9 @@ class SceneTraining(Training[tuple[int, Tensor]]):
         correct = sum(
             int((self.outputs(network_inputs(images)).argmax(1) == labels).sum())
             for images, labels in zip(
-                scenes.images.split(ROWS), scenes.labels.split(ROWS), strict=True
+                scenes.images.split(TEST_BATCH_SIZE),
+                scenes.labels.split(TEST_BATCH_SIZE),
+                strict=True,
             )
         )
         return correct / len(scenes.labels)
@@ -183,5 +186,5 @@ class ShortcutTraining(SceneTraining):
 
 
 def _half_cosine(step: int, steps: int) -> float:
-    """From 1 down to almost 0 at the last of so many steps."""
+    """Half cosine: 1 at step 0, almost 0 at step ``steps - 1``."""
     return 0.5 + 0.5 * float(np.cos(np.pi * step / max(1, steps)))
