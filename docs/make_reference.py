@@ -63,7 +63,7 @@ TYPES = {
     float: "number",
     Path: "path",
 }
-READABLE = ("core", "out", "paper")
+DOCUMENTED_KINDS = ("core", "out", "paper")
 ANSWERS = ("out", "paper")
 TITLES = {
     "core": "Rows of the newest run of every study",
@@ -197,7 +197,7 @@ def _views() -> list[str]:
         cells = _cells(inside)
         paper = {"paper": cells.pop("paper")} if "paper" in cells else {}
         parts += [f"## {title}", _lines({**cells, "one row per": rows, **paper})]
-        if readable := [view for view in inside if view.kind in READABLE]:
+        if readable := [view for view in inside if view.kind in DOCUMENTED_KINDS]:
             lists = [
                 f"- `{view.name}`: {', '.join(f'`{name}`' for name in columns[view.name])}"
                 for view in readable

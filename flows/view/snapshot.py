@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import describe_damage, list_unreadable_files, report_damage
-from warehouse.query.held_views import hold_views
+from warehouse.query.materialized_views import materialize_views
 from warehouse.query.pages import Question
 from warehouse.query.views import query
 from warehouse.report.pair_card import is_of_probability
@@ -63,10 +63,10 @@ class Snapshot:
         self.moment = datetime.now(UTC)
         self._connection = connect(store)
         self._lock = Lock()
-        # Tables of held views stand in for views, so queries of other pages need a connection
-        # without them.
-        self._holding_connection = connect(store)
-        self._holding_lock = Lock()
+        # Tables of materialized views replace the views, so queries of other pages need a
+        # connection without these tables.
+        self._materializing_connection = connect(store)
+        self._materializing_lock = Lock()
         self._answers_lock = Lock()
         self._answers: OrderedDict[tuple[str, str], pa.Table] = OrderedDict()
         reaudits = self._connection.execute("SELECT study FROM receipts WHERE kind = 'reaudits'")
@@ -85,11 +85,11 @@ class Snapshot:
 
     def ask_together(self, study: str, questions: Sequence[Question]) -> list[pa.Table]:
         """Rows of questions about one study, which share its responses; errors as for ask."""
-        connection = self._holding_connection
-        with self._holding_lock:
+        connection = self._materializing_connection
+        with self._materializing_lock:
             if all(self._find_answer(question) is not None for question in questions):
                 return [self._answer(connection, question) for question in questions]
-            with report_damage(self.store), hold_views(connection, study, SHARED):
+            with report_damage(self.store), materialize_views(connection, study, SHARED):
                 return [self._answer(connection, question) for question in questions]
 
     def _answer(self, connection: duckdb.DuckDBPyConnection, question: Question) -> pa.Table:

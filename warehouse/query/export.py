@@ -18,8 +18,8 @@ from warehouse.query.views import views
 from warehouse.tables.declarations import TABLES
 
 MANIFEST = "manifest.json"
-READABLE = ("core", "out", "paper", "stg")
-"""Kinds of views to copy."""
+EXPORTED_KINDS = ("core", "out", "paper", "stg")
+"""Kinds of views that can be exported."""
 
 
 class ExportedFile(NamedTuple):
@@ -98,10 +98,10 @@ def find_sources(
 
 def find_view(name: str) -> str:
     """Return the name of a table's view, or of a view; raises UnknownName for another name."""
-    readable_views = [view.name for view in views() if view.kind in READABLE]
+    exported_views = [view.name for view in views() if view.kind in EXPORTED_KINDS]
     view = f"stg_{name}" if name in TABLES else name
-    if view not in readable_views:
-        raise UnknownName.among("table or view", name, [*TABLES, *readable_views])
+    if view not in exported_views:
+        raise UnknownName.among("table or view", name, [*TABLES, *exported_views])
     return view
 
 

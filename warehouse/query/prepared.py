@@ -19,7 +19,7 @@ import duckdb
 from decaf.errors import WarehouseError
 from decaf.foundation.files import convert_os_errors
 from warehouse import storage
-from warehouse.query import functions, held_views, views
+from warehouse.query import functions, materialized_views, views
 from warehouse.query.provided import provide_files
 from warehouse.query.receipt_tables import create_tables
 from warehouse.query.scratch import scratch_folder
@@ -29,8 +29,8 @@ from warehouse.tables.declarations import TABLES
 
 CATALOGUE = "warehouse"
 """Name of the database with the views; their inputs are in DuckDB's database ``memory``."""
-HOLDABLE = f"{CATALOGUE}.{held_views.SCHEMA}"
-"""Schema of the views whose rows a connection can keep."""
+SHARED_SCHEMA = f"{CATALOGUE}.{materialized_views.SCHEMA}"
+"""Schema of the views whose rows a connection can store."""
 
 
 def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
@@ -45,14 +45,14 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
         with suppress(OSError):
             _save(new_file, cached_file)
         _attach_file(connection, new_file)
-    connection.execute(f"SET search_path = 'memory,{CATALOGUE},{HOLDABLE}'")
+    connection.execute(f"SET search_path = 'memory,{CATALOGUE},{SHARED_SCHEMA}'")
 
 
 def _digest() -> str:
     """Digest of the inputs of the cached file: SQL files as text, versions, and signatures."""
     tables = (f"{staging_view(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
-    schemas = (HOLDABLE, *held_views.HELD)
+    schemas = (SHARED_SCHEMA, *materialized_views.SHARED_VIEWS)
     versions = "\0".join((duckdb.__version__, *schemas, *tables, *signatures))
     files = []
     for folder, _, names in os.walk(views.SQL_FOLDER):  # a fifth of the time of rglob
@@ -92,10 +92,11 @@ def _bind_views(name: str) -> Path:
         create_tables(connection)
         provide_files(connection, storage.open(folder), [])
         _attach_file(connection, folder / name, mode="")
-        connection.execute(f"CREATE SCHEMA {HOLDABLE}")
-        connection.execute(f"SET search_path = '{CATALOGUE},{HOLDABLE},memory'")
+        connection.execute(f"CREATE SCHEMA {SHARED_SCHEMA}")
+        connection.execute(f"SET search_path = '{CATALOGUE},{SHARED_SCHEMA},memory'")
         views.forget_views()  # the file's name is a digest of the current files
-        create_views(connection, views.sort_views(), dict.fromkeys(held_views.HELD, HOLDABLE))
+        schemas = dict.fromkeys(materialized_views.SHARED_VIEWS, SHARED_SCHEMA)
+        create_views(connection, views.sort_views(), schemas)
     return folder / name
 
 

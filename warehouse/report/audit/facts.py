@@ -14,7 +14,7 @@ import duckdb
 
 from decaf.errors import UnknownName
 from decaf.foundation.number_text import MISSING
-from warehouse.query.held_views import hold_views
+from warehouse.query.materialized_views import materialize_views
 from warehouse.query.views import query
 from warehouse.report.cells import Cell, Field, Table, fields_of, runnable, table
 
@@ -240,7 +240,7 @@ def read_facts(
     Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
-    with hold_views(connection, study):
+    with materialize_views(connection, study):
         for part in Facts._fields[len(facts) :]:
             has_rows = part not in without
             if part in REGISTRY:

@@ -1,9 +1,9 @@
-"""Views of one study whose rows a connection keeps, so that later queries only read them.
+"""Store the rows of views of one study in a connection, so that later queries only read them.
 
 DuckDB plans a view again, and every view below it, when a query names it. That takes most of a
 second for a verdict, longer than the rows of a usual study take. Views look for their inputs in
-their own schema, then in the search path, which begins with the kept rows. So the views that can be
-kept have a schema of their own: other views find the kept rows, too.
+their own schema, then in the search path, which begins with the stored rows. So the views that can
+be stored have a separate schema: other views find the stored rows, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 
 import duckdb
 
-SCHEMA = "holdable"
-"""Schema of the views in ``HELD``."""
-HELD = (
+SCHEMA = "shared"
+"""Schema of ``SHARED_VIEWS``."""
+SHARED_VIEWS = (
     "core_current_runs",
     "core_run_units",
     "core_paths",
@@ -47,10 +47,10 @@ HELD = (
 
 
 @contextmanager
-def hold_views(
-    connection: duckdb.DuckDBPyConnection, study: str, names: Sequence[str] = HELD
+def materialize_views(
+    connection: duckdb.DuckDBPyConnection, study: str, names: Sequence[str] = SHARED_VIEWS
 ) -> Iterator[None]:
-    """Compute some of the views in ``HELD`` once, each from those that are held already.
+    """Store the rows of some of ``SHARED_VIEWS``, each computed from rows stored before it.
 
     Inside the block the connection's queries read these rows, so they see only this study. Use it
     to read most of the views; a single view is faster without it.
@@ -60,12 +60,12 @@ def hold_views(
         "WHERE schema_name = $schema AND view_name IN $names",
         {"schema": SCHEMA, "names": [*names]},
     ).fetchall()
-    with ExitStack() as held:
-        for name, sql in sorted(views, key=lambda view: HELD.index(view[0])):
+    with ExitStack() as tables:
+        for name, sql in sorted(views, key=lambda view: SHARED_VIEWS.index(view[0])):
             select = sql.removeprefix(f"CREATE VIEW {SCHEMA}.{name} AS ").rstrip(";\n")
             table = f"memory.{name}"
             connection.execute(
                 f"CREATE TABLE {table} AS FROM ({select}) WHERE study = $study", {"study": study}
             )
-            held.callback(connection.execute, f"DROP TABLE {table}")
+            tables.callback(connection.execute, f"DROP TABLE {table}")
         yield
