@@ -8,7 +8,7 @@ from pathlib import Path
 import tasks
 from decaf.errors import AlreadyRunning, ServerUnreachable
 from decaf.foundation.files import replace_file
-from warehouse.storage import Held
+from warehouse.storage import LockHeld
 from warehouse.storage.local import LocalStorage
 
 ADDRESS = "PREFECT_API_URL"
@@ -53,8 +53,8 @@ def hold_folder(folder: Path, served_at: str) -> Iterator[None]:
         with LocalStorage(folder).hold(LOCK):
             replace_file(folder / ADDRESS_FILE, lambda file: file.write_text(served_at))
             yield
-    except Held as holder:
+    except LockHeld as error:
         raise AlreadyRunning(
-            f"decaf serve is running already in {folder} ({holder}); stop it, or give this one "
+            f"decaf serve is running already in {folder} ({error}); stop it, or give this one "
             "another folder in PREFECT_HOME"
         ) from None

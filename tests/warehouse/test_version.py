@@ -7,7 +7,7 @@ import pytest
 from decaf.errors import WarehouseError
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.version import store_version
+from warehouse.commits.version import write_version
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
@@ -49,7 +49,7 @@ def test_a_stored_warehouse_is_read_with_all_its_numbers(stored):
 
 
 def test_another_version_is_neither_read_nor_written(stored):
-    store_version(stored, SCHEMA_VERSION + 1)
+    write_version(stored, SCHEMA_VERSION + 1)
     for refuse in (open_root, connect):
         with pytest.raises(WarehouseError, match=f"this decaf reads {SCHEMA_VERSION}"):
             refuse(stored.folder)

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 
 from decaf.errors import AlreadyRunning
 from warehouse.commits import layout
-from warehouse.storage import Held, Storage
+from warehouse.storage import LockHeld, Storage
 
 
 @contextmanager
@@ -21,9 +21,9 @@ def study_lock(store: Storage, study: str) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             stack.enter_context(store.hold(layout.lock(study)))
-        except Held as holder:
+        except LockHeld as error:
             raise AlreadyRunning(
-                f"study {study!r} is already being audited in {store.address} ({holder}); wait for "
+                f"study {study!r} is already being audited in {store.address} ({error}); wait for "
                 "it (decaf status), or give the second run another 'study:' or 'warehouse:'"
             ) from None
         yield

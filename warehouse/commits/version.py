@@ -8,7 +8,7 @@ from warehouse.storage import Storage
 from warehouse.tables.columns import SCHEMA_VERSION
 
 
-def stored_version(store: Storage) -> int:
+def read_version(store: Storage) -> int:
     """Read the schema version of a warehouse.
 
     Raises WarehouseError when there is no warehouse, or its version file is damaged.
@@ -25,7 +25,7 @@ def stored_version(store: Storage) -> int:
         raise WarehouseError(f"{place} cannot be read as a warehouse version: {error}") from error
 
 
-def store_version(store: Storage, version: int) -> None:
+def write_version(store: Storage, version: int) -> None:
     """Write the schema version of a warehouse."""
     text = json.dumps({"schema_version": version}) + "\n"
     store.publish(layout.FORMAT, lambda file: file.write(text.encode()))
@@ -36,7 +36,7 @@ def check_version(store: Storage) -> None:
 
     Also raises WarehouseError when there is no warehouse, or its version file is damaged.
     """
-    version = stored_version(store)
+    version = read_version(store)
     if version != SCHEMA_VERSION:
         raise WarehouseError(
             f"warehouse {store.address} has schema version {version}; this decaf reads "

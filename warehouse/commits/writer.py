@@ -19,7 +19,7 @@ from decaf.foundation.files import convert_os_errors
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.receipts import CommittedFile, Receipt
-from warehouse.commits.version import check_version, store_version
+from warehouse.commits.version import check_version, write_version
 from warehouse.storage import Root, Storage, Write
 from warehouse.tables.columns import SCHEMA_VERSION, Table
 from warehouse.tables.declarations import TABLES
@@ -42,7 +42,7 @@ def open_root(root: Root) -> Storage:
         if store.exists(layout.FORMAT):
             check_version(store)
         else:
-            store_version(store, SCHEMA_VERSION)
+            write_version(store, SCHEMA_VERSION)
     return store
 
 

@@ -7,10 +7,10 @@ path with ``/``. An object is published whole or not at all, and never renamed.
 from functools import cache
 from pathlib import Path
 
-from warehouse.storage.base import Content, Entry, Held, Storage, Write
+from warehouse.storage.base import Content, Entry, LockHeld, Storage, Write
 from warehouse.storage.local import LocalStorage
 
-__all__ = ["Content", "Entry", "Held", "Root", "Storage", "Write", "open"]
+__all__ = ["Content", "Entry", "LockHeld", "Root", "Storage", "Write", "open"]
 
 Root = Path | str
 """Path or URL of a warehouse."""

@@ -44,7 +44,7 @@ class Readable(NamedTuple):
     """File system that opens the addresses; None if all places are paths."""
 
 
-class Held(Exception):
+class LockHeld(Exception):
     """Another process holds the lock; the text describes it."""
 
 
@@ -116,7 +116,7 @@ class Storage(ABC):
     def hold(self, key: str) -> AbstractContextManager[None]:
         """Hold a lock inside the block.
 
-        Raises Held when another process holds it.
+        Raises LockHeld when another process holds it.
         """
 
     @abstractmethod

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from decaf.errors import OutOfReach
-from warehouse.storage.base import Held
+from warehouse.storage.base import LockHeld
 from warehouse.storage.holder import describe_holder, is_gone, this_process
 from warehouse.storage.objects import Objects
 
@@ -33,7 +33,7 @@ ENDING = ".lease"
 def hold(store: Objects, folder: str) -> Iterator[None]:
     """Hold a lease inside the block, and end it afterwards.
 
-    Raises Held when another process holds it.
+    Raises LockHeld when another process holds it.
     """
     holder = {**this_process(), "lease": uuid4().hex}
     key = _take(store, folder, holder)
@@ -62,7 +62,7 @@ def _take(store: Objects, folder: str, holder: dict[str, str | int]) -> str:
     """Create a new lease, the last one of its folder; returns its key."""
     number, content = _last(store, folder)
     if _is_live(content):
-        raise Held(describe_holder(content))
+        raise LockHeld(describe_holder(content))
     key, content_of_new_lease = _key(folder, number + 1), _lease_content(holder, LEASE_SECONDS)
     # obstore repeats a put whose answer was lost, and then finds its own object.
     is_taken = store.put_new(key, content_of_new_lease) or store.read(key) == content_of_new_lease
@@ -70,7 +70,7 @@ def _take(store: Objects, folder: str, holder: dict[str, str | int]) -> str:
     if not is_taken or numbers[-1] > number + 1:
         if is_taken:  # another process took a later lease after the listing
             store.delete(key)
-        raise Held(describe_holder(_last(store, folder)[1]))
+        raise LockHeld(describe_holder(_last(store, folder)[1]))
     for past in numbers[:-1]:
         store.delete(_key(folder, past))
     return key

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError
 from decaf.foundation.files import convert_os_errors, replace_files
-from warehouse.storage.base import Content, Entry, Held, Readable, Storage, Write
+from warehouse.storage.base import Content, Entry, LockHeld, Readable, Storage, Write
 from warehouse.storage.holder import describe_holder, this_process
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -148,7 +148,7 @@ class LocalStorage(Storage):
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    raise Held(describe_holder(path.read_bytes())) from None
+                    raise LockHeld(describe_holder(path.read_bytes())) from None
             # The holder is only for messages: a full disk must not stop commands that free space.
             with suppress(OSError):
                 file.truncate(0)
