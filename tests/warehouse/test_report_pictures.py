@@ -235,7 +235,7 @@ def test_curves_go_along_a_column_with_a_panel_for_each_task(stub, report, is_of
         lines = re.findall(rf'stroke="var\(--{metric}, #\w+\)" stroke-width="1.8"', tasks.svg)
         assert len(lines) == 2, "one line in each panel: that of all families"
     assert tasks.svg.count(MARK) == 2
-    assert "Bands are 95 % intervals that resample models." in tasks.note
+    assert "Bands are 95 % intervals of a bootstrap over models." in tasks.note
     assert HOLLOW in tasks.note
     assert shares.svg.count('stroke-width="1.8"') == 2 * 2, "seeds and wall maps"
     assert shares.svg.count("stroke-dasharray") == 1, "the diagonal"

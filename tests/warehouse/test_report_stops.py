@@ -55,16 +55,16 @@ def test_rules_without_an_answer_stand_first_then_the_slowest(stub, report):
     page = report(filled(stub(Audit()), [STOP], [*LOOKS, ONCE, unknown])).page
     text = section(page)
     assert "1,548 of 1,644 sources were not scored" in page
-    assert "2 of 3 rules are decided, 2 of them" in text
-    reaches = text[text.index('<ul class="reaches">') : text.index("</ul>")]
-    assert re.findall(r"<b>(\w+) on mixed_rand, blend</b>", reaches) == [
+    assert "2 of 3 rules decided, 2 after at most half" in text
+    rules = text[text.index('<ul class="rules">') : text.index("</ul>")]
+    assert re.findall(r"<b>(\w+) on mixed_rand, blend</b>", rules) == [
         "contradiction",
         "evidence",
         "fragility",
     ]
     # 48, 96 and 24 of 1,644 sources.
-    assert re.findall(r"width:([\d.]+)%", reaches) == ["2.92", "5.84", "1.46"]
-    assert re.findall(r"(undecided|decided) after (\d+)", reaches) == [
+    assert re.findall(r"width:([\d.]+)%", rules) == ["2.92", "5.84", "1.46"]
+    assert re.findall(r"(undecided|decided) after (\d+)", rules) == [
         ("undecided", "48"),
         ("decided", "96"),
         ("decided", "24"),

@@ -14,9 +14,9 @@ from warehouse.report.audit.changes import changed_pairs
 from warehouse.report.audit.dots import dots_picture
 from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.audit.looks import (
+    list_rule_progress,
     look_pictures,
     look_tables,
-    reaches_of,
     stops_lead,
     stops_title,
 )
@@ -63,7 +63,7 @@ def write_report(
     refuses, or no page under ``MAX_BYTES`` can be made.
     """
     # Means by parts of the pairs take as long as all other queries together.
-    unread = {"breakdowns"} - set(sections) if sections else set()
+    unread = set() if not sections or "breakdowns" in sections else {"breakdowns"}
     if not has_paper:
         unread.add("benchmark_warnings")
     facts = read_facts(connection, study, unread)
@@ -98,6 +98,7 @@ def render(
     Pictures of pairs have at most ``picture_characters`` in base64.
     """
     left_out = {row.model_id for row in facts.models[shown_count:]}
+    # Pictures of the paper join rows by model id, so they get profiles without display names.
     profiles = facts.of_models(shown_count).profiles
     facts = facts.for_people()
     shown = facts.of_models(shown_count)
@@ -112,7 +113,6 @@ def render(
     strongest = pair_cards(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", strongest.types)) if not content]
     top = page_top_of(facts, config)
-    strip = strip_of(facts)
     titles = {"breakdowns": tables.breakdown_title(shown), "stops": stops_title(facts)}
     if facts.verdicts:
         titles["registry"] = count_gates(facts)
@@ -140,16 +140,16 @@ def render(
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
         strongest=strongest,
-        single=single_pairs(shown) if strongest.types else (),
+        single_pairs=single_pairs(shown) if strongest.types else (),
         dots=dots_picture(facts),
         gauges=gauges_of(facts.verdicts[:MOST_GAUGES], facts.run.score),
-        strip=strip,
-        beside=[versions_side_by_side(facts, failure) for failure in top.failures],
+        version_strip=strip_of(facts),
+        version_pairs=[versions_side_by_side(facts, failure) for failure in top.failures],
         other_models=others_of(facts, config) if top.failures else [],
         changed=changed,
         history=history_pictures(facts),
-        looked=look_pictures(facts),
-        reaches=reaches_of(facts),
+        look_pictures=look_pictures(facts),
+        rule_progress=list_rule_progress(facts),
         stops_lead=stops_lead(facts),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),

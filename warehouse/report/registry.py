@@ -15,10 +15,11 @@ MAX_PANELS = 12
 LIMITS = ("lowest_allowed", "highest_allowed")
 HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
 DRIFT = (
-    "Against the last version that passed, so that small steps cannot add up, and against the "
-    "version before where that one did not pass. Paired over the trajectories that both versions "
-    "have; the same sources are drawn for both and for all models. Rows are those whose adjusted "
-    "p is 0.05 at most (Benjamini and Hochberg): of all of them, 5 % are expected to be no change."
+    "Each version is compared with the last that passed, so that small steps cannot add up, and "
+    "with the previous version if that one did not pass. Changes are paired over the trajectories "
+    "that both versions have; the same sources are drawn for both and for all models. Rows are "
+    "those whose adjusted p is at most 0.05 (Benjamini and Hochberg), so at most about 5 % of them "
+    "are expected to be false discoveries."
 )
 
 

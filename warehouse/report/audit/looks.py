@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import altair as alt
 
+from decaf.errors import number_of
 from decaf.foundation.number_text import count_text, limit_text, percent_text
 from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import Facts, Row, Rows
@@ -19,36 +20,37 @@ WIDTH = "half_width"
 UNDECIDED = "undecided"
 
 
-class Reach(NamedTuple):
-    """Number of sources that were scored before one rule was decided."""
+class RuleProgress(NamedTuple):
+    """Progress of one rule: the sources scored until it was decided, or so far."""
 
     badge: tuple[str, str]
-    words: str
-    """The metric, its pair type and path."""
-    rule: str
-    """The model and its limit."""
+    subject: str
+    """Metric, pair type and path."""
+    limit: str
+    """Entry, rule and its limit."""
     percent: float
     """Percentage of the planned sources."""
-    progress: str
+    status: str
     """Number of sources, and whether the rule is decided."""
 
 
-def reaches_of(facts: Facts) -> list[Reach]:
-    """Reaches of the rules that needed the most sources, undecided rules first."""
+def list_rule_progress(facts: Facts) -> list[RuleProgress]:
+    """Progress of the rules that needed the most sources, undecided rules first."""
     last = [row for row in facts.looks if row.is_last]
     slowest = sorted(last, key=lambda row: (row.verdict != UNDECIDED, -row.source_count))
-    return [_reach(row) for row in slowest[:MOST_PANELS]]
+    return [_rule_progress(row) for row in slowest[:MOST_PANELS]]
 
 
-def _reach(row: Row) -> Reach:
-    is_known = row.verdict != UNDECIDED
+def _rule_progress(row: Row) -> RuleProgress:
+    is_decided = row.verdict != UNDECIDED
     sources = count_text(row.source_count)
-    return Reach(
-        badge_of(row.verdict) if row.rule != WIDTH or not is_known else ("none", "✓ Narrow enough"),
+    is_narrow = is_decided and row.rule == WIDTH
+    return RuleProgress(
+        ("none", "✓ Narrow enough") if is_narrow else badge_of(row.verdict),
         f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())}",
         f"{row.entry} · {row.rule.replace('_', ' ')} {limit_text(row.gate_limit)}",
         round(100 * row.source_count / row.planned_source_count, 2),
-        f"decided after {sources} sources" if is_known else f"undecided after {sources}",
+        f"decided after {sources} sources" if is_decided else f"undecided after {sources}",
     )
 
 
@@ -71,13 +73,13 @@ def stops_lead(facts: Facts) -> str:
     Empty if no look was recorded.
     """
     last = [row for row in facts.looks if row.is_last]
-    known_rows = [row for row in last if row.verdict != UNDECIDED]
-    early = sum(2 * row.source_count <= row.planned_source_count for row in known_rows)
+    decided_rows = [row for row in last if row.verdict != UNDECIDED]
+    early = sum(2 * row.source_count <= row.planned_source_count for row in decided_rows)
     if not last:
         return ""
     return (
-        f"{len(known_rows)} of {len(last)} rules are decided, {early} of them from half of the "
-        "sources or fewer."
+        f"{len(decided_rows)} of {number_of(len(last), 'rule')} decided, {early} after at most "
+        "half of the sources."
     )
 
 
@@ -111,7 +113,7 @@ def look_pictures(facts: Facts) -> list[Picture]:
     shown = {name: tuple(several[name]) for name in slowest[:MOST_PANELS]}
     if not shown:
         return []
-    title = "Bounds of all sources, while more of them are scored"
+    title = "Bounds on the result for all sources, by number of sources scored"
     hidden_count = len(several) - len(shown)
     note = (
         f"The {len(shown)} rules that needed the most sources; {hidden_count} more are not shown."

@@ -26,7 +26,7 @@ from warehouse.report.cells import (
 
 SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
 """Shares whose spread the first table shows."""
-PATHS = ("pair_type", "path_a", "path_b")
+PATH_PAIR_KEYS = ("pair_type", "path_a", "path_b")
 FEWEST_RANKED = 5
 """Fewest models for a rank correlation: the order of fewer models can be chance."""
 GROUPINGS = {
@@ -106,7 +106,7 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
 
 
 def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
-    """Profiles on the first path by class, split and kind of input; the query sorts the rows."""
+    """Profiles on the first path by class, split and kind of input, as the query sorts them."""
 
     def mean(row: Row) -> Cell:
         write = WRITERS.get(row.metric, score_text)
@@ -118,10 +118,7 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
 
     tables = []
     groupings = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
-    order = facts.profiled_types
-    for pair_type, grouping in sorted(
-        groupings, key=lambda group: (*order, group[0]).index(group[0])
-    ):
+    for pair_type, grouping in sorted(groupings, key=lambda group: _type_position(facts, group[0])):
         rows = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
         title = f"{pair_type}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(
@@ -133,12 +130,9 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
 
 
 def breakdown_title(facts: Facts) -> str:
-    """Name the model whose response differs most between parts of the pairs, with both ends."""
-    order = facts.profiled_types
+    """Name the model whose response differs most between groups of pairs, with both ends."""
     first = min(
-        facts.breakdowns,
-        key=lambda row: order.index(row.pair_type) if row.pair_type in order else len(order),
-        default=None,
+        facts.breakdowns, key=lambda row: _type_position(facts, row.pair_type), default=None
     )
     parts: dict[str, list[Row]] = {}
     for row in facts.breakdowns:
@@ -152,13 +146,19 @@ def breakdown_title(facts: Facts) -> str:
 
     several = [ends(rows) for rows in parts.values() if len(rows) > 1]
     if not several:
-        return "Where it holds"
+        return "Response by group"
     low, high = max(several, key=lambda pair: pair[1].estimate - pair[0].estimate)
     return (
-        f"Between parts of {low.pair_type}, {low.model_id} differs most: "
+        f"{low.model_id} differs most between groups of {low.pair_type}: "
         f"{score_text(low.estimate)} for {low.member}, "
         f"{score_text(high.estimate)} for {high.member}"
     )
+
+
+def _type_position(facts: Facts, pair_type: str) -> int:
+    """Position of a pair type in the report; a type without profiles comes last."""
+    types = facts.profiled_types
+    return types.index(pair_type) if pair_type in types else len(types)
 
 
 def ratio_table(facts: Facts) -> Table:
@@ -169,7 +169,7 @@ def ratio_table(facts: Facts) -> Table:
         return Cell(ratio, f"{score_text(row.mean_a)} → {score_text(row.mean_b)}")
 
     note = "Mean over models on the second path, divided by the mean on the first."
-    return facts.metric_table("path_ratios", "Ratio of means", PATHS, cell, note)
+    return facts.metric_table("path_ratios", "Ratio of means", PATH_PAIR_KEYS, cell, note)
 
 
 def rank_table(facts: Facts) -> Table:
@@ -189,7 +189,7 @@ def rank_table(facts: Facts) -> Table:
         "1 means that both paths put the models in the same order, 0 that the orders are "
         f"unrelated, −1 that one reverses the other.{why}"
     )
-    return facts.metric_table("rank_transfer", "Rank transfer", PATHS, cell, note)
+    return facts.metric_table("rank_transfer", "Rank transfer", PATH_PAIR_KEYS, cell, note)
 
 
 def sweep_table(facts: Facts) -> Table:
@@ -212,11 +212,13 @@ def cost_table(facts: Facts, shown: Facts) -> Table:
     if len(facts.costs) < 2:
         return costs
     sums = {name: sum(getattr(row, name) for row in facts.costs) for name in SUMMED}
-    rows, naive, seconds = sums["forward_rows"], sums["naive_rows"], sums["wall_seconds"]
+    forward_rows, naive_rows, seconds = (
+        sums[name] for name in ("forward_rows", "naive_rows", "wall_seconds")
+    )
     total = facts.costs[0]._replace(
         model_id="All models",
-        rows_saved_frac=1 - rows / naive if naive else None,
-        rows_per_second=rows / seconds if seconds else None,
+        rows_saved_frac=1 - forward_rows / naive_rows if naive_rows else None,
+        rows_per_second=forward_rows / seconds if seconds else None,
         batch_size=max(row.batch_size for row in facts.costs),
         peak_memory_bytes=max(row.peak_memory_bytes for row in facts.costs),
         device="",

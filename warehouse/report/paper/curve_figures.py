@@ -9,7 +9,7 @@ from decaf.library.palette import COLOURS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
-    assign_looks,
+    assign_styles,
     caption_of,
     display_name,
     drawn_values,
@@ -22,7 +22,7 @@ from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
 from warehouse.report.paper.tables import heading, title
 from warehouse.report.svg import INK, MUTED, Picture, panels
 
-RESAMPLED = "Bands are 95 % intervals that resample models."
+RESAMPLED = "Bands are 95 % intervals of a bootstrap over models."
 HEIGHT = 200
 DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3])
 
@@ -38,19 +38,19 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
 
     A thin dashed line goes from the origin with the slope ``reference``.
     """
-    along, _, along_title = figure.x.partition("=")
+    along, x_title = figure.along
     rows = [row for row in table.rows if figure.is_drawn(row)]
     values = drawn_values(
         rows,
-        panel=lambda row: figure.panels.get(str(row.keys[figure.panel])) if figure.panel else "",
+        panel=figure.panel_of,
         method=lambda row: str(row.keys[figure.method]),
         x=lambda row: row.keys[along],
         line=lambda row: " ".join(str(value) for name, value in row.keys.items() if name != along),
     )
     if not values:
         return None
-    x = alt.X("x:Q", title=along_title or heading(along), axis=alt.Axis(tickCount=5))
-    shade, dash = _look(paper, figure, values)
+    x = alt.X("x:Q", title=x_title, axis=alt.Axis(tickCount=5))
+    shade, dash = _style(paper, figure, values)
     base = alt.Chart().encode(x=x, color=shade, detail="line:N")
     band = (
         base.transform_filter("isValid(datum.low)")
@@ -77,7 +77,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
     return Picture(caption, paper_svg(chart, caption, paper, table), note)
 
 
-def _look(
+def _style(
     paper: Paper, figure: Figure, values: list[dict[str, Any]]
 ) -> tuple[alt.Color, alt.StrokeDash]:
     """Colours and dashes of the methods, with one legend that names them as the tables do."""
@@ -100,10 +100,10 @@ def _look(
         labelFontSize=11,
         labelExpr=f"{json.dumps(named)}[datum.label]",
     )
-    looks = assign_looks(methods, DASHES)
+    styles = assign_styles(methods, DASHES)
     if all(name.isdecimal() for name in methods):
-        looks = shades_in_order(len(methods)), [DASHES[0]] * len(methods)
-    shades, dashes = (alt.Scale(domain=methods, range=r) for r in looks)
+        styles = shades_in_order(len(methods)), [DASHES[0]] * len(methods)
+    shades, dashes = (alt.Scale(domain=methods, range=r) for r in styles)
     return (
         alt.Color("method:N", scale=shades, legend=legend),
         alt.StrokeDash("method:N", scale=dashes, legend=legend),

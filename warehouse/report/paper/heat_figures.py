@@ -20,9 +20,9 @@ STEPS = 9
 
 
 def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
-    """Draw a cell for each row; ``x`` gives its column, and ``method`` its line.
+    """Draw a cell for each row; ``x`` is the column of the cell, ``method`` its row.
 
-    Cells above 0 are teal and below 0 red, on one scale in all panels; a bar explains it.
+    Cells at or above 0 are teal, cells below 0 red, on one scale in all panels; a bar explains it.
     """
     along, title = figure.along
     values = drawn_values(
@@ -58,7 +58,7 @@ def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
 
 
 def _shade_layers(base: alt.Chart, end: float) -> list[alt.Chart]:
-    """Cells whose opacity is the distance from 0: one layer above 0, one below."""
+    """Cells whose opacity is the distance from 0: one layer from 0 upwards, one below."""
     shade = alt.Opacity("size:Q", legend=None, scale=alt.Scale(domain=[0, end], range=[0.05, 0.75]))
     sized = base.transform_calculate(size="abs(datum.value)")
     return [

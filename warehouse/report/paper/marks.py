@@ -28,7 +28,7 @@ DATA = {True: "", False: ", on other data", None: ", on unknown data"}
 """Words for the data of a picture, by whether the paper's values hold for the same data."""
 
 
-def assign_looks(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
+def assign_styles(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
     """Give every name its own combination of colour and mark, such as a dash or a shape.
 
     The four colours can be distinguished in light and dark mode and with any colour vision. From
@@ -37,9 +37,9 @@ def assign_looks(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str]
 
     Examples
     --------
-    >>> assign_looks(["fragility", "evidence"], ["o"])
+    >>> assign_styles(["fragility", "evidence"], ["o"])
     (['var(--fragility, #dba021)', 'var(--evidence, #0f7b80)'], ['o', 'o'])
-    >>> shades, marks = assign_looks("abcdefgh", ["o", "x"])
+    >>> shades, marks = assign_styles("abcdefgh", ["o", "x"])
     >>> shades[:4] == shades[4:], "".join(marks)
     (True, 'ooooxxxx')
     """

@@ -88,7 +88,7 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
         "ratios": (
             threshold_ratios,
             "Evidence, contradiction, fragility and Abs, from left to right; lines are 95 % "
-            "intervals that resample models.",
+            "intervals of a bootstrap over models.",
         ),
     }
     figures = figures_of(paper, *makers)

@@ -12,7 +12,7 @@ from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct
-from warehouse.report.paper.marks import assign_looks, display_name, marks
+from warehouse.report.paper.marks import assign_styles, display_name, marks
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER
 
@@ -144,13 +144,13 @@ def _points(
         x=alt.X("x:Q", title=x_title, scale=x_scale, axis=x_axis),
         y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=y_axis),
     )
-    looks = {} if is_written else _looks(values)
+    styles = {} if is_written else _styles(values)
     full, hollow = (
         base.transform_filter(condition) for condition in ("!datum.is_hollow", "datum.is_hollow")
     )
     layers = [
-        full.mark_point(filled=True, size=42, opacity=0.8, color=INK).encode(**looks),
-        hollow.mark_point(size=42, strokeWidth=1.6, fill=PAPER, opacity=1).encode(**looks),
+        full.mark_point(filled=True, size=42, opacity=0.8, color=INK).encode(**styles),
+        hollow.mark_point(size=42, strokeWidth=1.6, fill=PAPER, opacity=1).encode(**styles),
     ]
     layers += _paper_layers(base, values)
     if is_written:
@@ -258,7 +258,7 @@ def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     return {name: display_name(row.keys[column]) for name, column in columns}
 
 
-def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
+def _styles(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
     """Colour and shape, which distinguish all kinds of points."""
     names = {key: distinct(value[key] for value in values) for key in KINDS if key in values[0]}
     colours, shapes = names["colour"], names.get("shape", [])
@@ -266,17 +266,17 @@ def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
         for value in values:
             value["kind"] = " ".join(value[key] for key in names)
         kinds = distinct(value["kind"] for value in values)
-        shades, marks = assign_looks(kinds, SHAPES)
+        shades, marks = assign_styles(kinds, SHAPES)
         return {
-            "color": _look(alt.Color, "kind", kinds, shades),
-            "shape": _look(alt.Shape, "kind", kinds, marks),
+            "color": _style(alt.Color, "kind", kinds, shades),
+            "shape": _style(alt.Shape, "kind", kinds, marks),
         }
-    looks = {"color": _look(alt.Color, "colour", colours, assign_looks(colours, SHAPES)[0])}
-    return looks | ({"shape": _look(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
+    styles = {"color": _style(alt.Color, "colour", colours, assign_styles(colours, SHAPES)[0])}
+    return styles | ({"shape": _style(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
 
 
-def _look(
-    channel: type[alt.Color | alt.Shape], field: str, names: list[str], look: Sequence[str]
+def _style(
+    channel: type[alt.Color | alt.Shape], field: str, names: list[str], styles: Sequence[str]
 ) -> alt.Color | alt.Shape:
     legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
-    return channel(f"{field}:N", legend=legend, scale=alt.Scale(domain=names, range=look))
+    return channel(f"{field}:N", legend=legend, scale=alt.Scale(domain=names, range=styles))
