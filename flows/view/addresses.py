@@ -25,7 +25,7 @@ class Address(NamedTuple):
     """One page of rows, as an address names it."""
 
     page: str
-    about: Mapping[str, str] = {}
+    fixed_values: Mapping[str, str] = {}
     """Values that columns must have, as text."""
     filter: str = ""
     sort: str = ""
@@ -36,7 +36,7 @@ class Address(NamedTuple):
 
     def link(self, ending: str = "") -> str:
         """Path and parameters of this address; ``ending`` selects another format, such as .csv."""
-        parameters = [*self.about.items(), *self.options()]
+        parameters = [*self.fixed_values.items(), *self.options()]
         if self.number > 1:
             parameters.append((NUMBER, str(self.number)))
         query = f"?{urlencode(parameters)}" if parameters else ""
@@ -50,13 +50,11 @@ class Address(NamedTuple):
     def _columns(self) -> list[tuple[str, str]]:
         return [(COLUMN, name) for name in self.columns]
 
-    def with_about(self, **values: str | None) -> "Address":
+    def with_fixed_values(self, **values: str | None) -> "Address":
         """Copy with other restrictions, at the first page; None removes a restriction."""
-        about = {
-            name: text for name, text in self.about.items() if values.get(name, "") is not None
-        }
-        about |= {name: text for name, text in values.items() if text is not None}
-        return self._replace(about=about, number=1)
+        merged = {**self.fixed_values, **values}
+        fixed_values = {name: text for name, text in merged.items() if text is not None}
+        return self._replace(fixed_values=fixed_values, number=1)
 
 
 def parse_address(page: str, parameters: Iterable[tuple[str, str]], columns: pa.Schema) -> Address:
@@ -92,7 +90,7 @@ def restrictions(address: Address, columns: pa.Schema) -> list[Filter]:
     Raises BadAddress for a value of another type.
     """
     filters = []
-    for name, text in address.about.items():
+    for name, text in address.fixed_values.items():
         kind = columns.field(name).type
         try:
             value = pa.scalar(text).cast(kind).as_py()

@@ -54,9 +54,9 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
     """Values of the template ``view/table``."""
     address, page = rows.address, rows.page
     responses = rows.answer["abs_response"].to_pylist() if BAR in page.columns else []
-    scale = scale_of(snapshot, address.about.get("study"), responses)
+    scale = scale_of(snapshot, address.fixed_values.get("study"), responses)
     before, after = address.number - 1, address.number + 1
-    about = [*address.about.items()]
+    fixed_values = [*address.fixed_values.items()]
     shown, fields = shown_columns(snapshot, rows), columns_by_name(snapshot, page)
     return {
         "title": page.name.capitalize(),
@@ -65,15 +65,18 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
         "places": crumbs_of(snapshot, address),
         "address": address,
         "help": _help(rows),
-        "kept_by_filter": [*about, *(each for each in address.options() if each[0] != FILTER)],
-        "kept_by_columns": [*about, *address._replace(columns=()).options()],
+        "kept_by_filter": [
+            *fixed_values,
+            *(each for each in address.options() if each[0] != FILTER),
+        ],
+        "kept_by_columns": [*fixed_values, *address._replace(columns=()).options()],
         "choices": [
             (name, fields[name].column.label, name in shown) for name in choosable(snapshot, rows)
         ],
         "roles": _role_links(rows),
         "restricted": [
-            (f"{name}: {text}", address.with_about(**{name: None}).link())
-            for name, text in about
+            (f"{name}: {text}", address.with_fixed_values(**{name: None}).link())
+            for name, text in fixed_values
             if name not in (*PLACES, *([ROLE] if rows.roles else []))
         ],
         "link_column": page.link,
@@ -95,7 +98,7 @@ def table_values(snapshot: Snapshot, rows: Rows) -> dict[str, Any]:
 
 def _registry_link(snapshot: Snapshot, rows: Rows) -> str:
     """Link from the models of a study to their versions; empty without a registry."""
-    study = rows.address.about.get("study")
+    study = rows.address.fixed_values.get("study")
     if rows.page.name != "models" or study not in snapshot.registries:
         return ""
     return Address("entries", {"study": study}).link()
@@ -109,7 +112,7 @@ def _help(rows: Rows) -> list[tuple[str, str]]:
 def _role_links(rows: Rows) -> list[RoleLink]:
     if not rows.roles:
         return []
-    now = rows.address.about.get(ROLE)
+    now = rows.address.fixed_values.get(ROLE)
     every = count_text(sum(rows.roles.values()))
     links = [RoleLink("", "All", every, _of_role(rows.address, None), now is None)]
     for role, words in WORDS.items():
@@ -119,21 +122,21 @@ def _role_links(rows: Rows) -> list[RoleLink]:
 
 
 def _of_role(address: Address, role: str | None) -> str:
-    return address.with_about(**{ROLE: role}).link()
+    return address.with_fixed_values(**{ROLE: role}).link()
 
 
 def trajectory_values(snapshot: Snapshot, trajectory: Trajectory) -> dict[str, Any]:
     """Values of the template ``view/trajectory``."""
     pair, address = trajectory.pair, trajectory.address
-    about = {**address.about, "pair_type": pair["pair_type"]}
+    fixed_values = {**address.fixed_values, "pair_type": pair["pair_type"]}
     subject = pair["words"] or pair["pair_id"]
     component, card = pair["component"].capitalize(), trajectory.card
     return {
         "title": f"{subject}, {pair['path_name']}",
         "headline": f"{component} {card.value}: {subject}",
-        "places": crumbs_of(snapshot, address._replace(about=about)),
+        "places": crumbs_of(snapshot, address._replace(fixed_values=fixed_values)),
         "it": trajectory,
-        "origin": f"decaf · {address.about['study']} · run {pair['run_id'][:HASH_CHARACTERS]}, "
+        "origin": f"decaf · {fixed_values['study']} · run {pair['run_id'][:HASH_CHARACTERS]}, "
         f"inputs {pair['pairs_digest'][:HASH_CHARACTERS]} · {address.link()}",
         "looks": {"scale": trajectory.scale},
         "csv": address.link(".csv"),

@@ -34,12 +34,12 @@ def crumbs_of(snapshot: Snapshot, address: Address) -> list[Crumb]:
     return [
         make(snapshot, address)
         for place, make in zip(PLACES, makers, strict=True)
-        if place in address.about
+        if place in address.fixed_values
     ]
 
 
 def _study(snapshot: Snapshot, address: Address) -> Crumb:
-    study = address.about["study"]
+    study = address.fixed_values["study"]
     page = "runs" if address.page == "runs" else "models"
     links = {name: Address(page, {"study": name}).link() for name in snapshot.studies()}
     siblings = [Sibling(name, link, name == study) for name, link in links.items()]
@@ -48,12 +48,12 @@ def _study(snapshot: Snapshot, address: Address) -> Crumb:
 
 
 def _entry(snapshot: Snapshot, address: Address) -> Crumb:
-    entry, study = address.about["entry"], address.about.get("study")
+    entry, study = address.fixed_values["entry"], address.fixed_values.get("study")
     if study is None:
         return Crumb(entry, address.link(), [])
     every = Sibling("all entries", Address("entries", {"study": study}).link())
     names = [row["entry"] for row in read_study(snapshot, "entries", study)]
-    links = {name: address.with_about(entry=name).link() for name in names}
+    links = {name: address.with_fixed_values(entry=name).link() for name in names}
     return Crumb(
         entry,
         every.link,
@@ -62,7 +62,7 @@ def _entry(snapshot: Snapshot, address: Address) -> Crumb:
 
 
 def _model(snapshot: Snapshot, address: Address) -> Crumb:
-    model, study = address.about["model_id"], address.about.get("study")
+    model, study = address.fixed_values["model_id"], address.fixed_values.get("study")
     if study is None:
         return Crumb(model, address.link(), [])
     up = Sibling("all its responses", _of(address, "responses", "study", "model_id").link())
@@ -88,11 +88,15 @@ def _sizes(snapshot: Snapshot, address: Address) -> dict[str, Record]:
 
     They are on the path of the address, or on the path with the largest response of the model.
     """
-    about = {name: address.about[name] for name in ("pair_type", "path") if name in address.about}
-    if "pair_type" not in about:
+    fixed_values = {
+        name: address.fixed_values[name]
+        for name in ("pair_type", "path")
+        if name in address.fixed_values
+    }
+    if "pair_type" not in fixed_values:
         return {}
-    rows = read_study(snapshot, "responses", address.about["study"])
-    fitting = [row for row in rows if about.items() <= row.items()]
+    rows = read_study(snapshot, "responses", address.fixed_values["study"])
+    fitting = [row for row in rows if fixed_values.items() <= row.items()]
     return {row["model_id"]: row for row in sorted(fitting, key=lambda row: row["abs_response"])}
 
 
@@ -105,7 +109,7 @@ def _path(snapshot: Snapshot, address: Address) -> Crumb:
 
 
 def _place(snapshot: Snapshot, address: Address, place: str, every: str) -> Crumb:
-    study, name = address.about.get("study", ""), address.about[place]
+    study, name = address.fixed_values.get("study", ""), address.fixed_values[place]
     text = snapshot.display_name(study, place, name)
     up = _same_page(address, **{place: None})
     if address.page == "trajectory":
@@ -129,9 +133,11 @@ def _same_page(address: Address, **values: str | None) -> Address:
     """The same page about other values; the address of a trajectory has no pair type."""
     if address.page == "trajectory":
         values = {"pair_type": None, **values}
-    return address.with_about(**values)
+    return address.with_fixed_values(**values)
 
 
 def _of(address: Address, page: str, *places: str) -> Address:
     """Another page, about some of the places of an address."""
-    return Address(page, {name: address.about[name] for name in places if name in address.about})
+    return Address(
+        page, {name: address.fixed_values[name] for name in places if name in address.fixed_values}
+    )

@@ -24,22 +24,23 @@ MEANS = (
 
 def headline(snapshot: Snapshot, rows: Rows) -> str:
     """Finding of a table in one sentence."""
-    about, name = rows.address.about, rows.page.name
+    fixed_values, name = rows.address.fixed_values, rows.page.name
     if name == "studies":
         return f"{number_of(rows.total, 'study', 'studies')} in this warehouse"
     if name == "runs":
-        return f"{number_of(rows.total, 'run', 'runs')} of {about.get('study', 'all studies')}"
+        place = fixed_values.get("study", "all studies")
+        return f"{number_of(rows.total, 'run', 'runs')} of {place}"
     if not rows.total:
         return f"No {name} to show"
     if rows.address.filter:
         return f"{number_of(rows.total, SINGULAR.get(name, name[:-1]), name)} fit the filter"
-    if name == "entries" and "study" in about:
-        return _of_entries(snapshot, about["study"])
-    if name == "versions" and {"study", "entry"} <= about.keys():
-        return _of_versions(snapshot, about["study"], about["entry"])
-    if name == "models" and "study" in about:
-        return _of_models(snapshot, about["study"])
-    if name == "responses" and {"study", "model_id"} <= about.keys():
+    if name == "entries" and "study" in fixed_values:
+        return _of_entries(snapshot, fixed_values["study"])
+    if name == "versions" and {"study", "entry"} <= fixed_values.keys():
+        return _of_versions(snapshot, fixed_values["study"], fixed_values["entry"])
+    if name == "models" and "study" in fixed_values:
+        return _of_models(snapshot, fixed_values["study"])
+    if name == "responses" and {"study", "model_id"} <= fixed_values.keys():
         return _of_responses(snapshot, rows)
     if name == "pairs":
         return _of_pairs(snapshot, rows)
@@ -48,7 +49,7 @@ def headline(snapshot: Snapshot, rows: Rows) -> str:
 
 def lead(snapshot: Snapshot, rows: Rows) -> str:
     """Sentence that explains how to read a table; empty for some tables."""
-    about = rows.address.about
+    fixed_values = rows.address.fixed_values
     match rows.page.name:
         case "studies":
             return "A study is shown by its newest run."
@@ -66,8 +67,10 @@ def lead(snapshot: Snapshot, rows: Rows) -> str:
         case "responses":
             return MEANS
         case "pairs":
-            kinds = snapshot.names_of(about.get("study", ""), "pair_type")
-            change = next((row for row in kinds if row["name"] == about.get("pair_type")), None)
+            kinds = snapshot.names_of(fixed_values.get("study", ""), "pair_type")
+            change = next(
+                (row for row in kinds if row["name"] == fixed_values.get("pair_type")), None
+            )
             reads = "Each row is one pair on one path; open it to see its trajectory."
             if change is None or change["expect"] not in EXPECTATIONS:
                 return reads
@@ -118,7 +121,7 @@ def _of_versions(snapshot: Snapshot, study: str, entry: str) -> str:
 
 
 def _of_responses(snapshot: Snapshot, rows: Rows) -> str:
-    study, model = rows.address.about["study"], rows.address.about["model_id"]
+    study, model = rows.address.fixed_values["study"], rows.address.fixed_values["model_id"]
     of_model = [row for row in read_study(snapshot, "responses", study) if row["model_id"] == model]
     top = max(of_model, key=lambda row: row["abs_response"])
     change = snapshot.display_name(study, "pair_type", top["pair_type"])
@@ -131,12 +134,12 @@ def _of_responses(snapshot: Snapshot, rows: Rows) -> str:
 def _of_pairs(snapshot: Snapshot, rows: Rows) -> str:
     total, unmoved = sum(rows.roles.values()), rows.roles.get("none", 0)
     who, reacts, not_at_all = "All models", "react", "do not react"
-    if "model_id" in rows.address.about:
-        about = rows.address.about
-        who = snapshot.display_name(about.get("study", ""), "model_id", about["model_id"])
+    fixed_values = rows.address.fixed_values
+    if model := fixed_values.get("model_id"):
+        who = snapshot.display_name(fixed_values.get("study", ""), "model_id", model)
         reacts, not_at_all = "reacts", "does not react"
-    if ROLE in rows.address.about:
-        role = rows.address.about[ROLE]
+    if ROLE in rows.address.fixed_values:
+        role = rows.address.fixed_values[ROLE]
         words = "no response" if role == "none" else role
         shown = f"{count_text(rows.total)} of {count_text(total)}"
         return f"{who}: {words} in {shown} trajectories"

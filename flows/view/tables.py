@@ -83,24 +83,24 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
     for name in address.columns:
         if name not in page.every:
             raise BadAddress(f"the address shows an unknown column{suggestion(name, page.every)}")
-    columns = columns_of(snapshot, page, address.about.get("study"))
-    about = restrictions(address, columns)
+    columns = columns_of(snapshot, page, address.fixed_values.get("study"))
+    filters = restrictions(address, columns)
     filters = parse_filter(address.filter, columns, snapshot.names_with)
     order = address.sort or page.sort
     choice = Choice(filters, address.number, order.removeprefix("-"), order.startswith("-"))
-    whole = filter_rows(_all_rows(page.name), about)
+    whole = filter_rows(_all_rows(page.name), filters)
     roles = {}
     if page.is_read_once:
-        rows = read_whole(snapshot, page, address.about.get("study"))
-        of_address = filter_rows(ALL_ROWS, about)
+        rows = read_whole(snapshot, page, address.fixed_values.get("study"))
+        of_address = filter_rows(ALL_ROWS, filters)
         total = _only_value(answer_from(rows, count_rows(filter_rows(of_address, filters))))
         answer = answer_from(rows, choice.of(of_address))
     else:
         answer = snapshot.ask(choice.of(whole))
         if ROLE in page.columns:
-            any_role = [each for each in about if each.terms[0].column != ROLE]
+            any_role = [each for each in filters if each.terms[0].column != ROLE]
             roles = _count_roles(snapshot, page, [*any_role, *filters])
-            role = address.about.get(ROLE)
+            role = address.fixed_values.get(ROLE)
             total = sum(roles.values()) if role is None else roles.get(role, 0)
         else:
             total = _only_value(snapshot.ask(count_rows(filter_rows(whole, filters))))
@@ -158,7 +158,7 @@ def shown_columns(snapshot: Snapshot, rows: Rows) -> list[str]:
 
 def choosable(snapshot: Snapshot, rows: Rows) -> list[str]:
     """Columns that a visitor may show or hide: those that the address does not restrict."""
-    fixed = {rows.page.link, *rows.address.about}
+    fixed = {rows.page.link, *rows.address.fixed_values}
     if rows.page.name not in ("studies", "runs") and len(snapshot.studies()) == 1:
         fixed.add("study")
     return [name for name in rows.page.every if name not in fixed]
@@ -224,12 +224,12 @@ def lines_of(snapshot: Snapshot, rows: Rows, scale: float) -> list[Line]:
     record_type = namedtuple("Row", rows.answer.schema.names)
     lines = []
     for record in records:
-        about = {name: str(record[name]) for name in rows.page.by}
+        fixed_values = {name: str(record[name]) for name in rows.page.by}
         has_link = rows.page.leads_to and all(record[name] is not None for name in rows.page.by)
         lines.append(
             Line(
                 record,
-                Address(rows.page.leads_to, about).link() if has_link else "",
+                Address(rows.page.leads_to, fixed_values).link() if has_link else "",
                 {name: fields[name].cell(record_type(**record)) for name in shown},
                 bar_of(record, scale) if BAR in shown else [],
                 score_text(record["abs_response"]) if BAR in shown else "",

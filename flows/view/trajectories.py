@@ -78,12 +78,15 @@ def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
 
     Raises BadAddress for an address that does not name one.
     """
-    if {*address.about} != {*TRAJECTORY}:
+    if {*address.fixed_values} != {*TRAJECTORY}:
         raise BadAddress(f"the address of a trajectory has {', '.join(TRAJECTORY)}; choose a pair")
     columns = snapshot.columns_of(PAGE)
     question = filter_rows(Question(query(f"view/{PAGE}"), {}), restrictions(address, columns))
-    about: Record = {**address.about, "repetition": int(address.about["repetition"])}
-    study, model_id, pair_id, path, repetition = (about[name] for name in TRAJECTORY)
+    fixed_values: Record = {
+        **address.fixed_values,
+        "repetition": int(address.fixed_values["repetition"]),
+    }
+    study, model_id, pair_id, path, repetition = (fixed_values[name] for name in TRAJECTORY)
     pairs = snapshot.ask_query("pair", study=study, model_id=model_id, pair_id=pair_id)
     shown = {"model_id": snapshot.display_name(study, "model_id", model_id)}
     pairs = [row | shown for row in pairs]
@@ -95,7 +98,9 @@ def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
     answer = snapshot.ask(question)
     scale = max(map(scale_of_pair, pairs))
     neighbours = snapshot.ask_query(
-        "neighbours", **{name: about[name] for name in TRAJECTORY}, pair_type=pair["pair_type"]
+        "neighbours",
+        **{name: fixed_values[name] for name in TRAJECTORY},
+        pair_type=pair["pair_type"],
     )[0]
     in_models = snapshot.ask_query(
         "pair_in_models", study=study, pair_id=pair_id, path=path, repetition=repetition
@@ -135,20 +140,20 @@ def _stage(row: Record, scale: float) -> Stage:
 
 def _in_model(snapshot: Snapshot, address: Address, row: Record, scale: float) -> Elsewhere:
     return Elsewhere(
-        snapshot.display_name(address.about["study"], "model_id", row["model_id"]),
-        address.with_about(model_id=row["model_id"]).link(),
+        snapshot.display_name(address.fixed_values["study"], "model_id", row["model_id"]),
+        address.with_fixed_values(model_id=row["model_id"]).link(),
         bar_of(row, scale),
         score_text(row["abs_response"]),
-        row["model_id"] == address.about["model_id"],
+        row["model_id"] == address.fixed_values["model_id"],
     )
 
 
 def _other_path(address: Address, row: Record, scale: float) -> OtherPath:
     repetition = str(row["repetition"])
-    is_same = row["path"] == address.about["path"]
+    is_same = row["path"] == address.fixed_values["path"]
     return OtherPath(
         row["path_name"] + (f", repetition {repetition}" if is_same else ""),
-        address.with_about(path=row["path"], repetition=repetition).link(),
+        address.with_fixed_values(path=row["path"], repetition=repetition).link(),
         card_of_pair(row, scale),
         score_text(row["abs_response"]),
     )
@@ -157,5 +162,5 @@ def _other_path(address: Address, row: Record, scale: float) -> OtherPath:
 def _link(address: Address, pair: dict[str, Any] | None) -> str:
     if pair is None:
         return ""
-    about = {"pair_id": pair["pair_id"], "repetition": str(pair["repetition"])}
-    return address.with_about(**about).link()
+    fixed_values = {"pair_id": pair["pair_id"], "repetition": str(pair["repetition"])}
+    return address.with_fixed_values(**fixed_values).link()

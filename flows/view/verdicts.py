@@ -32,7 +32,7 @@ class Verdicts(NamedTuple):
 
 def verdicts_of(snapshot: Snapshot, rows: Rows) -> Verdicts | None:
     """Make verdict rows of the models of one study, in the order of the page; else None."""
-    study = rows.address.about.get("study")
+    study = rows.address.fixed_values.get("study")
     if rows.page.name != "models" or study is None or not rows.answer.num_rows:
         return None
     names = names_of_study(snapshot, study)

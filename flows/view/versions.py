@@ -28,10 +28,14 @@ class EntryVersions(NamedTuple):
 
 def versions_of(snapshot: Snapshot, rows: Rows) -> EntryVersions | None:
     """Read the entry that a page of versions is about; None elsewhere, and if none was audited."""
-    about = rows.address.about
-    if rows.page.name != "versions" or not {"study", "entry"} <= about.keys() or not rows.total:
+    fixed_values = rows.address.fixed_values
+    if (
+        rows.page.name != "versions"
+        or not {"study", "entry"} <= fixed_values.keys()
+        or not rows.total
+    ):
         return None
-    study, values = about["study"], {name: about[name] for name in ("study", "entry")}
+    study, values = fixed_values["study"], {name: fixed_values[name] for name in ("study", "entry")}
     gates = with_display_names(snapshot, study, snapshot.ask_query("gates", **values))
     responses = with_display_names(snapshot, study, snapshot.ask_query("history", **values))
     if not (gates or responses):
