@@ -58,7 +58,7 @@ def accept(
 
 def card(
     entry: Annotated[
-        str, typer.Argument(help="entry of the registry: its name, or name@alias", metavar="NAME")
+        str, typer.Argument(help="entry of the registry: its name, or name@alias", metavar="ENTRY")
     ],
     config: Annotated[
         Path, typer.Option("--config", "-c", help="YAML file of the study with the registry")
@@ -71,13 +71,14 @@ def card(
 
 
 def history(
-    model: Annotated[
-        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
+    entry: Annotated[
+        str | None,
+        typer.Argument(help="entry of the registry: its name, or name@alias", metavar="ENTRY"),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
 ) -> None:
-    """Print the versions of a model of a registry: failed gates, and M, E, C and F."""
+    """Print the versions of entries of a registry: failed gates, and M, E, C and F."""
     from flows.commands.history import print_history
 
-    print_history(console, warehouse, model, study)
+    print_history(console, warehouse, entry, study)
