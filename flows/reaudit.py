@@ -11,7 +11,7 @@ from tasks.models_under_audit import RegistryModels
 from tasks.plan import plan_audit
 from tasks.prefect import reaudit_steps as steps
 from tasks.prefect.audit_steps import report
-from tasks.reaudit.events import tell_failed
+from tasks.reaudit.events import emit_failure
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.recorded import has_run
 from warehouse.storage import Storage
@@ -38,7 +38,7 @@ def reaudit(
     except UnknownEntry:  # a wrong name in ``only`` is not a failure of the re-audit
         raise
     except Exception as error:
-        tell_failed(study, error)
+        emit_failure(study, error)
         raise
 
 

@@ -15,7 +15,7 @@ from tasks.sizes import load_of, states_of_pair
 MEASURED = Path(__file__).with_name("measured_rates.csv")
 """Figures of ``benchmarks/README.md``: networks on inputs of 224 px, float32."""
 PIXELS = 224
-BYTES_OF_VALUE = 142e6 / 710_208 / 9
+BYTES_PER_STAGE = 142e6 / 710_208 / 9
 """Warehouse bytes of a stage of a trajectory, measured by ``benchmarks/views.py``."""
 DEVICES = re.compile(r"(?:(\d+)x)?([A-Za-z][\w-]*)")
 
@@ -119,13 +119,15 @@ def assumed_costs(study: Study, rate: Rate, pairs: PairSet | None, pair_count: i
     left_out += [number_of(trainings, "training")] * bool(trainings)
     left_out += [number_of(len(study.baselines), "baseline")] * bool(study.baselines)
     left_out += ["measurements for 'labels:'"] * (study.labels is not None)
-    values = sum(path.repetitions * path.grid(study.grid).size for path in study.paths.values())
+    stages_per_pair = sum(
+        path.repetitions * path.grid(study.grid).size for path in study.paths.values()
+    )
     model_count = len(study.models)
     hours = [model_count * rows / each / 3600 for each in (rate.fastest, rate.slowest)]
     return Costs(
         model_count * rows,
         (hours[0], hours[1]),
-        round(model_count * pair_count * values * BYTES_OF_VALUE),
+        round(model_count * pair_count * stages_per_pair * BYTES_PER_STAGE),
         input_bytes,
         tuple(left_out),
     )

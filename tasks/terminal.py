@@ -12,7 +12,7 @@ from rich.segment import Segment
 from decaf.errors import WriteFailed
 from decaf.foundation.names import printable
 
-NOBODY_READS = 128 + signal.SIGPIPE
+BROKEN_PIPE_EXIT_CODE = 128 + signal.SIGPIPE
 
 
 class Terminal(Console):
@@ -61,4 +61,4 @@ class Terminal(Console):
         os.dup2(nowhere, self.file.fileno())
         os.close(nowhere)
         if not self.stderr:
-            raise SystemExit(NOBODY_READS)
+            raise SystemExit(BROKEN_PIPE_EXIT_CODE)

@@ -180,7 +180,8 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
     draws = trial.model.card.stochastic
     is_compared = draws is None or draws.seed
     calls: list[Call] = []
-    for size in _batch_sizes(trial, inputs):
+    sizes = _batch_sizes(trial, inputs)
+    for size in sizes:
         timed = TimedScorer(score)
         try:
             if is_compared:
@@ -197,11 +198,12 @@ def _try_batches(trial: Trial, model: Model) -> Pace:
         calls.append(timed.largest)
         if timed.largest.rows < size or timed.is_long:
             break
+    is_reduced = calls[-1].rows < sizes[len(calls) - 1]
     call = calls[-1] if trial.batch_size else choose_batch(calls)
     return Pace(
-        batch_size=trial.batch_size if trial.batch_size and call.rows == size else call.rows,
+        batch_size=trial.batch_size if trial.batch_size and not is_reduced else call.rows,
         seconds_per_row=call.seconds_per_row * trial.model.card.query_count,
-        is_reduced=calls[-1].rows < size,
+        is_reduced=is_reduced,
     )
 
 

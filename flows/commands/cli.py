@@ -48,11 +48,11 @@ def _report_end(error: BaseException) -> int:
 
     from decaf.errors import DecafError
     from flows.commands.terminal import complain
-    from tasks.terminal import NOBODY_READS
+    from tasks.terminal import BROKEN_PIPE_EXIT_CODE
 
     # Typer ends with 1 after a broken pipe in its own output, such as a help text.
-    if isinstance(error, SystemExit) and error.code in (NOBODY_READS, 1):
-        return NOBODY_READS
+    if isinstance(error, SystemExit) and error.code in (BROKEN_PIPE_EXIT_CODE, 1):
+        return BROKEN_PIPE_EXIT_CODE
     if isinstance(error, typer.Exit):
         return error.exit_code
     if isinstance(error, typer.Abort):  # a question was not answered

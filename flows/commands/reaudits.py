@@ -34,7 +34,7 @@ from tasks.inputs import check_masks
 from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, announce_while_running
 from tasks.reaudit import standing as verdicts
-from tasks.reaudit.events import has_events, tell_failed
+from tasks.reaudit.events import emit_failure, has_events
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
 from tasks.reaudit.recorded import RETURNED, newest_reaudit
 from tasks.reaudit.write_back import write_answers
@@ -201,7 +201,7 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> tuple[list[
     except RegistryError as error:
         from tasks.reaudit.notify import notify_unreachable
 
-        tell_failed(study, error)
+        emit_failure(study, error)
         notify_unreachable(study, name, str(error))
         raise
 

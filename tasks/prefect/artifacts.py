@@ -22,7 +22,7 @@ TABLES = {
 """Columns of each artifact and their view."""
 
 
-def leave_artifacts(store: Storage, study: str, report: Path | None) -> None:
+def write_artifacts(store: Storage, study: str, report: Path | None) -> None:
     """Write the artifacts of a study's newest run; does nothing outside a Prefect flow."""
     if not is_in_flow():
         return

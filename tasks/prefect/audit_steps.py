@@ -22,7 +22,7 @@ from tasks.model_remarks import commit_trial
 from tasks.models_under_audit import Errors, ModelsUnderAudit
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, replan, settle_blocks
-from tasks.prefect.artifacts import leave_artifacts
+from tasks.prefect.artifacts import write_artifacts
 from tasks.progress import announce, progress_of
 from tasks.publish import finish, publish
 from tasks.refining import refine_stages
@@ -177,5 +177,5 @@ def report(store: Storage, study: Study, config: str = "CONFIG") -> Facts | None
     Returns the numbers of the report; None if the study has none.
     """
     facts = publish(store, study, config)
-    leave_artifacts(store, study.study, study.report_file)
+    write_artifacts(store, study.study, study.report_file)
     return facts

@@ -10,7 +10,7 @@ from tasks.plan import AuditPlan
 from tasks.reaudit import judge as judging
 from tasks.reaudit import notify as notifying
 from tasks.reaudit import plan as planning
-from tasks.reaudit.events import tell_failed, tell_finished
+from tasks.reaudit.events import emit_failure, emit_outcome
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.watch import with_references
 from tasks.step import step
@@ -36,7 +36,7 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     """Send the alerts and emit the events of the newest re-audit, once."""
     content = notifying.notify(store, study, config)
     if undelivered := content["undelivered"]:
-        tell_failed(study, AlertFailed("\n  ".join(undelivered)))
+        emit_failure(study, AlertFailed("\n  ".join(undelivered)))
     elif content["changed"]:
-        tell_finished(study, content)
+        emit_outcome(study, content)
     return content

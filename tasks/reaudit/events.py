@@ -21,7 +21,7 @@ def has_events(study: Study) -> bool:
     return study.alerts.events and (is_in_flow() or bool(os.environ.get("PREFECT_API_URL")))
 
 
-def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
+def emit_outcome(study: Study, content: Mapping[str, Any]) -> None:
     """Emit an event for the end of a re-audit, and one for each version that was audited first.
 
     ``content`` is the summary of the re-audit.
@@ -43,7 +43,7 @@ def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
     emit(FINISHED, study, payload | {"verdicts": counts})
 
 
-def tell_failed(study: Study, error: Exception) -> None:
+def emit_failure(study: Study, error: Exception) -> None:
     """Emit that a re-audit ended with an error; the next re-audit resumes it."""
     if study.alerts.events:
         emit(FAILED, study, {"error": type(error).__name__, "problem": str(error)})

@@ -29,12 +29,12 @@ def trajectory_rows(
     grids: Mapping[str, NDArray[np.float64]],
     branches: Mapping[str, NDArray[np.float64]],
 ) -> tuple[pa.Table, pa.Table]:
-    """Rows of finite trajectories, and rows of the quarantine for the others.
+    """Rows of finite trajectories, and quarantine rows of those with scores that are not finite.
 
     All arguments are by path: the key of its unit, the names of its pairs, its (n_stages,) stages,
     and the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
-    # No path may have pairs among those of one shape.
+    # The lists begin with empty tables because it can happen that no path has pairs of this shape.
     finite_parts = [TRAJECTORIES.schema.empty_table()]
     quarantine_parts = [QUARANTINE.schema.empty_table()]
     for path, key in keys.items():

@@ -9,7 +9,7 @@ import pytest
 
 from decaf.errors import BadInput
 from flows.launch import launch
-from tasks.prefect.artifacts import leave_artifacts
+from tasks.prefect.artifacts import write_artifacts
 from tasks.step import catch_error, step
 
 WITHOUT_PREFECT = """
@@ -66,4 +66,4 @@ def test_signals_are_no_errors_of_a_step():
 
 
 def test_outside_a_flow_no_artifact_is_left():
-    assert leave_artifacts(None, "study", None) is None
+    assert write_artifacts(None, "study", None) is None
