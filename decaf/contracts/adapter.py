@@ -52,7 +52,10 @@ def has_digests(trial: Trial) -> None:
     pairs = trial.member.pair_set()
     bare = [image.image_id for image in pairs.inputs if not image.digest]
     require(not bare, f"images without a digest: {abridge(bare)}; use file_sha256 or json_sha256")
-    require(pairs.geometry, "'geometry' is empty; say how inputs are made, as in 'resized to 64'")
+    require(
+        pairs.construction,
+        "'construction' is empty; say how inputs are made, as in 'resized to 64'",
+    )
     by_digest: dict[str, Input] = {}
     for image in _some(pairs):
         twin = by_digest.setdefault(image.digest, image)

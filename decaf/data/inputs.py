@@ -102,18 +102,22 @@ def _take(column: Sequence[Any], numbers: NDArray[np.int64]) -> Sequence[Any]:
 
 @dataclass(frozen=True, init=False)
 class InputSet:
-    """Clean inputs and how they are made: equal digests and equal geometry mean equal inputs."""
+    """Clean inputs and how they are made: equal digests and construction mean equal inputs."""
 
     inputs: InputColumns
-    geometry: str
-    """Steps that make inputs from the digested sources: resize, crop, renderer."""
+    construction: str
+    """Steps that construct inputs from the digested sources: resize, crop, renderer."""
     remarks: tuple[str, ...] = ()
     """Remarks on unused data; not a part of its identity."""
 
     def __init__(
-        self, inputs: Iterable[Input], geometry: str, remarks: tuple[str, ...] = ()
+        self, inputs: Iterable[Input], construction: str, remarks: tuple[str, ...] = ()
     ) -> None:
-        fields = {"inputs": InputColumns.of(inputs), "geometry": geometry, "remarks": remarks}
+        fields = {
+            "inputs": InputColumns.of(inputs),
+            "construction": construction,
+            "remarks": remarks,
+        }
         self.__dict__.update(fields)
 
     @cached_property
@@ -122,7 +126,7 @@ class InputSet:
         digests = self.inputs.digests
         parts = ([digests.take(some)] for some in parts_of(np.arange(len(digests))))
         _ = digests.is_plain  # once for all parts
-        return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
+        return list_sha256(f"[{json_text(self.construction)},[", parts, "]]")
 
     @cached_property
     def shapes(self) -> dict[Shape, int]:

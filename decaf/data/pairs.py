@@ -46,17 +46,17 @@ MOST_GROUP_VALUES = 200
 class PairSet:
     """All pairs of a study over one list of inputs, both held as columns.
 
-    ``geometry`` and ``remarks`` have the same meaning as in :class:`InputSet`. ``masks`` mark the
-    features: either none, or one mask per input; inputs may share a mask. All inputs of a pair have
-    one shape.
+    ``construction`` and ``remarks`` have the same meaning as in :class:`InputSet`. ``masks`` mark
+    the features: either none, or one mask per input; inputs may share a mask. All inputs of a pair
+    have one shape.
     """
 
     inputs: InputColumns
     pairs: PairColumns
-    geometry: str
+    construction: str
     remarks: tuple[str, ...] = ()
     columns: FrameSchema | None = field(default=None, kw_only=True)
-    """Columns of the frame whose rows are the inputs, or None; part of the geometry."""
+    """Columns of the frame whose rows are the inputs, or None; part of the construction."""
     masks: tuple[Input, ...] = field(default=(), kw_only=True)
     has_labels: bool = field(default=True, kw_only=True)
     """True if classes are true labels; False if they only choose the class that q scores."""
@@ -73,7 +73,7 @@ class PairSet:
         self,
         inputs: Iterable[Input],
         pairs: Iterable[Pair],
-        geometry: str,
+        construction: str,
         remarks: tuple[str, ...] = (),
         *,
         columns: FrameSchema | None = None,
@@ -87,7 +87,7 @@ class PairSet:
         self.__dict__.update(
             inputs=InputColumns.of(inputs),
             pairs=PairColumns.of(pairs),
-            geometry=geometry,
+            construction=construction,
             remarks=remarks,
             columns=columns,
             masks=masks,
@@ -195,12 +195,12 @@ class PairSet:
     @cached_property
     def input_set(self) -> InputSet:
         """The inputs, without the pairs."""
-        return InputSet(self.inputs, self.geometry)
+        return InputSet(self.inputs, self.construction)
 
     @cached_property
     def mask_set(self) -> InputSet:
         """Every mask once, even if inputs share it; empty for data without masks."""
-        return InputSet(dict.fromkeys(self.masks), f"features of {self.geometry}")
+        return InputSet(dict.fromkeys(self.masks), f"features of {self.construction}")
 
     @property
     def stored_sets(self) -> tuple[InputSet, ...]:
@@ -217,7 +217,7 @@ class PairSet:
         """Digest of some pairs: ids, sources, types, classes, features, their inputs and masks."""
         row_numbers = np.asarray(rows, np.int64)
         parts = map(self._json_pieces, parts_of(row_numbers))
-        return list_sha256(f"[{json_text(self.geometry)},[", parts, "]]")
+        return list_sha256(f"[{json_text(self.construction)},[", parts, "]]")
 
     def _json_pieces(self, rows: Rows) -> Iterator[Piece]:
         """Pieces of the JSON that is digested for some rows."""

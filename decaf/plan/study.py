@@ -299,7 +299,7 @@ class Study(Settings):
         return [section for section in sections if section is not None]
 
     def pair_set(self) -> PairSet:
-        """Pairs of the study; the digest of third-party adapter code is part of their geometry.
+        """Pairs of the study; the digest of third-party adapter code is part of their construction.
 
         Raises BadInput when files are missing, or settings and data do not fit each other, such as
         a score that needs labels and data that have none.
@@ -367,7 +367,7 @@ class Study(Settings):
 
     def _with_code_digest(self, inputs: Inputs) -> Inputs:
         code = "".join(code_of(self.data).values())
-        return replace(inputs, geometry=f"{inputs.geometry} by {code}") if code else inputs
+        return replace(inputs, construction=f"{inputs.construction} by {code}") if code else inputs
 
     @property
     def report_file(self) -> Path | None:

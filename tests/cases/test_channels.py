@@ -196,7 +196,7 @@ def test_arrays_that_existed_before_keep_their_digest(tmp_path):
         (GREY[:, None].astype("f4"), ", float images 2"),
     ):
         section, _ = saved(tmp_path, rows)
-        assert Arrays(**section).pair_set().geometry == (
+        assert Arrays(**section).pair_set().construction == (
             f"arrays 1: rows as they are stored, whole numbers as float64{version}"
         )
     plain, scaled, one = (
@@ -242,7 +242,7 @@ def test_grey_photos_are_made_before_they_are_resized(tmp_path):
     read = data.read_input(pairs.inputs[0])
     resized = Image.fromarray(pixels[0]).convert("L").resize((6, 6), Image.Resampling.BILINEAR)
     np.testing.assert_array_equal(read[..., 0], np.asarray(resized)[:5, :5])
-    assert plain.geometry == "pillow as stored"
+    assert plain.construction == "pillow as stored"
     assert plain.pair_set().input_set.digest != one.pair_set().input_set.digest
 
 

@@ -85,7 +85,7 @@ def test_what_changes_no_score_changes_no_key(study):
 def test_more_sources_keep_the_blocks_that_are_whole(study):
     pairs = study.pair_set()
     rows = pairs.blocks(study.sources_per_block)[0]
-    fewer = type(pairs)(pairs.inputs, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
+    fewer = type(pairs)(pairs.inputs, tuple(pairs.pairs[row] for row in rows), pairs.construction)
     first = {unit.key for unit in plan_units(Scope(study, fewer))}
     assert first == {unit.key for unit in plan_units(Scope(study, pairs)) if unit.block == 0}
 

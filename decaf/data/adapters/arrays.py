@@ -159,7 +159,7 @@ class Arrays(Adapter):
         return PairSet(
             inputs,
             tuple(pairs),
-            self._geometry + self._version(factual),
+            self._construction + self._version(factual),
             (
                 *remark_marks(_columns(factual)),
                 *remark_equal_pairs(pairs, inputs, "changed rows in 'counterfactual'"),
@@ -221,7 +221,7 @@ class Arrays(Adapter):
             )
 
     @property
-    def _geometry(self) -> str:
+    def _construction(self) -> str:
         """Settings of reading that are part of the rows' identity."""
         keys = {"channels": self.channels, "scale": self.scale}
         return INPUTS + "".join(f", {key} {value}" for key, value in keys.items() if value)

@@ -112,7 +112,7 @@ class FeaturedImages(ImageFiles, ABC):
         return PairSet(
             inputs,
             tuple(pairs),
-            self.geometry,
+            self.construction,
             tuple(remarks),
             masks=tuple(masks),
             has_labels=classes.has_labels,

@@ -68,7 +68,7 @@ class ImageFiles(Adapter, ABC):
         return self
 
     @property
-    def geometry(self) -> str:
+    def construction(self) -> str:
         """Steps that make inputs from files, as a part of their identity."""
         resized = "as stored" if self.resize is None else f"bilinear {self.resize} rounded down"
         grey = " grey" if self.channels == 1 else ""

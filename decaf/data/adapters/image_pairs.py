@@ -163,7 +163,7 @@ class ImagePairs(ImageFiles):
         return PairSet(
             inputs,
             tuple(pairs),
-            self.geometry,
+            self.construction,
             remarks,
             has_labels=classes.has_labels,
             class_names=classes.names,

@@ -99,11 +99,11 @@ class ImageNet9(Adapter):
             for source in sources
             for pair_type in self.pair_types
         ]
-        geometry = f"pillow bilinear {RESIZE_SHORTER} rounded down centre {CROP}"
+        construction = f"pillow bilinear {RESIZE_SHORTER} rounded down centre {CROP}"
         remarks = _remarks(files_by_variant, shared) + absent_classes(
             sources, "foreground of the study"
         )
-        return PairSet(tuple(images), tuple(pairs), geometry, remarks, class_names=CLASSES)
+        return PairSet(tuple(images), tuple(pairs), construction, remarks, class_names=CLASSES)
 
     def needed_places(self) -> tuple[Path, ...]:
         """The root, and the folders of all variants."""
@@ -132,7 +132,7 @@ class ImageNet9(Adapter):
             (f"foreground {source}", factual[source], image)
             for source, image in zip(sources, images, strict=True)
         )
-        return InputSet(images, pairs.geometry, foreground_files.remarks)
+        return InputSet(images, pairs.construction, foreground_files.remarks)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.

@@ -188,7 +188,7 @@ def pair_set_with(**fields):
 
 
 def never_the_same(self):
-    return replace(Pairs.pair_set(self), geometry=str(np.random.default_rng().random()))
+    return replace(Pairs.pair_set(self), construction=str(np.random.default_rng().random()))
 
 
 def never_the_same_entry(self):
@@ -262,7 +262,7 @@ BROKEN = {
         changed(Pairs, pair_set=pair_set_with(pairs=ITSELF)),
     ],
     "has_digests": [
-        changed(Pairs, pair_set=pair_set_with(geometry="")),
+        changed(Pairs, pair_set=pair_set_with(construction="")),
         changed(Pairs, pair_set=pair_set_with(inputs=SAME), read_input=image_by_name),
     ],
     "has_its_results": [

@@ -290,4 +290,4 @@ def test_images_of_floats_have_another_identity_since_ties_have_a_tolerance(
 ):
     zeros = np.zeros(shape, dtype)
     pairs = adapter(**saved(tmp_path, factual=zeros, counterfactual=zeros + 1), **settings)
-    assert pairs.pair_set().geometry.endswith(", float images 2") == is_versioned
+    assert pairs.pair_set().construction.endswith(", float images 2") == is_versioned

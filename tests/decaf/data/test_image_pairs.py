@@ -140,7 +140,7 @@ def test_images_are_resized_and_cropped_as_declared(tmp_path):
     data.verify(pairs)
     for image in pairs.inputs:
         np.testing.assert_array_equal(data.read_input(image), np.full((8, 8, 3), 200))
-    assert pairs.geometry == "pillow bilinear 10 rounded down centre 8"
+    assert pairs.construction == "pillow bilinear 10 rounded down centre 8"
     cropped = adapter(**folders, crop=20)
     np.testing.assert_array_equal(cropped.read_input(pairs.inputs[0]), np.full((20, 20, 3), 200))
     cropped.verify(pairs)

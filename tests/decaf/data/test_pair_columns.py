@@ -132,7 +132,7 @@ def some_pairs(draw):
     return inputs, pairs
 
 
-def digest_one_by_one(inputs, pairs, rows, geometry="g"):
+def digest_one_by_one(inputs, pairs, rows, construction="g"):
     described = [
         [
             *(pair.pair_id, pair.source_id, pair.pair_type, pair.class_id, pair.feature),
@@ -140,7 +140,7 @@ def digest_one_by_one(inputs, pairs, rows, geometry="g"):
         ]
         for pair in (pairs[row] for row in rows)
     ]
-    text = json.dumps([geometry, described], separators=(",", ":"))
+    text = json.dumps([construction, described], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
