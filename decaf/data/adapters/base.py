@@ -94,6 +94,12 @@ class Adapter(Settings, ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} names masks but has no read_mask()")
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # Workers read the stored inputs, so cached properties stay behind.
+        keys = {name: state["__dict__"][name] for name in type(self).model_fields}
+        return state | {"__dict__": keys}
+
 
 def _paths_in(value: object) -> Iterator[Path]:
     """All paths in a setting, including its sections."""

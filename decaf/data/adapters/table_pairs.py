@@ -164,14 +164,6 @@ class TablePairs(Adapter):
         """(n, width) rows as values."""
         return self._contents.rows.read(Texts(inputs.locations).to_numbers())
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        # Workers read rows from the store.
-        kept_state = {
-            name: value for name, value in state["__dict__"].items() if name != "_contents"
-        }
-        return state | {"__dict__": kept_state}
-
     @cached_property
     def _contents(self) -> Built:
         declarations = self._declarations()

@@ -6,7 +6,7 @@ in the other context: four valid inputs, equal for all models (paper, section 5,
 
 import hashlib
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,12 +105,6 @@ class Covertype(Adapter):
         """The audited rows with the channels that a model's recipe draws for their split."""
         inputs, label = recipe.rows(SPLIT, self.audited_per_class)
         return FactualRows(inputs, label, CONTEXT, FACTOR)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        # A worker finds them again in less time than they take to get there.
-        kept_state = {name: value for name, value in state["__dict__"].items() if name != "_inputs"}
-        return state | {"__dict__": kept_state}
 
     @cached_property
     def _inputs(self) -> NDArray[np.float32]:

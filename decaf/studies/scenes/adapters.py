@@ -70,14 +70,6 @@ class SceneAdapter(Adapter):
         numbers, pixels = self._read
         return pixels[np.searchsorted(numbers, int(image.location))]
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        # Workers have the stored inputs, and need neither numbers nor pixels.
-        kept_state = {
-            k: held for k, held in state["__dict__"].items() if k not in ("_scenes", "_read")
-        }
-        return state | {"__dict__": kept_state}
-
     @cached_property
     def _read(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         numbers = np.unique(self._scenes)
