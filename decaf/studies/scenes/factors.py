@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import DataError, UnknownName
+from decaf.errors import UnknownName
 
 
 class Factor(NamedTuple):
@@ -63,43 +63,15 @@ def scene_index(levels: np.ndarray) -> np.ndarray:
     """Number the scenes that have these levels: (n, 6) integers → (n,) int64.
 
     Levels have one column per factor in the order of ``FACTORS``, numbers lie in
-    [0, ``SCENE_COUNT``), n may be 0. Raises DataError for another shape or type, or a level that
-    its factor does not have.
+    [0, ``SCENE_COUNT``), n may be 0.
     """
-    levels = np.asarray(levels)
-    if levels.ndim != 2 or levels.shape[1] != len(FACTORS) or levels.dtype.kind not in "iu":
-        raise DataError(
-            f"scene levels: found {levels.dtype} of shape {levels.shape}, "
-            f"expected integers of shape (n, {len(FACTORS)}), one column per factor"
-        )
-    outside = (levels < 0) | (levels >= _CARDINALITIES)
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        factor = FACTORS[column]
-        raise DataError(
-            f"scene levels: row {row + 1} has {factor.name} {levels[row, column]}, "
-            f"expected 0 to {factor.cardinality - 1}"
-        )
     return np.ravel_multi_index(tuple(levels.T.astype(np.int64)), _CARDINALITIES)
 
 
 def scene_levels(index: np.ndarray) -> np.ndarray:
-    """Look up the levels of scenes, the inverse of ``scene_index``: (n,) integers → (n, 6) uint8.
-
-    Raises DataError for another shape or type, or an index that no scene has.
-    """
-    index = np.asarray(index)
-    if index.ndim != 1 or index.dtype.kind not in "iu":
-        raise DataError(
-            f"scene index: found {index.dtype} of shape {index.shape}, "
-            "expected integers of shape (n,)"
-        )
-    outside = (index < 0) | (index >= SCENE_COUNT)
-    if outside.any():
-        raise DataError(f"scene index: found {index[outside][0]}, expected 0 to {SCENE_COUNT - 1}")
-    return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(
-        np.uint8
-    )
+    """Look up levels of scenes, the inverse of ``scene_index``: (n,) integers → (n, 6) uint8."""
+    levels = np.unravel_index(index.astype(np.int64), _CARDINALITIES)
+    return np.stack(levels, axis=1).astype(np.uint8)
 
 
 def change_of(factual: np.ndarray, counterfactual: np.ndarray) -> str:
@@ -160,7 +132,7 @@ def level_map(factor: str, map: int) -> NDArray[np.int64]:
 
 
 def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
-    """Tell which scenes the map moves: (n,) bool; parameters and errors of ``counterfactual``."""
+    """Tell which scenes the map moves: (n,) bool; raises UnknownName as ``level_map`` does."""
     column = _factor_column(factor)
     return level_map(factor, map)[scene_levels(index)[:, column]] != _UNMOVED
 
@@ -169,19 +141,12 @@ def counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
     """Change exactly one factor of each scene by ``level_map``; applied twice, the scene is back.
 
     (n,) integers in [0, ``SCENE_COUNT``) → (n,) int64 indices of the counterfactual scenes; n may
-    be 0. Raises UnknownName for no such factor, or no such map of it, and DataError when a scene
-    does not exist, or the map does not move it (see ``has_counterfactual``).
+    be 0. The map must move every scene (see ``has_counterfactual``). Raises UnknownName for no such
+    factor, or no such map of it.
     """
     column = _factor_column(factor)
     levels = scene_levels(index).astype(np.int64)
-    mapped = level_map(factor, map)[levels[:, column]]
-    if (mapped == _UNMOVED).any():
-        row = np.flatnonzero(mapped == _UNMOVED)[0]
-        raise DataError(
-            f"scene {np.asarray(index)[row]} has {factor} {levels[row, column]}, which map {map} "
-            "does not move; leave out the scenes for which has_counterfactual is false"
-        )
-    levels[:, column] = mapped
+    levels[:, column] = level_map(factor, map)[levels[:, column]]
     return scene_index(levels)
 
 

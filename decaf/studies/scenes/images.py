@@ -48,12 +48,11 @@ def read_scenes(images: SceneImages, index: NDArray[np.integer]) -> NDArray[np.u
 
     Pixels of a file are averages of 2 × 2 of its own, rounded half to even. A file is opened for
     each call, so any number of processes may ask. Ask for many scenes at once: an image may lie in
-    hundreds of compressed chunks, each shared by thousands of scenes. Raises DataError when a scene
-    does not exist or the file cannot be used, and MissingPackage without h5py.
+    hundreds of compressed chunks, each shared by thousands of scenes. Raises DataError when the
+    file cannot be used, and MissingPackage without h5py.
     """
     if images == "rendered":
         return render(index, size=SIZE)
-    scene_levels(index)  # or rows that do not exist would be left out
     _usable_sha256(images)
     order = np.argsort(index)
     numbers = np.asarray(index)[order]

@@ -4,7 +4,6 @@ import functools
 
 import numpy as np
 
-from decaf.errors import DataError
 from decaf.studies.scenes.factors import FACTORS, scene_levels
 from decaf.studies.scenes.raycast import weight_maps
 
@@ -24,10 +23,8 @@ def render(index: np.ndarray, size: int = 32) -> np.ndarray:
 
     Every byte depends on its scene alone, not on which scenes are drawn together. Two scenes that
     differ in one hue differ only where that surface is seen. :mod:`decaf.studies.scenes.factors`
-    numbers the scenes. Raises DataError for an index that no scene has, or a size below 1.
+    numbers the scenes.
     """
-    if size < 1:
-        raise DataError(f"scene size: found {size} pixels, expected at least 1")
     levels = scene_levels(index).astype(np.intp)
     geometry = np.ravel_multi_index(tuple(levels[:, 3:].T), _GEOMETRY)
     colours = _colours(levels[:, :3])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from decaf.errors import DataError, UnknownName
+from decaf.errors import UnknownName
 from decaf.studies.scenes.factors import (
     FACTORS,
     SCENE_COUNT,
@@ -117,13 +117,6 @@ def test_has_counterfactual_leaves_out_what_no_map_moves():
     assert has_counterfactual(scene_index(scenes), "shape").tolist() == [True, True, False, False]
 
 
-def test_scene_that_the_map_does_not_move():
-    with pytest.raises(DataError, match="scene 7 has orientation 7"):
-        counterfactual(np.array([0, 7]), "orientation")
-    with pytest.raises(DataError, match="scene 30 has shape 2"):
-        counterfactual(np.array([30]), "shape")
-
-
 def test_unknown_factor_and_map():
     with pytest.raises(UnknownName, match="'wall_hu'.*'wall_hue'"):
         counterfactual(np.array([0]), "wall_hu")
@@ -131,21 +124,3 @@ def test_unknown_factor_and_map():
         counterfactual(np.array([0]), "shape", 2)
     with pytest.raises(UnknownName, match="map 0 of size"):
         has_counterfactual(np.array([0]), "size", 0)
-
-
-@pytest.mark.parametrize("index", [[-1], [SCENE_COUNT]])
-def test_index_out_of_range(index):
-    with pytest.raises(DataError, match=f"{index[0]}.*479999"):
-        scene_levels(np.array(index))
-
-
-def test_level_out_of_range():
-    with pytest.raises(DataError, match="row 2 has size 8"):
-        scene_index(np.array([[0, 0, 0, 7, 0, 0], [0, 0, 0, 8, 0, 0]]))
-
-
-def test_wrong_shape_or_type():
-    with pytest.raises(DataError, match=r"int64.*\(6,\)"):
-        scene_index(np.zeros(6, dtype=np.int64))
-    with pytest.raises(DataError, match="found float64"):
-        scene_levels(np.zeros(3))

@@ -72,11 +72,6 @@ def test_many_processes_read_one_file(file):
     assert np.array_equal(np.concatenate(found), averaged(np.array(SCENES[:4])))
 
 
-def test_a_scene_that_does_not_exist(file):
-    with pytest.raises(DataError, match="480000.*479999"):
-        read_scenes(file, np.array([3, 480_000]))
-
-
 def test_what_identifies_the_pixels_and_what_is_said_of_them(file, tmp_path):
     other = write_shapes3d(tmp_path / "other.h5", [1])
     assert identity("rendered") == "scenes 1 at 32"

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from decaf.errors import UnknownName
 from decaf.studies.scenes.splits import split_scenes
 from decaf.studies.scenes.tasks import bins, labels
 
@@ -33,11 +32,6 @@ def test_labels_by_hand(task, expected):
 def test_gate_asks_for_the_shape_where_the_wall_is_of_bin_zero():
     levels = np.array([[0, 0, 9, 0, 0, 0], [0, 0, 0, 0, 1, 0]])
     assert labels("context_gate", levels).tolist() == [0, 1]
-
-
-def test_a_task_that_is_none():
-    with pytest.raises(UnknownName, match="object_color"):
-        labels("object_colour", LEVELS)
 
 
 def test_splits_cut_the_support_of_240000_scenes():
