@@ -6,7 +6,7 @@ absent, but a missing value in it is treated in the same way. Fractions in an in
 are cut off, and any number but 0 in a boolean column is True.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -37,18 +37,8 @@ def complete_columns(model: MlflowModel) -> dict[str, str]:
 
 def refuse_missing(model: MlflowModel, columns: FrameSchema, model_id: str) -> None:
     """Raise ModelError if the table has missing values in columns that cannot hold them."""
-    types = complete_columns(model)
-    faults = [
-        f"column {quote(column.name)} has missing values and is {types[column.name]} in the "
-        f"signature, where MLflow {WITHOUT_MISSING[types[column.name]]}"
-        for column in columns.columns
-        if column.missing is not None and column.name in types
-    ]
-    if faults:
-        raise ModelError(
-            f"model {model_id}: {'; '.join(faults)}. Log the model with a double column for "
-            "numbers and truth values, or a string column for text, or leave out these rows"
-        )
+    names = [column.name for column in columns.columns if column.missing is not None]
+    _refuse(complete_columns(model), names, f"model {model_id}", "leave out these rows")
 
 
 def refuse_missing_values(types: Mapping[str, str], frame: Frame, name: str) -> None:
@@ -56,16 +46,21 @@ def refuse_missing_values(types: Mapping[str, str], frame: Frame, name: str) -> 
 
     A path that removes a category makes it missing, even if no row of the table lacks it.
     """
+    names = [column for column in frame if column in types and frame[column].isna().any()]
+    _refuse(types, names, f"{name}, on the path", "choose a path that does not remove them")
+
+
+def _refuse(types: Mapping[str, str], names: Iterable[str], where: str, remedy: str) -> None:
     faults = [
-        f"column {quote(column)} is missing on the path and is {types[column]} in the signature, "
-        f"where MLflow {WITHOUT_MISSING[types[column]]}"
-        for column in frame
-        if column in types and frame[column].isna().any()
+        f"column {quote(name)} has missing values and is {types[name]} in the signature, where "
+        f"MLflow {WITHOUT_MISSING[types[name]]}"
+        for name in names
+        if name in types
     ]
     if faults:
         raise ModelError(
-            f"{name}: {'; '.join(faults)}. Log the model with a double or string column, or choose "
-            "a path that does not remove it"
+            f"{where}: {'; '.join(faults)}. Log the model with a double column for numbers and "
+            f"truth values, or a string column for text, or {remedy}"
         )
 
 
