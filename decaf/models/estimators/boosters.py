@@ -123,7 +123,7 @@ def make_matrix(booster: Any, rows: Rows, **options: Any) -> Any:
 
 def note_version(estimator: Any, path: Path) -> None:
     """Note in an estimator's booster, if it has one, which XGBoost saved the file at ``path``."""
-    booster = _booster_of(_last_step(estimator))
+    booster = _booster_of(final_step(estimator))
     if booster is None:
         return
     content = path.read_bytes()
@@ -144,7 +144,7 @@ def remark_unnamed_categories(estimator: Any, columns: Mapping[str, Column]) -> 
     searches: a column of categories of the same name came through their earlier steps. Empty for
     models without such columns, and for estimators of other libraries.
     """
-    booster = _booster_of(_last_step(estimator))
+    booster = _booster_of(final_step(estimator))
     named = named_columns(booster, columns)
     names = [
         quote(columns[name].name)
@@ -295,11 +295,14 @@ def _booster_of(estimator: Any) -> Any:
     return estimator if hasattr(estimator, "inplace_predict") else None
 
 
-def _last_step(estimator: Any) -> Any:
-    """Last step of a fitted pipeline, also inside a search; other estimators themselves."""
-    if hasattr(estimator, "best_estimator_"):
-        return _last_step(estimator.best_estimator_)
-    return _last_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
+def final_step(estimator: Any) -> Any:
+    """Estimator at the end of pipelines, or the best one of a search."""
+    while True:
+        steps = getattr(estimator, "steps", None)
+        inner = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
+        if inner is None:
+            return estimator
+        estimator = inner
 
 
 def best_rounds(booster: Any) -> tuple[int, int]:

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator
 
 from decaf.errors import ModelError
-from decaf.models.estimators.boosters import declare_missing
-from decaf.models.estimators.targets import final_step
+from decaf.models.estimators.boosters import declare_missing, final_step
 
 NAN = "nan"
 

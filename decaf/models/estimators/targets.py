@@ -5,20 +5,11 @@ from typing import Any
 import numpy as np
 
 from decaf.errors import number_of
+from decaf.models.estimators.boosters import describe_booster, final_step
 
 MULTILABEL = "multilabel-indicator"
 """Word of scikit-learn for labels with one column for each target."""
 ONE_TARGET = "expected one target: fit and save an estimator of one column of labels"
-
-
-def final_step(estimator: Any) -> Any:
-    """Estimator at the end of pipelines, or the best one of a search."""
-    while True:
-        steps = getattr(estimator, "steps", None)
-        inner = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
-        if inner is None:
-            return estimator
-        estimator = inner
 
 
 def count_targets(estimator: Any) -> int:
@@ -52,7 +43,5 @@ def _booster_targets(step: Any) -> int:
     """Number of targets of a fitted class of XGBoost; 0 if it has a single target."""
     if not hasattr(step, "get_booster") or not step.__sklearn_is_fitted__():
         return 0
-    from decaf.models.estimators.boosters import describe_booster
-
     count = describe_booster(step.get_booster()).target_count
     return count if count > 1 else 0
