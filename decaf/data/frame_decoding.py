@@ -39,7 +39,7 @@ class _Plain(NamedTuple):
 class FrameDecoder:
     """Decodes (n, width) values to frames of one library, as in :mod:`decaf.data.frames`."""
 
-    def __init__(self, library: type[Library], columns: Sequence[Column]) -> None:
+    def __init__(self, library: Library, columns: Sequence[Column]) -> None:
         self._library, self._columns = library, columns
         widths = [column.width for column in columns]
         self._starts = np.cumsum([0, *widths])[:-1].tolist()

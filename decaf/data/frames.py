@@ -210,7 +210,7 @@ def _check_titles(expected: Iterable[str], found: Iterable[str]) -> None:
         )
 
 
-def _describe_column(library: type[Library], name: str, parts: list[Any]) -> Column:
+def _describe_column(library: Library, name: str, parts: list[Any]) -> Column:
     dtypes = list(dict.fromkeys(library.dtype(part) for part in parts))
     if len(dtypes) > 1:
         raise _fault(name, f"is {dtypes[0]} in one frame and {dtypes[1]} in another", "one type")
@@ -248,7 +248,7 @@ def _describe_column(library: type[Library], name: str, parts: list[Any]) -> Col
     return Column(name, dtypes[0], kind, categories, is_ordered, missing)
 
 
-def _pack_column(library: type[Library], column: Column, series: Any) -> NDArray[Any]:
+def _pack_column(library: Library, column: Column, series: Any) -> NDArray[Any]:
     if library.dtype(series) != column.dtype:
         raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
     if column.categories:

@@ -125,7 +125,7 @@ def _cells(
     ]
 
 
-def _in_words(library: type[Library], column: Any) -> list[str]:
+def _in_words(library: Library, column: Any) -> list[str]:
     rows = zip(column, library.missing(column), strict=True)
     return ["missing" if is_missing else str(value) for value, is_missing in rows]
 

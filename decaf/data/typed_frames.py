@@ -193,8 +193,8 @@ def remark_new_texts(
             or library.declared_categories(reference[name]) is not None
         ):
             continue
-        known_values = set(library.present(reference[name]))
-        if new_texts := sorted(set(library.present(compared[name])) - known_values, key=str):
+        known_values = set(library.encode(reference[name])[1])
+        if new_texts := sorted(set(library.encode(compared[name])[1]) - known_values, key=str):
             yield (
                 f"column {name!r} has {abridge([*map(repr, new_texts)])}, which no row of "
                 f"{reference_name} has{suggestion(str(new_texts[0]), map(str, known_values))}"
