@@ -257,11 +257,6 @@ def _decode(files: Iterable[Path]) -> Iterator[NDArray[np.uint16]]:
             yield read_levels(file)
 
 
-def upright_size(path: Path) -> tuple[int, int]:
-    """Width and height as a viewer shows the photo, px; errors are those of its header."""
-    return read_header(path).upright()
-
-
 def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
     """Width and height of a photo, px, after its shorter side is resized, before it is cropped.
 

@@ -291,24 +291,22 @@ class Arrays(Adapter):
         """(n,) names as texts."""
         if getattr(self, role) is None:
             return default
-        array = self._array(role)
-        if array.shape != (count,) or array.dtype.kind == "f":
-            raise DataError(
-                f"{role!r} in {getattr(self, role)} is {array.dtype} {array.shape}; expected whole "
-                f"numbers or texts ({count},), one for each row of {self.factual}"
-            )
-        return [str(word) for word in array]
+        return [str(word) for word in self._column(role, count, "biuU", "whole numbers or texts")]
 
     def _weights(self, count: int) -> list[float]:
         if self.weight is None:
             return [1.0] * count
-        array = self._array("weight")
-        if array.shape != (count,) or array.dtype.kind not in "iuf":
+        return [float(number) for number in self._column("weight", count, NUMBERS, "numbers")]
+
+    def _column(self, role: Role, count: int, kinds: str, expected: str) -> Rows:
+        """(count,) values of a file; raises DataError for another shape or kind of values."""
+        array = self._array(role)
+        if array.shape != (count,) or array.dtype.kind not in kinds:
             raise DataError(
-                f"'weight' in {self.weight} is {array.dtype} {array.shape}; expected numbers "
-                f"({count},), one for each row of {self.factual}"
+                f"{role!r} in {getattr(self, role)} is {array.dtype} {array.shape}; expected "
+                f"{expected} ({count},), one for each row of {self.factual}"
             )
-        return [float(number) for number in array]
+        return array
 
     def _facts(self, role: Role) -> "RowFacts":
         path = getattr(self, role)

@@ -22,7 +22,7 @@ from decaf.data.feature_masks import AnyFeatures
 from decaf.data.features import AnnotatedFeatures, Features, Image, check_count
 from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.data.photo_files import central_crop_of_mask, upright_size
+from decaf.data.photo_files import central_crop_of_mask, read_header
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.upright_masks import AnnotatedPhoto, Turns, find_turns, unequal_sizes
 from decaf.data.weights import UNSAID, weights_of
@@ -188,7 +188,7 @@ class FeaturedImages(ImageFiles, ABC):
         if isinstance(self._places()[1], AnnotatedFeatures):
             return Image(name, None)
         cropped = (self.crop, self.crop) if self.crop else None
-        return Image(name, cropped or self.final_size(file, upright_size(Path(file))))
+        return Image(name, cropped or self.final_size(file, read_header(Path(file)).upright()))
 
 
 class ImageFeatures(FeaturedImages):
