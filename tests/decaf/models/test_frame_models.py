@@ -94,12 +94,6 @@ def test_a_function_calls_a_model_of_arrays_with_missing_values(card, tmp_path):
     np.testing.assert_allclose(own.load_for("cpu", COLUMNS).outputs(ROWS), expected)
 
 
-def test_what_a_function_takes_is_part_of_its_digest(card):
-    assert card("kinds", input="array").preprocessing_digest == card("kinds").preprocessing_digest
-    digest = card("kinds", input="frame").preprocessing_digest
-    assert digest != card("kinds").preprocessing_digest
-
-
 def test_an_estimator_gets_its_own_columns_by_name(tmp_path):
     numbers = pd.DataFrame({"height": [1.0, 2.0, 3.0], "age": [40, 31, 22]})
     fitted = LinearRegression().fit(numbers, [0.0, 1.0, 0.5])
