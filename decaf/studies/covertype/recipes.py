@@ -155,18 +155,10 @@ class CovertypeClassifier(EstimatorRecipe):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             estimator.fit(inputs, label)
-        is_convergence = [
-            issubclass(caught_warning.category, ConvergenceWarning) for caught_warning in caught
-        ]
-        for caught_warning, is_expected in zip(caught, is_convergence, strict=True):
-            if not is_expected:
-                warnings.warn_explicit(
-                    caught_warning.message,
-                    caught_warning.category,
-                    caught_warning.filename,
-                    caught_warning.lineno,
-                )
-        return estimator, not any(is_convergence)
+        others = [each for each in caught if not issubclass(each.category, ConvergenceWarning)]
+        for other in others:
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+        return estimator, len(others) == len(caught)
 
     @property
     def _treatment(self) -> Treatment:
