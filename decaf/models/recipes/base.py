@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.foundation.digests import file_sha256
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import LARGEST_SEED, Settings, fault
+from decaf.foundation.settings import LARGEST_SEED, PlacedPath, Settings, fault
+from decaf.models.precision import Precision
 
 PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
@@ -86,6 +88,39 @@ class SeriesRecipe(NetworkRecipe, ABC):
         if self.keep_epochs == "all":
             return tuple(range(1, self.epochs + 1))
         return tuple(sorted(self.keep_epochs))
+
+
+class ScheduledRecipe(SeriesRecipe, ABC):
+    """A recipe whose rate rises and falls once; defaults are those of the paper's CNNs."""
+
+    initial_weights: PlacedPath | None = Field(
+        None, description="state dict to start from; its output layer may differ"
+    )
+    warm_up_epochs: float = Field(
+        1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
+    )
+    batch_size: int = Field(256, ge=1, le=1_000_000, description="images per step")
+    learning_rate: float = Field(3e-4, gt=0, le=100, description="largest rate of AdamW")
+    weight_decay: float = Field(1e-4, ge=0, le=100, description="of AdamW")
+    precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")
+
+    @model_validator(mode="after")
+    def _rate_falls_again(self) -> "ScheduledRecipe":
+        if self.warm_up_epochs >= self.epochs:
+            raise fault(
+                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
+                "has to fall again, so warm up for fewer"
+            )
+        return self
+
+    @property
+    def start_digest(self) -> str | None:
+        """Digest of the file with the initial weights; None without the file.
+
+        Published weights are identified by their tag, which is in the recipe.
+        """
+        file = self.initial_weights
+        return file_sha256(file) if file is not None and file.is_file() else None
 
 
 class EstimatorRecipe(Settings, ABC):

@@ -6,41 +6,16 @@ from typing import Any, NamedTuple
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Module, Tensor
-from decaf.models.precision import Precision
+from decaf.models.recipes.base import ScheduledRecipe
 from decaf.models.training.epochs import (
     Batch,
     Loss,
-    Measured,
     Training,
     classification_loss,
     mean_of,
 )
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord
-
-
-class Schedule(NamedTuple):
-    """Length, learning rate and batch size of a training."""
-
-    epochs: int
-    warm_up_epochs: float
-    learning_rate: float
-    """Largest rate."""
-    weight_decay: float
-    batch_size: int
-    precision: Precision
-    seed: int
-
-    def rate_at(self, progress: float) -> float:
-        """Learning rate after ``progress`` epochs, which may be a fraction.
-
-        It rises linearly from 0 to the largest rate, then follows half a cosine down to 0.
-        """
-        if progress < self.warm_up_epochs:
-            return self.learning_rate * progress / self.warm_up_epochs
-        decay_epochs = self.epochs - self.warm_up_epochs
-        done = (progress - self.warm_up_epochs) / decay_epochs if decay_epochs > 0 else 1.0
-        return self.learning_rate * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
 
 
 class Photos(NamedTuple):
@@ -54,7 +29,7 @@ class Photos(NamedTuple):
 class ScheduledTraining(Training[Batch]):
     """A training whose rate rises and falls once."""
 
-    def __init__(self, network: Module, device: Device, schedule: Schedule) -> None:
+    def __init__(self, network: Module, device: Device, schedule: ScheduledRecipe) -> None:
         super().__init__(network, device, schedule.seed, schedule.weight_decay, schedule.precision)
         self._schedule = schedule
 
@@ -63,8 +38,16 @@ class ScheduledTraining(Training[Batch]):
         return len(records) < self._schedule.epochs
 
     def rate(self, epoch: int, step: int, steps: int) -> float:
-        """Rate of the schedule at the end of the step."""
-        return self._schedule.rate_at(epoch - 1 + (step + 1) / steps)
+        """Rate at the end of the step.
+
+        It rises linearly from 0 to the largest rate, then follows half a cosine down to 0.
+        """
+        schedule, done = self._schedule, epoch - 1 + (step + 1) / steps
+        if done < schedule.warm_up_epochs:
+            return schedule.learning_rate * done / schedule.warm_up_epochs
+        decay_epochs = schedule.epochs - schedule.warm_up_epochs
+        decayed = (done - schedule.warm_up_epochs) / decay_epochs
+        return schedule.learning_rate * 0.5 * (1 + math.cos(math.pi * decayed))
 
 
 class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
@@ -81,7 +64,7 @@ class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
         preprocessing: Callable[[Tensor], Tensor],
         device: Device,
         classes: int,
-        schedule: Schedule,
+        schedule: ScheduledRecipe,
         photos: Photos,
     ) -> None:
         super().__init__(network, device, schedule)
@@ -96,12 +79,9 @@ class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
 
     def measure(self) -> dict[str, Any]:
         """Loss and accuracy over the validation photos, prepared as in an audit."""
-        measured = self.measure_photos(self._photos.validation)
+        photos = batches(self._photos.validation, self._schedule.batch_size)
+        measured = mean_of(self.loss(batch) for batch in photos)
         return {"validation_loss": measured.loss, "validation_accuracy": measured.accuracy}
-
-    def measure_photos(self, photos: Sequence[Photo]) -> Measured:
-        """Loss and accuracy over photos."""
-        return mean_of(self.loss(batch) for batch in batches(photos, self._schedule.batch_size))
 
     def loss(self, batch: tuple[Tensor, Tensor]) -> Loss:
         """Cross-entropy."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pydantic import Field
 
 from decaf.foundation.arrays import Module
-from decaf.foundation.digests import file_sha256
 from decaf.foundation.readiness import Check
 from decaf.models.checkpoint import check_header
 from decaf.models.recipes.base import TrainingSite
@@ -39,12 +38,6 @@ class PartClassifier(BirdSettings):
     """
 
     recipe: Literal["part_classifier"] = Field(description="this recipe")
-
-    @property
-    def start_digest(self) -> str | None:
-        """Digest of the file with the initial weights; None without the file."""
-        file = self.initial_weights
-        return file_sha256(file) if file is not None and file.is_file() else None
 
     def checks(self, architecture: str) -> tuple[Check, ...]:
         """Birds, and what to start from."""

@@ -2,21 +2,18 @@
 
 from abc import ABC
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from decaf.foundation.settings import PlacedPath, fault
+from decaf.foundation.settings import PlacedPath
 from decaf.models.precision import Precision
-from decaf.models.recipes.base import SeriesRecipe
+from decaf.models.recipes.base import ScheduledRecipe
 
 
-class BirdSettings(SeriesRecipe, ABC):
+class BirdSettings(ScheduledRecipe, ABC):
     """Places of birds and initial weights, and settings of the optimiser; defaults are ours."""
 
     root: PlacedPath = Field(
         description="folder that holds `FunnyBirds/`, or that folder; by default the data's"
-    )
-    initial_weights: PlacedPath | None = Field(
-        None, description="state dict to start from; its output layer may differ"
     )
     norm_birds: int = Field(
         200,
@@ -38,12 +35,3 @@ class BirdSettings(SeriesRecipe, ABC):
     )
     precision: Precision = Field("float32", description="of the forward pass, as of a model")
     gate: float | None = Field(None, ge=0, le=1, description="share of test birds to recognise")
-
-    @model_validator(mode="after")
-    def _rate_falls_again(self) -> "BirdSettings":
-        if self.warm_up_epochs >= self.epochs:
-            raise fault(
-                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
-                "has to fall again, so warm up for fewer"
-            )
-        return self

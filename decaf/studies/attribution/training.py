@@ -17,7 +17,7 @@ from decaf.models.checkpoint import load_into
 from decaf.models.precision import forward_precision
 from decaf.models.recipes.base import TrainingSite
 from decaf.models.training.epochs import Loss, classification_loss
-from decaf.models.training.fine_tuning import Schedule, ScheduledTraining
+from decaf.models.training.fine_tuning import ScheduledTraining
 from decaf.models.training.norms import begin_with_statistics
 from decaf.models.training.progress import EpochRecord, Progress
 from decaf.studies.attribution.birds import PARTS, REMOVED, Split, birds, class_parts
@@ -72,16 +72,7 @@ class BirdTraining(ScheduledTraining[Batch]):
         if recipe.initial_weights is not None:
             load_into(network.backbone, recipe.initial_weights, may_keep_head=True)
         network.members = _members(network, class_parts(recipe.root))
-        schedule = Schedule(
-            recipe.epochs,
-            recipe.warm_up_epochs,
-            recipe.learning_rate,
-            recipe.weight_decay,
-            recipe.batch_size,
-            recipe.precision,
-            recipe.seed,
-        )
-        super().__init__(network, site.device, schedule)
+        super().__init__(network, site.device, recipe)
         self._recipe, self._site, self._by_parts = recipe, site, network
         self._training, self._test = (self._load_split(split) for split in ("train", "test"))
         if recipe.initial_weights is not None and recipe.norm_birds:

@@ -10,13 +10,11 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from decaf.foundation.arrays import Module
-from decaf.foundation.digests import file_sha256
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import LARGEST_SEED, PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
-from decaf.models.precision import Precision
-from decaf.models.recipes.base import SeriesRecipe, TrainingSite
+from decaf.models.recipes.base import ScheduledRecipe, TrainingSite
 from decaf.studies.imagenet9.challenge_files import CLASSES
 from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhotos
 
@@ -63,7 +61,7 @@ class FineTuningOutcome(NamedTuple):
     """Records of all epochs (``decaf.models.training.progress.EpochRecord``)."""
 
 
-class ImageNet9FineTune(SeriesRecipe):
+class ImageNet9FineTune(ScheduledRecipe):
     """Fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
@@ -78,9 +76,6 @@ class ImageNet9FineTune(SeriesRecipe):
     seed: int = Field(
         ge=0, le=LARGEST_SEED, description="draws the output layer, the order, crops and flips"
     )
-    initial_weights: PlacedPath | None = Field(
-        None, description="state dict to start from; its output layer may differ"
-    )
     entry: str | None = Field(
         None, description="entry of a torch file in `initial_weights` that holds the state dict"
     )
@@ -94,13 +89,6 @@ class ImageNet9FineTune(SeriesRecipe):
         None, description="folder of published weights; the library's own cache when absent"
     )
     epochs: int = Field(8, ge=1, le=100_000, description="passes over the training images")
-    warm_up_epochs: float = Field(
-        1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
-    )
-    batch_size: int = Field(256, ge=1, le=1_000_000, description="images per step")
-    learning_rate: float = Field(3e-4, gt=0, le=100, description="largest rate of AdamW")
-    weight_decay: float = Field(1e-4, ge=0, le=100, description="of AdamW")
-    precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")
     crop_scale: tuple[float, float] = Field(
         (0.7, 1.0), description="smallest and largest share of the area in a random crop"
     )
@@ -127,21 +115,7 @@ class ImageNet9FineTune(SeriesRecipe):
                 ("prefix", self.prefix is None or start is not None, "'initial_weights'"),
             ]
         )
-        if self.warm_up_epochs >= self.epochs:
-            raise fault(
-                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
-                "has to fall again, so warm up for fewer"
-            )
         return self
-
-    @property
-    def start_digest(self) -> str | None:
-        """Digest of the file with the initial weights; None without the file.
-
-        Published weights are identified by their tag, which is in the recipe.
-        """
-        file = self.initial_weights
-        return file_sha256(file) if file is not None and file.is_file() else None
 
     def checks(self, architecture: str) -> tuple[Check, ...]:
         """Photos to train on and to validate with, and what to start from."""
@@ -158,25 +132,16 @@ class ImageNet9FineTune(SeriesRecipe):
         The network maps preprocessed photos (n, 3, 224, 224), or of the card's size, to (n, 9)
         logits.
         """
-        from decaf.models.training.fine_tuning import FineTuning, Photos, Schedule
+        from decaf.models.training.fine_tuning import FineTuning, Photos
         from decaf.models.training.photos import Augmentation
         from decaf.models.training.progress import Progress
 
         training, validation = self.photos.find()
         self._start(site.architecture).load(network)
-        schedule = Schedule(
-            self.epochs,
-            self.warm_up_epochs,
-            self.learning_rate,
-            self.weight_decay,
-            self.batch_size,
-            self.precision,
-            self.seed,
-        )
         progress = Progress(site.scratch)
         photos = Photos(training, validation, Augmentation(self.crop_scale, flip_probability=0.5))
         records = FineTuning(
-            network, site.preprocessing, site.device, len(CLASSES), schedule, photos
+            network, site.preprocessing, site.device, len(CLASSES), self, photos
         ).run(progress)
         for epoch in self.kept_epochs:
             progress.load(network, epoch)

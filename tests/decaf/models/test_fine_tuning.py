@@ -1,4 +1,5 @@
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from torch import nn
 from decaf.data.photo_files import central_crop
 from decaf.errors import DataError, ModelError, WriteFailed
 from decaf.models.checkpoint import load_into, save
-from decaf.models.training.fine_tuning import FineTuning, Photos, Schedule
+from decaf.models.training.fine_tuning import FineTuning, Photos
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import Progress
 
@@ -33,19 +34,6 @@ def photos(tmp_path):
     return made
 
 
-def schedule(**given):
-    usual = {
-        "epochs": 3,
-        "warm_up_epochs": 1.0,
-        "learning_rate": 0.01,
-        "weight_decay": 0.0,
-        "batch_size": 2,
-        "precision": "float32",
-        "seed": 5,
-    }
-    return Schedule(**usual | given)
-
-
 def tiny(outputs=3):
     torch.manual_seed(0)
     return nn.Sequential(
@@ -56,21 +44,30 @@ def tiny(outputs=3):
 def tuning(network, photos, classes=3, **given):
     """Of a network that learns the photos, cropped and flipped, and is measured with the same."""
     learned = Photos(photos, photos, VARIED)
-    return FineTuning(network, nn.Identity(), CPU, classes, schedule(**given), learned)
+    usual = {
+        "epochs": 3,
+        "warm_up_epochs": 1.0,
+        "learning_rate": 0.01,
+        "weight_decay": 0.0,
+        "batch_size": 2,
+        "precision": "float32",
+        "seed": 5,
+    }
+    recipe = SimpleNamespace(**usual | given)
+    return FineTuning(network, nn.Identity(), CPU, classes, recipe, learned)
 
 
 def weights(network):
     return {name: tensor.clone() for name, tensor in network.state_dict().items()}
 
 
-def test_the_rate_rises_for_an_epoch_and_falls_as_half_a_cosine():
-    rates = [
-        schedule(epochs=5, learning_rate=0.8).rate_at(progress)
-        for progress in (0, 0.25, 1, 3, 5, 6)
-    ]
-    assert rates == pytest.approx([0, 0.2, 0.8, 0.4, 0, 0])
-    assert schedule(warm_up_epochs=0).rate_at(0) == 0.01
-    assert schedule(epochs=1).rate_at(1) == 0
+def test_the_rate_rises_for_an_epoch_and_falls_as_half_a_cosine(photos):
+    training = tuning(tiny(), photos, epochs=5, learning_rate=0.8)
+    steps = ((1, 0, 4), (1, 3, 4), (3, 1, 2), (5, 1, 2))
+    assert [training.rate(*step) for step in steps] == pytest.approx([0.2, 0.8, 0.4, 0])
+    # Without a warm-up, half of three epochs are done after the first of two steps of the second.
+    without = tuning(tiny(), photos, warm_up_epochs=0)
+    assert without.rate(2, 0, 2) == pytest.approx(0.005)
 
 
 def test_an_epoch_shows_every_photo_once_in_an_order_of_its_seed(photos):
@@ -127,10 +124,10 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
     with torch.no_grad():
         network[1].weight.zero_()
         network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
-    measured = tuning(network, photos, batch_size=3).measure_photos(photos)
+    measured = tuning(network, photos, batch_size=3).measure()
     z = np.exp(1) + 2
-    assert measured.accuracy == 0.5
-    assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)
+    assert measured["validation_accuracy"] == 0.5
+    assert measured["validation_loss"] == pytest.approx(np.log(z) - 0.5, rel=1e-6)
 
 
 def test_training_learns_and_records_every_epoch(photos, tmp_path):
@@ -170,7 +167,7 @@ def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path)
 
 def test_an_epoch_whose_optimiser_was_not_written_has_not_happened(photos, tmp_path, monkeypatch):
     progress = Progress(tmp_path)
-    training = tuning(tiny(), photos, epochs=1)
+    training = tuning(tiny(), photos, epochs=1, warm_up_epochs=0)
     training.run(progress)
     before = (tmp_path / "optimizer.safetensors").read_bytes()
 
