@@ -132,7 +132,7 @@ class Masks(AnnotatedFeatures):
     def _of_table(self) -> tuple[list[str], dict[str, dict[str, Path]]]:
         """Names in their order, and files by image and name."""
         place = cast("Path", self.table)
-        table, folder = read_table(place, typed=False), place.parent
+        table, folder = read_table(place), place.parent
         if lacking := [name for name in ("image", "feature", "mask") if name not in table]:
             raise DataError(f"table {self.table} has no column {quote(lacking[0])}")
         files: dict[str, dict[str, Path]] = {}
@@ -147,7 +147,7 @@ class Masks(AnnotatedFeatures):
             if feature in files.setdefault(image, {}):
                 raise DataError(f"{where}: {quote(image)} has {quote(feature)} twice")
             files[image][feature] = (folder / mask).resolve()
-        return sorted(set(table["feature"])), files
+        return sorted({name for by_name in files.values() for name in by_name}), files
 
 
 class LabelMaps(AnnotatedFeatures):

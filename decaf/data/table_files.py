@@ -8,7 +8,6 @@ nothing to do with the warehouse.
 import csv
 import io
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -21,9 +20,7 @@ from decaf.errors import DataError, abridge, suggestion
 from decaf.foundation.files import convert_os_errors, open_file
 from decaf.foundation.names import quote
 
-WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 JSON_LINES = (".jsonl", ".ndjson")
-NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 EXPECTED = "expected a table with a header: .csv, .parquet, .jsonl or .ndjson"
 
 Columns = dict[str, list[Any]]
@@ -33,13 +30,16 @@ class _OtherFormat(ValueError):
     """A file whose content is not of the format of its suffix."""
 
 
-def read_table(path: Path, *, typed: bool = True) -> Columns:
+def read_table(path: Path) -> dict[str, list[str | None]]:
+    """Columns of a table as texts, in which whole numbers have no point; else as read_columns."""
+    return {name: [*map(as_text, cells)] for name, cells in read_columns(path).items()}
+
+
+def read_columns(path: Path) -> Columns:
     """Columns of a table by name, in the order of the file; None for a missing value.
 
-    In a ``typed`` CSV, a column whose cells are all numbers has numbers, whole numbers if they are
-    written as Python writes them (so that 007 stays a text); other formats have their own types.
-    With ``typed=False`` every value is text, and whole numbers have no point. Raises DataError if
-    the file cannot be read, is not a table of these formats, or has no row.
+    A CSV has texts, other formats have their own types. Raises DataError if the file cannot be
+    read, is not a table of these formats, or has no row.
     """
     read = READERS.get(path.suffix.lower())
     if read is None:
@@ -58,11 +58,7 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
     count = max(map(len, columns.values()), default=0)
     if not count:
         raise DataError(f"table {path} has no rows; {EXPECTED}")
-    if path.suffix.lower() == ".csv" and typed:
-        return {name: _numbers(values) for name, values in columns.items()}
-    return (
-        columns if typed else {name: list(map(as_text, cells)) for name, cells in columns.items()}
-    )
+    return columns
 
 
 def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[str, ...]:
@@ -220,15 +216,6 @@ def check_header(header: Sequence[str]) -> None:
             f"{separator!r}; expected commas, and points in numbers"
         )
     refuse_equal_names(filter(None, header))
-
-
-def _numbers(cells: list[str | None]) -> list[Any]:
-    """Cells of a CSV as numbers, if all non-empty cells are numbers; else unchanged."""
-    filled_cells = [cell for cell in cells if cell is not None]
-    for pattern, kind in ((WHOLE, int), (NUMBER, float)):
-        if filled_cells and all(map(pattern.fullmatch, filled_cells)):
-            return [None if cell is None else kind(cell) for cell in cells]
-    return cells
 
 
 def as_text(value: Any) -> str | None:

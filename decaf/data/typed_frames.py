@@ -14,7 +14,7 @@ from decaf.data.table_files import (
     JSON_LINES,
     check_header,
     parquet_names,
-    read_table,
+    read_columns,
     refuse_equal_names,
 )
 from decaf.errors import MOST_KNOWN, DataError, abridge, suggestion
@@ -206,7 +206,7 @@ def _read(path: Path, dtypes: Mapping[str, str], declarations: Declarations) -> 
 
     suffix = path.suffix.lower()
     if suffix in JSON_LINES:
-        return ReadTable(pandas.DataFrame(read_table(path)))
+        return ReadTable(pandas.DataFrame(read_columns(path)))
     if suffix not in (CSV, PARQUET):
         raise DataError(
             f"table {path} has the suffix {suffix!r}; expected .csv, .parquet, .jsonl or .ndjson"

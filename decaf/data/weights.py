@@ -1,16 +1,17 @@
 """Weights of pairs as people write them."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.coded import Coded, code_values
-from decaf.data.table_files import NUMBER
 from decaf.data.texts import Texts
 from decaf.errors import DataError
 from decaf.foundation.names import quote
 
+NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 UNSAID = "1"
 
 

@@ -224,7 +224,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     if table is None:
         return [row_of(name) for name in Folder(folder).files()], ()
     is_list = table.suffix.lower() == LIST
-    columns = _read_columns(table) if is_list else read_table(table, typed=False)
+    columns = _read_columns(table) if is_list else read_table(table)
     if "image" not in columns:
         raise DataError(f"table {table} has no column 'image'; add it, with paths below the folder")
     cells = cells_by_role(columns, table, {name: name for name in Row._fields})

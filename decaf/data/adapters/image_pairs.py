@@ -258,7 +258,7 @@ class ImagePairs(ImageFiles):
 
     def _of_table(self) -> tuple[list[Row], tuple[str, ...]]:
         path = cast("Path", self.pairs)
-        table = read_table(path, typed=False)
+        table = read_table(path)
         names = {role: self.columns.get(role, role) for role in (*NEEDED, *OPTIONAL)}
         for role, name in names.items():
             if name not in table and (role in NEEDED or role in self.columns):
