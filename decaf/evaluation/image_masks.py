@@ -9,17 +9,13 @@ ROUNDING = 1e-6
 """Tolerance for float32 images whose levels differ by exactly the threshold."""
 
 
-def difference_region(
-    plus: Tensor, minus: Tensor, threshold: float = VISIBLE, radius: int = 3
-) -> Tensor:
+def difference_region(plus: Tensor, minus: Tensor, radius: int = 3) -> Tensor:
     """Pixels where a pair differs, and their neighbours.
 
     Parameters
     ----------
     plus, minus
         (n, channels, height, width) images in [0, 1].
-    threshold
-        A pixel differs if a channel differs by more than this.
     radius
         Reach of neighbours along both axes, px: a square.
 
@@ -28,17 +24,17 @@ def difference_region(
     (n, height, width) bool
         False everywhere if the images are equal.
     """
-    return _dilate((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
+    return _dilate((plus - minus).abs().amax(dim=1) > VISIBLE + ROUNDING, radius)
 
 
-def background_mask(foreground: Tensor, threshold: float = VISIBLE, radius: int = 2) -> Tensor:
+def background_mask(foreground: Tensor, radius: int = 2) -> Tensor:
     """(n, height, width) bool: pixels outside of the foreground and not near it.
 
     The foregrounds are (n, channels, height, width) images in [0, 1] of the foreground alone, on
-    black. A pixel is foreground if a channel is above the threshold; the foreground grows by
+    black. A pixel is foreground if a channel is above ``VISIBLE``; the foreground grows by
     ``radius`` pixels along both axes: a square.
     """
-    return ~_dilate(foreground.amax(dim=1) > threshold + ROUNDING, radius)
+    return ~_dilate(foreground.amax(dim=1) > VISIBLE + ROUNDING, radius)
 
 
 def _dilate(mask: Tensor, radius: int) -> Tensor:
