@@ -57,10 +57,6 @@ def tuning(network, photos, classes=3, **given):
     return FineTuning(network, nn.Identity(), CPU, classes, recipe, learned)
 
 
-def weights(network):
-    return {name: tensor.clone() for name, tensor in network.state_dict().items()}
-
-
 def test_the_rate_rises_for_an_epoch_and_falls_as_half_a_cosine(photos):
     training = tuning(tiny(), photos, epochs=5, learning_rate=0.8)
     steps = ((1, 0, 4), (1, 3, 4), (3, 1, 2), (5, 1, 2))
@@ -161,7 +157,7 @@ def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path)
     for record in (*records, *expected):
         del record["seconds"], record["learning_seconds"]
     assert records == expected
-    for name, tensor in weights(undisturbed).items():
+    for name, tensor in undisturbed.state_dict().items():
         assert torch.equal(resumed.network.state_dict()[name], tensor), name
 
 

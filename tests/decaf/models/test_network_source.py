@@ -137,12 +137,6 @@ def caches(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def squeezenet():
-    torch.manual_seed(0)
-    return architectures.build("torchvision:squeezenet1_1", {}).state_dict()
-
-
 def test_a_digest_is_of_tensors_and_not_of_the_file(tmp_path):
     """Computed by hand: names in order, each with its type, its shape and its bytes."""
     one, two = torch.tensor([1.0, 2.0]), torch.tensor([[3]])
@@ -185,7 +179,7 @@ SQUEEZENET_FILE = "squeezenet1_1-b8a52dc0.pth"
 
 
 @pytest.mark.parametrize("own_folder", [None, "own"])
-def test_torchvision_weights_are_found(caches, squeezenet, own_folder):
+def test_torchvision_weights_are_found(caches, own_folder):
     """In the cache of torch, or in a folder of the user's own."""
     own = own_folder and caches / own_folder
     place = (own or caches / "torch" / "hub" / "checkpoints") / SQUEEZENET_FILE
@@ -195,6 +189,7 @@ def test_torchvision_weights_are_found(caches, squeezenet, own_folder):
     assert str(place) in str(refused.value)
     assert "nothing is downloaded" in str(refused.value)
 
+    squeezenet = architectures.build("torchvision:squeezenet1_1", {}).state_dict()
     place.parent.mkdir(parents=True)
     torch.save(squeezenet, place)
     assert wanted.weights_file == place
