@@ -20,7 +20,7 @@ from rich.console import Console
 from decaf.errors import BadInput, QueryError, WriteFailed
 from flows.commands.answers import print_rows
 from flows.commands.sql import answer, chosen_format, parameters, read_query
-from warehouse.query.catalog import Rows, connect, stream_query
+from warehouse.query.catalog import Rows, stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 
 DECAF = Path(sys.executable).parent / "decaf"
@@ -29,12 +29,6 @@ ODD = (
     "{x: 1} AS entry, 'nan'::DOUBLE AS nan, 1.50 AS decimal, DATE '2026-03-01' AS day, "
     "INTERVAL 1 DAY AS span"
 )
-
-
-@pytest.fixture(scope="module")
-def opened(empty):
-    with connect(empty) as connection:
-        yield connection
 
 
 def written(opened, query, file_format):
@@ -56,8 +50,8 @@ def made(columns):
     return Rows(table.schema, iter(table.to_batches(max_chunksize=2)))
 
 
-def test_csv_tells_null_from_empty_text(opened):
-    count, content = written(opened, ODD, "csv")
+def test_csv_tells_null_from_empty_text(opened_empty):
+    count, content = written(opened_empty, ODD, "csv")
     header, row = content.decode().splitlines()
     assert count == 1
     assert header.startswith('"n","gap","empty"')
@@ -70,14 +64,14 @@ def test_csv_tells_null_from_empty_text(opened):
     assert values["day"] == "2026-03-01"
 
 
-def test_json_is_read_by_any_reader(opened):
+def test_json_is_read_by_any_reader(opened_empty):
     def refuse(constant):
         raise ValueError(constant)
 
     expected = {"n": 7, "gap": None, "empty": "", "text": 'a,"b', "list": [0.5, None]}
     expected |= {"entry": {"x": 1}, "nan": "nan", "decimal": 1.5, "day": "2026-03-01"}
     for file_format in ("json", "jsonl"):
-        _, content = written(opened, ODD, file_format)
+        _, content = written(opened_empty, ODD, file_format)
         found = json.loads(content, parse_constant=refuse)
         row = found[0] if file_format == "json" else found
         assert {name: row[name] for name in expected} == expected
@@ -94,33 +88,34 @@ def test_json_is_read_by_any_reader(opened):
         ("INTERVAL 0 DAY", "00:00:00"),
     ],
 )
-def test_spans_are_written_as_duckdb_does(opened, span, text):
+def test_spans_are_written_as_duckdb_does(opened_empty, span, text):
     query = f"SELECT {span} AS span, ({span})::VARCHAR AS text, [{span}] AS list"
-    assert text in printed(stream_query(opened, query), 200)
-    assert "[0, " not in printed(stream_query(opened, query), 200)
-    row = json.loads(written(opened, query, "jsonl")[1])
+    assert text in printed(stream_query(opened_empty, query), 200)
+    assert "[0, " not in printed(stream_query(opened_empty, query), 200)
+    row = json.loads(written(opened_empty, query, "jsonl")[1])
     assert row == {"span": text, "text": text, "list": [text]}
-    (values,) = csv.DictReader(io.StringIO(written(opened, query, "csv")[1].decode()))
+    (values,) = csv.DictReader(io.StringIO(written(opened_empty, query, "csv")[1].decode()))
     assert (values["span"], values["text"]) == (text, text)
     assert json.loads(values["list"]) == [text]
 
 
-def test_doubles_come_back_bit_by_bit(opened):
+def test_doubles_come_back_bit_by_bit(opened_empty):
     query = "SELECT sin(range) AS x FROM range(25000) ORDER BY x"
-    expected = stream_query(opened, query)
+    expected = stream_query(opened_empty, query)
     values = [value for batch in expected.batches for value in batch["x"].to_pylist()]
     assert len(values) == 25_000
     assert (
-        pq.read_table(io.BytesIO(written(opened, query, "parquet")[1]))["x"].to_pylist() == values
+        pq.read_table(io.BytesIO(written(opened_empty, query, "parquet")[1]))["x"].to_pylist()
+        == values
     )
-    lines = written(opened, query, "csv")[1].decode().splitlines()[1:]
+    lines = written(opened_empty, query, "csv")[1].decode().splitlines()[1:]
     assert [float(line) for line in lines] == values
-    assert [row["x"] for row in json.loads(written(opened, query, "json")[1])] == values
+    assert [row["x"] for row in json.loads(written(opened_empty, query, "json")[1])] == values
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
-def test_no_rows_are_a_valid_file(opened, file_format):
-    count, content = written(opened, "SELECT 1 AS n WHERE false", file_format)
+def test_no_rows_are_a_valid_file(opened_empty, file_format):
+    count, content = written(opened_empty, "SELECT 1 AS n WHERE false", file_format)
     assert count == 0
     if file_format == "parquet":
         assert pq.read_table(io.BytesIO(content)).schema.names == ["n"]
@@ -132,17 +127,17 @@ def test_no_rows_are_a_valid_file(opened, file_format):
 
 
 @pytest.mark.parametrize("file_format", ["json", "jsonl", "parquet"])
-def test_two_columns_of_one_name_are_refused(opened, file_format):
+def test_two_columns_of_one_name_are_refused(opened_empty, file_format):
     with pytest.raises(QueryError, match="named x"):
-        written(opened, "SELECT 1 AS x, 2 AS x", file_format)
-    assert written(opened, "SELECT 1 AS x, 2 AS x", "csv")[1] == b'"x","x"\n1,2\n'
+        written(opened_empty, "SELECT 1 AS x, 2 AS x", file_format)
+    assert written(opened_empty, "SELECT 1 AS x, 2 AS x", "csv")[1] == b'"x","x"\n1,2\n'
 
 
-def test_an_error_on_a_late_row_is_a_query_error(opened):
+def test_an_error_on_a_late_row_is_a_query_error(opened_empty):
     late = "SELECT CASE WHEN range = 90000 THEN error('late') ELSE range END FROM range(100000)"
     with pytest.raises(QueryError, match="late"):
-        written(opened, late, "csv")
-    assert written(opened, "SELECT 1 AS n", "csv")[0] == 1
+        written(opened_empty, late, "csv")
+    assert written(opened_empty, "SELECT 1 AS n", "csv")[0] == 1
 
 
 def test_parameters_are_typed_as_they_look():
@@ -156,18 +151,18 @@ def test_parameters_are_typed_as_they_look():
             parameters(slip)
 
 
-def test_a_parameter_is_a_value_never_sql(opened):
+def test_a_parameter_is_a_value_never_sql(opened_empty):
     values = {"x": "1; DROP VIEW core_pairs", "y": None, "z": [0.1, 0.2]}
-    batch = next(stream_query(opened, "SELECT $x AS x, $y AS y, $z AS z", values).batches)
+    batch = next(stream_query(opened_empty, "SELECT $x AS x, $y AS y, $z AS z", values).batches)
     assert batch.to_pylist() == [values]
     with pytest.raises(QueryError, match=r"\$x"):
-        stream_query(opened, "SELECT $x")
+        stream_query(opened_empty, "SELECT $x")
     with pytest.raises(QueryError, match=r"\$x"):
-        stream_query(opened, "SELECT 1", {"x": 1})
+        stream_query(opened_empty, "SELECT 1", {"x": 1})
 
 
-def test_a_table_says_null_and_how_many_more(opened):
-    rows = stream_query(opened, "SELECT NULL AS gap, range AS n FROM range(12000)")
+def test_a_table_says_null_and_how_many_more(opened_empty):
+    rows = stream_query(opened_empty, "SELECT NULL AS gap, range AS n FROM range(12000)")
     lines = printed(rows, 80, limit=3).splitlines()
     assert [line.split()[1::2] for line in lines[3:6]] == [["NULL", str(n)] for n in range(3)]
     assert lines[-1].startswith("3 of 12,000 rows, 11,997 more: --limit 0")

@@ -9,7 +9,7 @@ from psutil import STATUS_ZOMBIE, Process
 from running_command import wait_for
 
 from decaf.errors import QueryError
-from warehouse.query.catalog import connect, run_query
+from warehouse.query.catalog import run_query
 
 SECONDS_TO_END = 10
 READ_ONLY, NO_FILES = "expected one SELECT that writes nothing", "file system operations"
@@ -82,24 +82,18 @@ ANSWERED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def connection(empty):
-    with connect(empty) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize(("query", "words"), REFUSED, ids=lambda text: text[:48])
-def test_a_hostile_query_is_refused(connection, query, words, tmp_path, monkeypatch):
+def test_a_hostile_query_is_refused(opened_empty, query, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(QueryError) as refusal:
-        run_query(connection, query)
+        run_query(opened_empty, query)
     assert words in str(refusal.value)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("query", "value"), ANSWERED, ids=str)
-def test_a_harmless_query_is_answered(connection, query, value):
-    assert run_query(connection, query).to_pylist() == [{"n": value}]
+def test_a_harmless_query_is_answered(opened_empty, query, value):
+    assert run_query(opened_empty, query).to_pylist() == [{"n": value}]
 
 
 @pytest.mark.parametrize("query", TOO_LARGE)

@@ -10,7 +10,7 @@ from scenes_warehouse import scenes_warehouse
 from small_warehouse import small_warehouse
 from stub_audit import open_stub
 
-from warehouse import storage
+from warehouse import connect, storage
 from warehouse.commits.writer import open_root
 from warehouse.storage.cache import cache_folder
 
@@ -39,6 +39,34 @@ def scenes(tmp_path_factory):
 def empty(tmp_path_factory):
     """A warehouse without a commit that no test changes."""
     return open_root(tmp_path_factory.mktemp("empty") / "warehouse").folder
+
+
+@pytest.fixture(scope="session")
+def opened_small(small):
+    """A connection to the small warehouse."""
+    with connect(small) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def opened_two(two_studies):
+    """A connection to the warehouse of two studies."""
+    with connect(two_studies) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def opened_scenes(scenes):
+    """A connection to the warehouse of scenes."""
+    with connect(scenes) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def opened_empty(empty):
+    """A connection to the warehouse without a commit."""
+    with connect(empty) as connection:
+        yield connection
 
 
 @pytest.fixture

@@ -28,18 +28,6 @@ SQL_TYPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def opened(small):
-    with connect(small) as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def opened_empty(empty):
-    with connect(empty) as connection:
-        yield connection
-
-
 def value(connection, sql):
     return run_query(connection, sql).to_pydict().popitem()[1][0]
 
@@ -80,8 +68,8 @@ def test_values_come_back(root):
         assert value(connection, "SELECT count(*) FROM out_model_intervals") == 6 * len(MODELS)
 
 
-def test_filter_on_model_reads_that_model_only(opened):
-    plan = opened.sql(
+def test_filter_on_model_reads_that_model_only(opened_small):
+    plan = opened_small.sql(
         "EXPLAIN ANALYZE SELECT sum(evidence) FROM core_profiles WHERE model_id = '007'"
     ).fetchall()[0][1]
     assert "model_id=007" in plan
@@ -207,10 +195,10 @@ def test_unusable_memory_of_the_environment(root, monkeypatch, gigabytes):
         ("PIVOT receipts ON kind", "PIVOT with a list"),
     ],
 )
-def test_refused_query(opened, sql, message):
+def test_refused_query(opened_small, sql, message):
     with pytest.raises(QueryError, match=message):
-        run_query(opened, sql)
-    assert value(opened, "SELECT 1") == 1
+        run_query(opened_small, sql)
+    assert value(opened_small, "SELECT 1") == 1
 
 
 def test_writing_inside_the_warehouse_is_refused_too(root):
@@ -240,8 +228,8 @@ def test_writing_inside_the_warehouse_is_refused_too(root):
         "FROM model_intervals(10, 1)",
     ],
 )
-def test_query_that_reads(opened, sql):
-    assert isinstance(run_query(opened, sql), pa.Table)
+def test_query_that_reads(opened_small, sql):
+    assert isinstance(run_query(opened_small, sql), pa.Table)
 
 
 def test_headers_are_complete():

@@ -16,7 +16,6 @@ from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
 from decaf.library.plots import COLOURS
 from flows.commands.figures import figure
-from warehouse.query.catalog import connect
 from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.charts import MARKS, WRITERS, read_charts, with_legend, write_chart
 from warehouse.report.svg import Picture, standalone
@@ -26,9 +25,8 @@ DEMO = Path(__file__).parents[2] / "configs" / "scenes" / "demo.yaml"
 
 
 @pytest.fixture(scope="module")
-def charts(scenes):
-    with connect(scenes) as connection:
-        yield read_charts(connection, STUDY)
+def charts(opened_scenes):
+    return read_charts(opened_scenes, STUDY)
 
 
 def texts(svg):
@@ -45,12 +43,11 @@ def test_each_kind_of_chart_has_its_pair_types(charts):
         write_chart(charts, "verdicts", Path("a.svg"))
 
 
-def test_the_verdict_has_the_numbers_of_the_findings(scenes, charts):
-    with connect(scenes) as connection:
-        rows = connection.sql(
-            f"SELECT model_id, max(abs_response) FROM out_model_profiles WHERE study = '{STUDY}' "
-            "GROUP BY model_id, pair_type"
-        ).fetchall()
+def test_the_verdict_has_the_numbers_of_the_findings(opened_scenes, charts):
+    rows = opened_scenes.sql(
+        f"SELECT model_id, max(abs_response) FROM out_model_profiles WHERE study = '{STUDY}' "
+        "GROUP BY model_id, pair_type"
+    ).fetchall()
     shown = texts(charts["verdict"].svg)
     assert {"Evidence", "Contradiction", "Fragility", MARKS} <= set(shown)
     assert set(MODELS) <= set(shown)
@@ -59,15 +56,14 @@ def test_the_verdict_has_the_numbers_of_the_findings(scenes, charts):
     assert {"Evidence", "Contradiction", "Fragility"} <= set(shown), "a legend"
 
 
-def test_a_pair_is_the_strongest_of_its_role(scenes, charts):
-    with connect(scenes) as connection:
-        for component in COMPONENTS:
-            strongest = connection.sql(
-                f"SELECT pair_type, max({component}) FROM core_profiles WHERE study = '{STUDY}' "
-                "GROUP BY pair_type"
-            ).fetchall()
-            of_role = [name for name in charts if name.startswith(f"pair-{component}-")]
-            assert len(of_role) == sum(value > 0 for _, value in strongest)
+def test_a_pair_is_the_strongest_of_its_role(opened_scenes, charts):
+    for component in COMPONENTS:
+        strongest = opened_scenes.sql(
+            f"SELECT pair_type, max({component}) FROM core_profiles WHERE study = '{STUDY}' "
+            "GROUP BY pair_type"
+        ).fetchall()
+        of_role = [name for name in charts if name.startswith(f"pair-{component}-")]
+        assert len(of_role) == sum(value > 0 for _, value in strongest)
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -92,13 +88,12 @@ def test_a_file_has_the_format_of_its_ending(charts, tmp_path, ending):
         assert content.rstrip().endswith(b"%%EOF")
 
 
-def test_stages_are_drawn_on_the_path_that_is_asked_for(scenes, charts):
-    with connect(scenes) as connection:
-        on_first, on_last = (
-            read_charts(connection, STUDY, stage_path=path) for path in (PATHS[0], PATHS[-1])
-        )
-        with pytest.raises(UnknownName, match=PATHS[0]):
-            read_charts(connection, STUDY, stage_path=f"{PATHS[0]}x")
+def test_stages_are_drawn_on_the_path_that_is_asked_for(opened_scenes, charts):
+    on_first, on_last = (
+        read_charts(opened_scenes, STUDY, stage_path=path) for path in (PATHS[0], PATHS[-1])
+    )
+    with pytest.raises(UnknownName, match=PATHS[0]):
+        read_charts(opened_scenes, STUDY, stage_path=f"{PATHS[0]}x")
     assert on_first == charts
     changed = {name for name in charts if on_last.get(name) != charts[name]}
     assert changed == {name for name in charts if name.startswith("stages-")}

@@ -15,7 +15,7 @@ from small_warehouse import MODELS, PAIRS
 
 from decaf.errors import BadInput, MissingPackage, QueryError, UnknownName, WriteFailed
 from warehouse.query import workbook
-from warehouse.query.catalog import Rows, connect, run_query
+from warehouse.query.catalog import Rows, run_query
 from warehouse.query.export import export_views
 from warehouse.query.formats import write_rows
 from warehouse.query.latex import COMMANDS, escape
@@ -24,12 +24,6 @@ from warehouse.query.workbook import NAME_CHARACTERS, export_workbook
 from warehouse.tables.declarations import TABLES
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-
-
-@pytest.fixture(scope="module")
-def opened(two_studies):
-    with connect(two_studies) as connection:
-        yield connection
 
 
 @pytest.fixture
@@ -78,10 +72,10 @@ def sheets(path):
         return content
 
 
-def test_a_latex_table_has_the_numbers_of_the_view(opened, tmp_path):
-    export_views(opened, tmp_path, ["out_model_profiles"], "latex", "s")
+def test_a_latex_table_has_the_numbers_of_the_view(opened_two, tmp_path):
+    export_views(opened_two, tmp_path, ["out_model_profiles"], "latex", "s")
     lines = (tmp_path / "out_model_profiles.tex").read_text().splitlines()
-    rows = run_query(opened, "FROM out_model_profiles WHERE study = 's'").to_pylist()
+    rows = run_query(opened_two, "FROM out_model_profiles WHERE study = 's'").to_pylist()
     assert lines[1].count("r") + lines[1].count("l") >= len(rows[0])
     assert [line for line in lines if line.startswith("\\") and "rule" in line] == [
         "\\toprule",
@@ -142,16 +136,16 @@ def test_hostile_text_becomes_one_plain_cell(text):
     assert "\n" not in written
 
 
-def test_a_workbook_has_a_sheet_for_each_view(opened, tmp_path):
+def test_a_workbook_has_a_sheet_for_each_view(opened_two, tmp_path):
     target = tmp_path / "book.xlsx"
-    written = export_workbook(opened, target, ["out_model_profiles", "profiles"], "t")
+    written = export_workbook(opened_two, target, ["out_model_profiles", "profiles"], "t")
     count = len(MODELS) * len(PAIRS)
     assert written == [("out_model_profiles", 2), ("profiles", count)]
     content = sheets(target)
     assert [len(rows) for rows in content.values()] == [3, count + 1]
     names, *lines = content["profiles"]
     columns = {text: place for place, (_, text) in names.items()}
-    stored = run_query(opened, "FROM stg_profiles WHERE study = 't'").to_pylist()
+    stored = run_query(opened_two, "FROM stg_profiles WHERE study = 't'").to_pylist()
     found = {(line[columns["pair_id"]][1], line[columns["model_id"]][1]): line for line in lines}
     assert len(found) == count
     for row in stored:
@@ -160,10 +154,10 @@ def test_a_workbook_has_a_sheet_for_each_view(opened, tmp_path):
         assert float(text) == pytest.approx(row["evidence"], rel=1e-15)
 
 
-def test_two_workbooks_of_one_warehouse_have_the_same_bytes(opened, tmp_path):
+def test_two_workbooks_of_one_warehouse_have_the_same_bytes(opened_two, tmp_path):
     first, second = tmp_path / "1.xlsx", tmp_path / "2.xlsx"
     for target in (first, second):
-        export_workbook(opened, target, ["out_model_profiles"])
+        export_workbook(opened_two, target, ["out_model_profiles"])
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -211,15 +205,15 @@ def test_a_text_that_no_cell_holds_is_refused(connect_to, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_more_rows_than_a_sheet_has_are_refused(opened, tmp_path, monkeypatch):
+def test_more_rows_than_a_sheet_has_are_refused(opened_two, tmp_path, monkeypatch):
     count = 2 * len(MODELS) * len(PAIRS)
     assert workbook.MOST_ROWS == 1_048_576
     monkeypatch.setattr(workbook, "MOST_ROWS", count)
     with pytest.raises(BadInput, match=f"has {count:,} rows"):
-        export_workbook(opened, tmp_path / "book.xlsx", ["profiles"])
+        export_workbook(opened_two, tmp_path / "book.xlsx", ["profiles"])
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(workbook, "MOST_ROWS", count + 1)
-    export_workbook(opened, tmp_path / "book.xlsx", ["profiles"])
+    export_workbook(opened_two, tmp_path / "book.xlsx", ["profiles"])
 
 
 def test_a_full_disk_leaves_no_workbook(connect_to, small_disk):
@@ -235,15 +229,15 @@ def test_names_of_sheets_differ():
     assert len({name[:NAME_CHARACTERS] for name in names}) == len(set(names))
 
 
-def test_an_unknown_view_is_refused(opened, tmp_path):
+def test_an_unknown_view_is_refused(opened_two, tmp_path):
     with pytest.raises(UnknownName, match="did you mean 'profiles'"):
-        export_workbook(opened, tmp_path / "book.xlsx", ["profile"])
+        export_workbook(opened_two, tmp_path / "book.xlsx", ["profile"])
 
 
-def test_the_extra_is_named_where_it_is_missing(opened, tmp_path, monkeypatch):
+def test_the_extra_is_named_where_it_is_missing(opened_two, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(MissingPackage, match=r"xlsxwriter .* pip install .*\[xlsx\]'?"):
-        export_workbook(opened, tmp_path / "book.xlsx", ["profiles"])
+        export_workbook(opened_two, tmp_path / "book.xlsx", ["profiles"])
 
 
 def test_two_columns_of_one_name_are_no_fault_of_latex():

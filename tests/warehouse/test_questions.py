@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from scenes_warehouse import MODELS, SCENES
 
-from warehouse import connect
 from warehouse.query.catalog import run_query
 from warehouse.query.checks import run_checks
 
@@ -14,12 +13,6 @@ PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text()
 QUESTIONS = re.findall(
     r"^## ([^\n]+)\n(?:(?!^## ).)*?```sql\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S | re.M
 )
-
-
-@pytest.fixture(scope="module")
-def opened(scenes):
-    with connect(scenes) as connection:
-        yield connection
 
 
 def shown_columns(table):
@@ -32,15 +25,15 @@ def test_every_block_of_sql_has_its_answer():
 
 
 @pytest.mark.parametrize(("question", "query", "answer"), QUESTIONS, ids=lambda text: text[:40])
-def test_a_question_is_answered(opened, question, query, answer):
-    rows = run_query(opened, query)
+def test_a_question_is_answered(opened_scenes, question, query, answer):
+    rows = run_query(opened_scenes, query)
     assert rows.num_rows > 0, question
     assert rows.column_names == shown_columns(answer)
 
 
-def test_the_warehouse_of_the_questions_is_sound(opened):
-    assert not any(result.offending_count for result in run_checks(opened, None))
-    counted = run_query(opened, "SELECT count(*) AS n FROM core_profiles").to_pylist()
+def test_the_warehouse_of_the_questions_is_sound(opened_scenes):
+    assert not any(result.offending_count for result in run_checks(opened_scenes, None))
+    counted = run_query(opened_scenes, "SELECT count(*) AS n FROM core_profiles").to_pylist()
     assert counted == [{"n": len(MODELS) * len(SCENES) * 2 * 2}]
 
 
