@@ -1,7 +1,6 @@
 """Show the pairs that changed most with a version or a run: pictures, states and both curves."""
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from decaf.foundation.number_text import score_text, signed_text, tick_text
 from decaf.library.curve import Curve, csv_of, curve_of, places, response_of, story
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.audit.pairs import MOST_RANKS, PICTURE_CHARACTERS
+from warehouse.report.audit.pairs import PICTURE_CHARACTERS, fit_pictures
 from warehouse.report.pair_card import (
     Frames,
     Shown,
@@ -17,7 +16,6 @@ from warehouse.report.pair_card import (
     frames_of,
     is_of_probability,
     picture,
-    picture_characters,
     smallest_response,
 )
 
@@ -99,18 +97,7 @@ def draw_changes(
     If they have more, lower ranks are left out first, then entries, then all pictures. ``runs`` are
     the earlier and the newer run; ``words_of`` names the two sides of a row.
     """
-    kept_rows = tuple(rows)
-    places_of_entries = sorted({row.entry_place for row in rows}, reverse=True)
-    for entries, ranks in [
-        *product(places_of_entries[:1], range(MOST_RANKS, 0, -1)),
-        *product(places_of_entries, [1]),
-    ]:
-        kept_rows = tuple(row for row in rows if row.entry_place <= entries and row.rank <= ranks)
-        if sum(map(picture_characters, kept_rows)) <= characters:
-            break
-    else:
-        none = dict.fromkeys(("factual", "counterfactual", "states"))
-        kept_rows = tuple(row._replace(**none, shown_t=[]) for row in kept_rows)
+    kept_rows = fit_pictures(rows, "entry_place", characters)
     scale = 1.0
     if not all(is_of_probability(run.score) for run in runs):
         responses = (_response(row, when) for row in kept_rows for when in ("_before", ""))

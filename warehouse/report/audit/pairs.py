@@ -91,17 +91,8 @@ def pair_cards(facts: Facts, characters: int = PICTURE_CHARACTERS) -> PairCards:
 
     If they have more, lower ranks are left out first, then models, then all pictures.
     """
-    rows = facts.shown_pairs
-    counts = sorted({row.model_place for row in rows}, reverse=True)
-    kept_rows = rows
-    for models, ranks in [*product(counts[:1], range(MOST_RANKS, 0, -1)), *product(counts, [1])]:
-        kept_rows = [row for row in rows if row.model_place <= models and row.rank <= ranks]
-        if sum(map(picture_characters, kept_rows)) <= characters:
-            break
-    else:
-        none = dict.fromkeys(("factual", "counterfactual", "states"))
-        kept_rows = [row._replace(**none, shown_t=[]) for row in kept_rows]
-    left_out = len(rows) - len(kept_rows)
+    kept_rows = fit_pictures(facts.shown_pairs, "model_place", characters)
+    left_out = len(facts.shown_pairs) - len(kept_rows)
     is_probability = is_of_probability(facts.run.score)
     scale = scale_of(facts.run.score, kept_rows)
     shown_types = {row.pair_type for row in kept_rows}
@@ -118,6 +109,22 @@ def pair_cards(facts: Facts, characters: int = PICTURE_CHARACTERS) -> PairCards:
         if left_out
         else "",
     )
+
+
+def fit_pictures(rows: Sequence[Row], column: str, characters: int) -> list[Row]:
+    """Leave out lower ranks, then models or entries, then all pictures, until the pictures fit.
+
+    ``column`` has the place of a row's model or entry; pictures have at most ``characters`` base64
+    characters.
+    """
+    places = sorted({getattr(row, column) for row in rows}, reverse=True)
+    kept_rows = list(rows)
+    for place, rank in [*product(places[:1], range(MOST_RANKS, 0, -1)), *product(places, [1])]:
+        kept_rows = [row for row in rows if getattr(row, column) <= place and row.rank <= rank]
+        if sum(map(picture_characters, kept_rows)) <= characters:
+            return kept_rows
+    none = dict.fromkeys(("factual", "counterfactual", "states"))
+    return [row._replace(**none, shown_t=[]) for row in kept_rows]
 
 
 def _type_cards(rows: Sequence[Row], run: Row, scale: float) -> TypeCards:
