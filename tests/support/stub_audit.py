@@ -122,6 +122,15 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[tuple])
     connection.unregister("appended")
 
 
+def insert_named(
+    connection: duckdb.DuckDBPyConnection, table: str, *rows: dict, study: str = "demo"
+) -> None:
+    """Append rows by the names of columns; columns that a row does not name are NULL."""
+    columns = connection.table(table).columns
+    named = [{"study": study} | row for row in rows]
+    insert(connection, table, [tuple(row.get(name) for name in columns) for row in named])
+
+
 def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     study, started = audit.study, "2026-11-20 08:15:00+00"
     finished = "2026-11-20 11:42:00+00" if audit.is_finished else None

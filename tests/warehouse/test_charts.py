@@ -10,7 +10,7 @@ import pytest
 from ended_commands import succeeded
 from PIL import Image
 from scenes_warehouse import CHANGES, MODELS, PATHS, STUDY
-from stub_audit import Audit, insert, six_models
+from stub_audit import Audit, insert_named, six_models
 
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.number_text import score_text
@@ -124,8 +124,8 @@ def test_figures_of_the_paper_have_their_names(stub):
 
 
 def test_versions_of_a_registry_are_a_chart_with_a_legend(stub):
-    connection, study = stub(Audit(study="demo")), "demo"
-    insert_named(connection, study, "out_entries", [{"entry": "net", "state": "audited"}])
+    connection = stub(Audit())
+    insert_named(connection, "out_entries", {"entry": "net", "state": "audited"})
     place = {"entry": "net", "pair_type": "mixed_rand", "path": "blend", "change": "weights"}
     versions = [
         place
@@ -134,16 +134,10 @@ def test_versions_of_a_registry_are_a_chart_with_a_legend(stub):
         for day in (1, 2)
         for metric in COMPONENTS
     ]
-    insert_named(connection, study, "out_history", versions)
-    charts = read_charts(connection, study)
+    insert_named(connection, "out_history", *versions)
+    charts = read_charts(connection, "demo")
     (name,) = [name for name in charts if name.startswith("versions-")]
     assert {"net", "Evidence", "Contradiction", "Fragility"} <= set(texts(charts[name].svg))
-
-
-def insert_named(connection, study, view, rows):
-    """Insert rows that name their columns; other columns are NULL."""
-    columns = connection.view(view).columns
-    insert(connection, view, [[({"study": study} | row).get(c) for c in columns] for row in rows])
 
 
 def test_the_command_lists_and_writes(scenes, decaf, tmp_path):

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from report_reader import SECTIONS, Reader
-from stub_audit import RUN_ID, Audit, insert, many_models, open_stub, six_models
+from stub_audit import RUN_ID, Audit, insert, insert_named, many_models, open_stub, six_models
 
 from decaf.errors import UnknownName, WriteFailed
 from warehouse.report import cells, page
@@ -52,12 +52,9 @@ def test_the_target_has_its_name(stub, report):
     connection.execute("UPDATE out_runs SET score = $score", {"score": score})
     assert "class probability (classes 2, target 1)" in report(connection).text
     names = ((RUN_ID, 0, "no"), (RUN_ID, 1, "yes"), ("older", 1, "other"))
-    for row in names:
-        connection.execute(
-            "INSERT INTO stg_class_names BY NAME "
-            "SELECT 'demo' AS study, $1 AS run_id, $2 AS class_id, $3 AS name",
-            row,
-        )
+    for run_id, class_id, name in names:
+        row = {"run_id": run_id, "class_id": class_id, "name": name}
+        insert_named(connection, "stg_class_names", row)
     assert "class probability (classes 2, target yes)" in report(connection).text
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 from PIL import Image
-from stub_audit import Audit
+from stub_audit import Audit, insert_named
 
 from warehouse.report.audit.facts import read_facts
 from warehouse.report.audit.reaudit import strip_of
@@ -93,27 +93,18 @@ CHANGED = {
 
 def fill(connection, study="demo"):
     for view, rows in ROWS.items():
-        for row in rows:
-            given = {"study": study, "resolved_at": DAYS[1]} | row
-            columns = [name for name in given if name in connection.table(view).columns]
-            marks = ", ".join(f"${name}" for name in columns)
-            connection.execute(
-                f"INSERT INTO {view} ({', '.join(columns)}) VALUES ({marks})",
-                {name: given[name] for name in columns},
-            )
+        at_newest = [{"resolved_at": DAYS[1]} | row for row in rows]
+        insert_named(connection, view, *at_newest, study=study)
 
 
 def fill_changed(connection, study="demo"):
     """Two pairs whose role changed, the first of them with a picture."""
     picture = io.BytesIO()
     Image.new("RGB", (8, 8), "red").save(picture, "WEBP", lossless=True)
-    first = CHANGED | {"study": study, "factual": picture.getvalue()}
-    second = CHANGED | {"study": study, "rank": 2, "pair_id": "pair 5"}
-    for row in (first, second | {"role_before": "evidence", "role_now": "none"}):
-        marks = ", ".join(f"${name}" for name in row)
-        connection.execute(
-            f"INSERT INTO out_changed_pairs ({', '.join(row)}) VALUES ({marks})", row
-        )
+    first = CHANGED | {"factual": picture.getvalue()}
+    second = CHANGED | {"rank": 2, "pair_id": "pair 5"}
+    second |= {"role_before": "evidence", "role_now": "none"}
+    insert_named(connection, "out_changed_pairs", first, second, study=study)
 
 
 def test_a_study_with_a_registry_shows_its_versions(stub, report):
@@ -231,19 +222,13 @@ def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
 def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
     connection = stub(Audit())
     fill(connection)
-    failed = ROWS["out_verdicts"][0] | {"study": "demo", "rule": "decrease", "metric": "evidence"}
+    failed = ROWS["out_verdicts"][0] | {"rule": "decrease", "metric": "evidence"}
     failed |= {"gate_limit": 0.05, "found": -0.25, "lower_limit": -0.3, "upper_limit": -0.2}
     failed |= {"beyond_by": 0.15}
     unsure = failed | {"verdict": "undecided", "lower_limit": -0.4, "upper_limit": 0.0}
     unmeasured = {**failed, "verdict": "not applicable", "found": None, "lower_limit": None}
     unmeasured["reason"] = "the pairs differ"
-    for row in (failed, unsure, unmeasured):
-        columns = [name for name in row if name in connection.table("out_verdicts").columns]
-        marks = ", ".join(f"${name}" for name in columns)
-        connection.execute(
-            f"INSERT INTO out_verdicts ({', '.join(columns)}) VALUES ({marks})",
-            {name: row[name] for name in columns},
-        )
+    insert_named(connection, "out_verdicts", failed, unsure, unmeasured)
     facts = read_facts(connection, "demo")
     below, _, falls, unsure_of, unmeasured_of = gauges_of(facts.verdicts, facts.run.score)
     assert (below.value, below.allowed) == ("0.071", "at most 0.020")
@@ -294,11 +279,7 @@ def test_a_champion_that_passed_is_kept_where_no_version_before_has_passed(stub,
     connection.execute("UPDATE out_standing_verdicts SET version_passed = NULL")
     assert "No version before it has passed." in report(connection).text
     champion = {"entry": "net@champion", "version": "1", "verdict": "pass", "state": "audited"}
-    connection.execute(
-        "INSERT INTO out_entries BY NAME SELECT 'demo' AS study, $entry AS entry, "
-        "$version AS version, $verdict AS verdict, $state AS state, $day AS resolved_at",
-        champion | {"day": DAYS[1]},
-    )
+    insert_named(connection, "out_entries", champion | {"resolved_at": DAYS[1]})
     assert "Keep version 1 (net@champion), which passed." in report(connection).text
 
 
@@ -346,9 +327,7 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
 
 def test_undecided_versions_are_in_the_headline(stub, report):
     connection = stub(Audit())
-    connection.execute(
-        "INSERT INTO out_entries (study, entry, version, state, change, verdict, resolved_at) "
-        "VALUES ('demo', 'net', '2', 'audited', 'weights', 'undecided', $day)",
-        {"day": DAYS[1]},
-    )
+    undecided = {"entry": "net", "version": "2", "state": "audited", "change": "weights"}
+    undecided |= {"verdict": "undecided", "resolved_at": DAYS[1]}
+    insert_named(connection, "out_entries", undecided)
     assert "1 of 1 versions in the registry is undecided" in report(connection).text

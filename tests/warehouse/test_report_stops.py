@@ -2,7 +2,7 @@
 
 import re
 
-from stub_audit import Audit
+from stub_audit import Audit, insert_named
 
 MODEL = Audit().models[0]
 STOP = {"model_id": MODEL, "block_count": 8, "planned_block_count": 137, "source_count": 96}
@@ -24,12 +24,9 @@ ONCE = RULE | {"metric": "fragility", "rule": "at_most", "source_count": 24, "fo
 ONCE |= {"lower_limit": 0.0, "upper_limit": 0.004, "is_last": True, "verdict": "pass"}
 
 
-def filled(connection, stops=(), looks=()):
-    for view, rows in (("out_stops", stops), ("out_looks", looks)):
-        for row in rows:
-            given = {"study": "demo", **row}
-            marks = ", ".join(f"${name}" for name in given)
-            connection.execute(f"INSERT INTO {view} ({', '.join(given)}) VALUES ({marks})", given)
+def filled(connection, stops, looks):
+    insert_named(connection, "out_stops", *stops)
+    insert_named(connection, "out_looks", *looks)
     return connection
 
 
