@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from decaf.errors import WriteFailed
 from warehouse.query.catalog import run_query, stream_view
-from warehouse.query.export import check_study, find_view
+from warehouse.query.export import ExportedView, check_study, find_view
 from warehouse.query.formats import write_file_at
 from warehouse.query.views import View, sort_views, views
 from warehouse.tables.declarations import TABLES
@@ -26,13 +25,6 @@ STORAGE_VERSION = "v0.10.0"
 """Oldest format that DuckDB writes; releases from 1.1 on read all of decaf's types in it."""
 ABOUT = "decaf_export"
 """Table of one row that states the source of the copy."""
-
-
-class ExportedView(NamedTuple):
-    """One table of the file."""
-
-    name: str
-    row_count: int
 
 
 def export_database(

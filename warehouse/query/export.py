@@ -22,6 +22,13 @@ EXPORTED_KINDS = ("core", "out", "paper", "stg")
 """Kinds of views that can be exported."""
 
 
+class ExportedView(NamedTuple):
+    """One view of an export to a single file: a table of a database or a sheet of a workbook."""
+
+    name: str
+    row_count: int
+
+
 class ExportedFile(NamedTuple):
     """One file of an export, as its manifest describes it."""
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow as pa
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
 from warehouse.query.catalog import filter_study, stream_view
-from warehouse.query.export import find_sources
+from warehouse.query.export import ExportedView, find_sources
 from warehouse.query.formats import to_json, write_file_at
 from warehouse.query.values import json_ready
 
@@ -32,19 +32,12 @@ CREATED = datetime(2026, 1, 1)  # noqa: DTZ001 - the format has no time zone
 """Stated in every workbook, so that two exports of one warehouse have the same bytes."""
 
 
-class ExportedSheet(NamedTuple):
-    """One sheet of the file."""
-
-    name: str
-    row_count: int
-
-
 def export_workbook(
     connection: duckdb.DuckDBPyConnection,
     target: Path,
     names: Sequence[str],
     study: str | None = None,
-) -> list[ExportedSheet]:
+) -> list[ExportedView]:
     """Write views, or tables by their plain names, as sheets of one workbook.
 
     Text stays text, even if it begins with ``=``, ``+``, ``-`` or ``@``. NULL is an empty cell;
@@ -62,7 +55,7 @@ def export_workbook(
     for view in sources.values():
         _check_size(connection, view, study)
 
-    def write(temporary: Path) -> list[ExportedSheet]:
+    def write(temporary: Path) -> list[ExportedView]:
         # XlsxWriter leaves its archive open if the disk is full, so it writes to scratch first.
         with tempfile.TemporaryFile() as archive:
             try:
@@ -97,7 +90,7 @@ def _write_sheet(
     name: str,
     view: str,
     study: str | None,
-) -> ExportedSheet:
+) -> ExportedView:
     rows = stream_view(connection, view, study)
     sheet = book.add_worksheet(name[:NAME_CHARACTERS])
     sheet.freeze_panes(1, 0)
@@ -120,7 +113,7 @@ def _write_sheet(
                     sheet.write_string(count, place, value)
                 elif value is not None:
                     sheet.write_number(count, place, value)
-    return ExportedSheet(name, count)
+    return ExportedView(name, count)
 
 
 def _cell_value(value: object) -> bool | float | str | None:
