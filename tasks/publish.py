@@ -10,7 +10,7 @@ from tasks.manifest import commit_outcome, commit_run
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
 from warehouse import storage
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import connect_whole, fetch_whole
 from warehouse.report.audit.facts import Facts
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.own_page import write_own_page
@@ -22,15 +22,14 @@ from warehouse.storage import Storage
 
 def finish(plan: AuditPlan) -> None:
     """Record that the run is complete, with its totals from the warehouse."""
-    with connect_whole(plan.store, plan.study.study) as connection:
-        totals = connection.sql(
-            "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
-            "(SELECT count(*) FROM stg_quarantine JOIN core_run_units USING (study, unit_key) "
-            "WHERE study = $study) "
-            "FROM out_costs WHERE study = $study",
-            params={"study": plan.study.study},
-        ).fetchall()
-    commit_outcome(plan, *totals[0])
+    sql = (
+        "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
+        "(SELECT count(*) FROM stg_quarantine JOIN core_run_units USING (study, unit_key) "
+        "WHERE study = $study) "
+        "FROM out_costs WHERE study = $study"
+    )
+    (totals,) = fetch_whole(plan.store, plan.study.study, sql)
+    commit_outcome(plan, *totals)
 
 
 def publish_again(plan: AuditPlan) -> Facts | None:

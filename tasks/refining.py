@@ -7,7 +7,7 @@ from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
 from decaf.reveal.refinement import Refinement
 from tasks.runs import read_newest_run
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import fetch_whole
 from warehouse.storage import Storage
 
 
@@ -38,11 +38,8 @@ def refine_stages(study: Study, store: Storage) -> Study:
     rules = list_rules(study.paths, study.stages)
     if not rules:
         return study
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(
-            "SELECT path FROM out_refinements WHERE study = $study AND reason IS NULL",
-            params={"study": study.study},
-        ).fetchall()
+    sql = "SELECT path FROM out_refinements WHERE study = $study AND reason IS NULL"
+    rows = fetch_whole(store, study.study, sql)
     finer = {path: rules[path].refine() for (path,) in rows}
     return with_stages(study, {path: rule for path, rule in finer.items() if rule is not None})
 

@@ -9,7 +9,7 @@ from decaf.plan.units import Unit
 from tasks.units.scope import of_kind
 from warehouse.query.catalog import connect
 from warehouse.query.checks import CheckResult, run_checks
-from warehouse.query.damage import Damage, connect_whole, describe_damage, find_damage
+from warehouse.query.damage import Damage, describe_damage, fetch_whole, find_damage
 from warehouse.storage import Storage
 
 
@@ -59,12 +59,8 @@ def too_many_quarantined(store: Storage, study: Study, units: Iterable[Unit]) ->
 
     A model without any finite trajectory always gets one.
     """
-    with connect_whole(store, study.study) as connection:
-        withheld = connection.sql(
-            "SELECT unit_key, count(*) FROM stg_quarantine WHERE study = $study GROUP BY ALL",
-            params={"study": study.study},
-        ).fetchall()
-    of_unit = dict(withheld)
+    sql = "SELECT unit_key, count(*) FROM stg_quarantine WHERE study = $study GROUP BY ALL"
+    of_unit = dict(fetch_whole(store, study.study, sql))
     total, quarantined, limit = Counter(), Counter(), study.quarantine
     for unit in of_kind(units, "score"):
         total[unit.model_id] += unit.row_count

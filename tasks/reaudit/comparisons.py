@@ -7,7 +7,7 @@ from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
 from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NEW, RecordedReaudit, Row
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import fetch_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
@@ -79,8 +79,7 @@ def read_compared(store: Storage, study: Study) -> dict[tuple[str, str], Content
     """
     if study.compare_with in COMPARISONS:
         return {}
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/compared"), params={"study": study.study}).fetchall()
+    rows = fetch_whole(store, study.study, query("registry/compared"))
     return {
         (reaudit_id, label): (weights, preprocessing)
         for reaudit_id, label, weights, preprocessing in rows
@@ -154,9 +153,8 @@ def keep_standing(judged: Sequence[Judged], earlier: Sequence[Judged]) -> list[J
 
 
 def _read_comparisons(store: Storage, study: Study) -> dict[str, Comparison]:
-    values = {"study": study.study, "against": against(study)}
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/comparisons"), params=values).fetchall()
+    sql = query("registry/comparisons")
+    rows = fetch_whole(store, study.study, sql, against=against(study))
     return {entry: Comparison(*comparison) for entry, *comparison in rows}
 
 
@@ -165,9 +163,8 @@ def _read_earlier(
 ) -> list[Judged]:
     alike = {label: c for label, c in comparisons.items() if c.is_itself}
     unknown = [label for label, c in alike.items() if not c.is_known]
-    values = {"study": study.study, "alike": [*alike], "unknown": unknown}
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/earlier_verdicts"), params=values).fetchall()
+    sql = query("registry/earlier_verdicts")
+    rows = fetch_whole(store, study.study, sql, alike=[*alike], unknown=unknown)
     return [Judged(*row) for row in rows]
 
 
@@ -209,9 +206,7 @@ def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[
     pair_types = sorted({row.pair_type for row in judged if row.pair_type})
     if not pair_types:
         return judged
-    values = {"study": study.study, "pair_types": pair_types}
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/doubts"), params=values).fetchall()
+    rows = fetch_whole(store, study.study, query("registry/doubts"), pair_types=pair_types)
     remarks = {(entry, pair_type): remark for entry, pair_type, remark in rows}
     return [
         _without_interval(row, "undecided", remark)

@@ -11,7 +11,7 @@ from tasks.stops import STOPS
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import fetch_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
@@ -84,8 +84,7 @@ def completes_scoring(store: Storage, study: Study, previous: RecordedReaudit | 
 
 def list_stopped_early(store: Storage, study: str) -> frozenset[str]:
     """Entries that were stopped early and did not pass; they are now scored completely."""
-    with connect_whole(store, study) as connection:
-        rows = connection.execute(query("looks/stopped_early"), {"study": study}).fetchall()
+    rows = fetch_whole(store, study, query("looks/stopped_early"))
     return frozenset(entry for (entry,) in rows)
 
 
@@ -138,13 +137,11 @@ def remark_skipped_versions(
     ]
     if not newer:
         return []
-    with connect_whole(store, study) as connection:
-        rows = connection.execute(
-            "SELECT entry, list(DISTINCT version) FROM stg_registry_entries "
-            "WHERE study = ? AND state <> ? GROUP BY entry",
-            [study, GONE],
-        ).fetchall()
-    versions = dict(rows)
+    sql = (
+        "SELECT entry, list(DISTINCT version) FROM stg_registry_entries "
+        "WHERE study = $study AND state <> $gone GROUP BY entry"
+    )
+    versions = dict(fetch_whole(store, study, sql, gone=GONE))
     remarks = (
         remark_skipped(
             entry.name, audited[entry.label].row["version"], entry.version, versions[entry.label]
@@ -158,11 +155,8 @@ def list_references(store: Storage, study: str, audited: Mapping[str, LastAudite
     """Entries whose last audited version passed its gates, or was accepted."""
     if not audited:
         return set()
-    with connect_whole(store, study) as connection:
-        rows = connection.execute(
-            "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = ? AND is_reference",
-            [study],
-        ).fetchall()
+    sql = "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = $study AND is_reference"
+    rows = fetch_whole(store, study, sql)
     return {
         entry
         for entry, reaudit_id in rows
@@ -181,8 +175,7 @@ def find_passed_contents(
     """
     if not digests:
         return {}
-    with connect_whole(store, study) as connection:
-        rows = connection.sql(query("registry/contents"), params={"study": study}).fetchall()
+    rows = fetch_whole(store, study, query("registry/contents"))
     contents: dict[str, PassedContent] = {}
     failed_entries = set()
     for entry, weights, preprocessing, is_passed, *judged in rows:

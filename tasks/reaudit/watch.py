@@ -16,7 +16,7 @@ from tasks.reaudit.comparisons import against
 from tasks.reaudit.plan import RegistryDiff, reaudit_rows
 from tasks.reaudit.recorded import AUDITED, DECISIVE, NONE, REAUDITS, RETURNED, VERSION, Row
 from warehouse.commits import receipts
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import connect_whole, fetch_whole
 from warehouse.query.views import query
 from warehouse.tables.declarations import TABLES
 
@@ -79,9 +79,7 @@ def watch_changed(diff: RegistryDiff, plan: AuditPlan) -> Watch:
         if resolved.card and changes[resolved.entry.label] in UNCHANGED
     ]
     finished_models += [card.id for card in diff.references]
-    with connect_whole(plan.store, study) as connection:
-        values = {"study": study, "models": finished_models}
-        scored = connection.sql(query("looks/stopped"), params=values).fetchall()
+    scored = fetch_whole(plan.store, study, query("looks/stopped"), models=finished_models)
     return watch_entries(plan, pending(diff, plan.run_id), against(diff.study), dict(scored))
 
 

@@ -8,7 +8,7 @@ from decaf.registry.entries import Answer, VersionResult
 from decaf.registry.messages import finding
 from tasks.progress import announce
 from tasks.reaudit.standing import list_standing
-from warehouse.query.damage import connect_whole
+from warehouse.query.damage import fetch_whole
 from warehouse.query.views import query
 from warehouse.storage import Storage
 
@@ -60,8 +60,7 @@ def version_results(store: Storage, study: Study) -> list[VersionResult]:
 
     A version that could not be audited has no values.
     """
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/results"), params={"study": study.study}).fetchall()
+    rows = fetch_whole(store, study.study, query("registry/results"))
     answered = answers(store, study)
     by_version = {
         version: VersionResult(*version, answer, {}) for version, answer in answered.items()
@@ -81,8 +80,7 @@ def answers(store: Storage, study: Study) -> dict[tuple[str, str], Answer]:
     acceptances of all entries that have this verdict. So it is accepted only if each of its entries
     passed or is accepted.
     """
-    with connect_whole(store, study.study) as connection:
-        rows = connection.sql(query("registry/answers"), params={"study": study.study}).fetchall()
+    rows = fetch_whole(store, study.study, query("registry/answers"))
     failed_gates = {
         standing["entry"]: [finding(row, study.names) for row in standing["rows"]]
         for standing in list_standing(store, study.study)

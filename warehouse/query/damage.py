@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import duckdb
 
@@ -126,6 +126,15 @@ def connect_whole(
         if damage := list_unreadable_files(connection, study):
             raise WarehouseError(describe_damage(store, damage))
         yield connection
+
+
+def fetch_whole(store: Storage, study: str, sql: str, **values: Any) -> list[tuple]:
+    """Rows of a query that needs every row of a study, which is ``$study`` in the SQL.
+
+    ``values`` are its other parameters. Raises WarehouseError for damaged files.
+    """
+    with connect_whole(store, study) as connection:
+        return connection.sql(sql, params={"study": study, **values}).fetchall()
 
 
 def query_readable_files(
