@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from featured_images import COUNT, NAMES, SIZE, number_of, parts, settings
+from funny_birds import CODES
 from PIL import Image
 from small_studies import untrained, weighted
 from warehouse_answers import failed_checks, fetched
@@ -242,15 +243,6 @@ def test_paths_that_do_not_fit_the_data_are_refused_by_the_plan(name, photos, tm
         plan_audit(study, study.pair_set())
 
 
-COLOURS = {
-    "beak": [(255, 255, 0)],
-    "eye": [(255, 255, 253), (255, 255, 254)],
-    "foot": [(255, 0, 1), (255, 0, 2)],
-    "tail": [(0, 0, 255)],
-    "wing": [(0, 255, 1), (0, 255, 2)],
-}
-
-
 def test_parts_of_real_birds(shared_data, tmp_path):
     root = shared_data / "funnybirds" / "FunnyBirds"
     lines = []
@@ -258,7 +250,7 @@ def test_parts_of_real_birds(shared_data, tmp_path):
         below = file.relative_to(root / "test_part_map")
         pixels = np.asarray(Image.open(file).convert("RGB"))
         numbers = np.zeros(pixels.shape[:2], np.uint8)
-        for number, colours in enumerate(COLOURS.values(), 1):
+        for number, colours in enumerate(CODES.values(), 1):
             for colour in colours:
                 numbers[(pixels == colour).all(axis=2)] = number
         (tmp_path / "maps" / below).parent.mkdir(parents=True, exist_ok=True)
@@ -268,7 +260,7 @@ def test_parts_of_real_birds(shared_data, tmp_path):
     (tmp_path / "birds.txt").write_text("\n".join(lines))
     features = {"kind": "label_maps", "files": f"{tmp_path}/maps/{{image}}.png"}
     data = {"adapter": "image_features", "images": str(root / "test")}
-    data |= {"features": features | {"names": list(COLOURS)}, "table": str(tmp_path / "birds.txt")}
+    data |= {"features": features | {"names": list(CODES)}, "table": str(tmp_path / "birds.txt")}
     models = [untrained(tmp_path, "cnn")]
     given = settings(tmp_path, {}, models, paths={"decaf": BLURRED}, data=data)
     study = Study(**given | {"score": given["score"] | {"target": 1}})
