@@ -65,6 +65,26 @@ def test_parts_show_final_difference_active_share_and_accuracy(stub, report):
     ]
 
 
+def test_parts_and_shares_are_on_the_path_with_the_largest_response(stub, report):
+    models = ("a", "b", "c")
+    connection = stub(Audit(models=models, pair_types=("floor",), paths=("blend", "patch_a")))
+    connection.execute(
+        "UPDATE out_model_profiles SET abs_response = CASE "
+        "WHEN path = 'blend' THEN 0.25 WHEN model_id = 'c' THEN 0.125 ELSE 0.5 END, "
+        "fragility_frac = CASE WHEN path = 'blend' THEN 0.75 WHEN model_id = 'c' THEN 0.875 "
+        "WHEN model_id = 'a' THEN 0.25 ELSE 0.5 END"
+    )
+    for member, values in (("fish", (0.5, 0.0, 0.0, 0.5)), ("dog", (0.25, 0.0, 0.0, 0.25))):
+        rows = breakdown("a", member, values)
+        insert(connection, "out_breakdowns", [(*row[:3], "patch_a", *row[4:]) for row in rows])
+    reader = report(connection)
+    (shares,) = [row for row in reader.rows if row[:1] == ["floor"] and "model" in row[1]]
+    assert shares[1] == "patch_a (2 models), blend (1 model)"
+    assert shares[-1] == "25 % – 75 % highest: c"
+    assert ["a patch_a", "fish"] in [row[:2] for row in reader.rows]
+    assert "a differs most on path patch_a: 0.250 for dog, 0.500 for fish" in reader.text
+
+
 def test_of_many_parts_every_model_has_its_worst(stub, report):
     models = tuple(f"m{number:02}" for number in range(30))
     connection = stub(Audit(models=models, pair_types=("floor",), paths=("blend",)))

@@ -1,11 +1,14 @@
--- purpose: profiles on the first path by member of a grouping, the worst first; 40 per grouping
+-- purpose: profiles by member of a grouping, the worst first; 40 per grouping
+-- Each model is on its path with the largest Abs for the pair type, as in its finding.
 -- The worst response is the largest, or the smallest if the pair type should matter.
-WITH ways AS (
-    SELECT name AS path FROM core_display_names
-    WHERE study = ? AND kind = 'path'
-    QUALIFY row_number() OVER (ORDER BY position, name) = 1
+WITH larger AS (
+    SELECT model_id, pair_type, path FROM out_responses
+    WHERE study = ?
+    QUALIFY row_number() OVER (
+        PARTITION BY model_id, pair_type ORDER BY abs_response DESC, path_position
+    ) = 1
 ),
-chosen AS (FROM core_profiles SEMI JOIN ways USING (path) WHERE study = ?),
+chosen AS (FROM core_profiles SEMI JOIN larger USING (model_id, pair_type, path) WHERE study = ?),
 found AS (
     SELECT found.*,
         if(expect = 'should_matter', 1, -1)

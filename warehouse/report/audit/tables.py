@@ -1,9 +1,11 @@
 """The report's tables of one audit that need more than the rows of one query."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from decaf.errors import number_of
 from decaf.foundation.number_text import (
     MISSING,
     count_text,
@@ -54,12 +56,13 @@ SUMMED = (
 
 
 def glance_table(facts: Facts) -> Table:
-    """Spread of the models on the first path, one row per pair type."""
-    path = next(iter(facts.paths), "")
-    spreads = {share: partial(_spread, facts, path, share) for share in SPREADS}
-    fields = fields_of("glance", pair_type=Cell, path=lambda _: Cell(path), **spreads).values()
-    note = "From the lowest to the highest model." if len(facts.models) > 1 else ""
-    return table("At a glance", fields, facts.profiled_types, facts.runnable("profiles"), note)
+    """Spread of the models, each on its path with the largest Abs; one row per pair type."""
+    spreads = {share: partial(_spread, facts, share) for share in SPREADS}
+    fields = fields_of("glance", pair_type=Cell, path=partial(_path_counts, facts), **spreads)
+    notes = ["From the lowest to the highest model."] if len(facts.models) > 1 else []
+    notes += ["Each model is on its path with the largest Abs."] if len(facts.paths) > 1 else []
+    columns, query = fields.values(), facts.runnable("profiles")
+    return table("At a glance", columns, facts.profiled_types, query, " ".join(notes))
 
 
 def pair_table(facts: Facts) -> Table:
@@ -106,7 +109,13 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
 
 
 def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
-    """Profiles on the first path by class, split and kind of input, as the query sorts them."""
+    """Profiles by class, split and kind of input, as the query sorts them.
+
+    Each model is on its path with the largest Abs; if there are several paths, a note names it.
+    """
+
+    def model(row: Row) -> Cell:
+        return Cell(row.model_id, row.path if len(facts.paths) > 1 else "")
 
     def mean(row: Row) -> Cell:
         write = WRITERS.get(row.metric, score_text)
@@ -123,7 +132,7 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
         title = f"{pair_type}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(
             facts._replace(breakdowns=tuple(rows)).metric_table(
-                "breakdowns", title, ("model_id", "member"), mean, p50=median
+                "breakdowns", title, ("model_id", "member"), mean, model_id=model, p50=median
             )
         )
     return tuple(tables)
@@ -148,8 +157,9 @@ def breakdown_title(facts: Facts) -> str:
     if not several:
         return "Response by group"
     low, high = max(several, key=lambda pair: pair[1].estimate - pair[0].estimate)
+    on_path = f" on path {low.path}" if len(facts.paths) > 1 else ""
     return (
-        f"{low.model_id} differs most between groups of {low.pair_type}: "
+        f"{low.model_id} differs most between groups of {low.pair_type}{on_path}: "
         f"{score_text(low.estimate)} for {low.member}, "
         f"{score_text(high.estimate)} for {high.member}"
     )
@@ -227,9 +237,28 @@ def cost_table(facts: Facts, shown: Facts) -> Table:
     return replace(costs, total=tuple(field.cell(total) for field in fields))
 
 
-def _spread(facts: Facts, path: str, share: str, pair_type: str) -> Cell:
+def _largest_rows(facts: Facts, pair_type: str) -> list[Row]:
+    """Profile of each model on its path with the largest Abs; of equal paths, the first."""
+    largest: dict[str, Row] = {}
+    for path in facts.paths:
+        for row in at(facts.profiles, pair_type, path):
+            kept = largest.setdefault(row.model_id, row)
+            if row.abs_response > kept.abs_response:
+                largest[row.model_id] = row
+    return [*largest.values()]
+
+
+def _path_counts(facts: Facts, pair_type: str) -> Cell:
+    """Paths with the largest Abs; if they differ, each with its number of models."""
+    count = Counter(row.path for row in _largest_rows(facts, pair_type))
+    if len(count) == 1:
+        return Cell(*count)
+    return Cell(", ".join(f"{path} ({number_of(n, 'model')})" for path, n in count.most_common()))
+
+
+def _spread(facts: Facts, share: str, pair_type: str) -> Cell:
     """Lowest and highest share of a pair type; the note names the model with the highest."""
-    rows = at(facts.profiles, pair_type, path)
+    rows = _largest_rows(facts, pair_type)
     shares = ((getattr(row, share), row.model_id) for row in rows)
     known_shares = sorted((share, model) for share, model in shares if share is not None)
     if not known_shares:
