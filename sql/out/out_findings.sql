@@ -22,10 +22,12 @@ found AS (
             pair_type, path_position) = 1
 ),
 worded AS (
-    SELECT *,
+    SELECT found.*, is_firm, -- the main role is the same at half, once and twice epsilon
+        coalesce(name_roles(role_half, role, role_double, epsilon), '') AS roles,
+        if(roles <> '' AND rule IN ('contradicts', 'unstable'), ' at ε = ' || format_limit(epsilon), '') AS at_epsilon,
         list_filter(on_types, lambda words: NOT starts_with(words, pair_type_name || ' by ')) AS others,
         list_filter(on_paths, lambda words: NOT starts_with(words, '; ' || path_name || ':')) AS ways
-    FROM found
+    FROM found LEFT JOIN out_thresholds USING (study, model_id, pair_type, path)
 )
 SELECT
     model.study, model.model_id, model.position,
@@ -33,20 +35,18 @@ SELECT
     if(failed.reason IS NULL, coalesce(found.rule, 'no_results'), 'failed') AS rule, -- failed even with results
     kept.decision, -- from out_limits: safe, not safe or undecided; NULL without limits
     found.* EXCLUDE (study, model_id, position, rule, severity, begins, ends, path_position,
-        is_largest_path, is_broken, on_paths, on_types, controls, others, ways),
+        is_largest_path, is_broken, on_paths, on_types, controls, others, ways, roles, at_epsilon),
     right_on.accuracy, right_on.image_count, -- on factual inputs; NULL without labels
-    CASE
-        WHEN found.rule IS NULL
+    CASE WHEN found.rule IS NULL
             THEN coalesce('Failed: ' || failed.reason || '.', 'Nothing of it has been scored yet.')
         ELSE coalesce('Failed: ' || failed.reason || '. So far: ', '')
         || begin_finding(found.rule, format(begins, format_limit(smallest), except_controls(controls))
-            || pair_type_name || ends, pair_type_name, decision, is_broken)
+            || pair_type_name || at_epsilon || ends, pair_type_name, decision, is_broken)
         || ' the score by ' || format_score(abs_response) || if(len(ways) > 0, ' on path ' || path_name, '')
         || format_interval(lower_95, upper_95, array_to_string(ways, ''))
-        || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '')
+        || coalesce(', ' || format_shares(evidence_frac, contradiction_frac, fragility_frac), '') || roles
         || '; the final scores differ by ' || format_score(endpoint_magnitude) || ' (M)'
-        || if(len(others) = 0, '', '; other changes: ' || array_to_string(others[:3], ', ')
-            || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
+        || list_changes(others)
         || if(found.rule = 'no_response', '', compare_controls(controls,
             CASE WHEN greatest(abs_response, endpoint_magnitude) > safe_limit THEN safe_limit END))
         || coalesce(format('. Right on {} of {:,} factual inputs', format_percent(accuracy), image_count), '')

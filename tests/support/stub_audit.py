@@ -21,7 +21,7 @@ READ_OF_CORE += ("core_entry_verdicts", "core_benchmark_warnings")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models", "core_profiles", "core_model_failures", "core_chance_warnings")
 READ_OF_CORE += ("core_model_remarks", "core_constant_warnings", "core_pairs", "stg_class_names")
-REAL = ("formats", "controls", "describe_limit", "smallest_response")
+REAL = ("formats", "name_roles", "controls", "describe_limit", "smallest_response")
 REAL += ("out_responses", "out_limits", "core_decisions")
 REAL += ("out_findings",)
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""

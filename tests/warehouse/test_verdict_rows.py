@@ -27,6 +27,23 @@ def test_a_limit_that_only_m_breaks_is_drawn(stub, report):
     assert "M 0.200" in page
 
 
+def test_a_role_that_depends_on_the_threshold_is_named_with_it(stub, report):
+    connection = stub(ONE)
+    connection.execute(ONLY_M.replace("0.02, contradiction = 0,", "0, contradiction = 0.02,"))
+    text = report(connection).text
+    assert "only contradicts itself" in text
+    assert "only contradicts itself at ε" not in text
+    connection.execute(
+        "INSERT INTO out_thresholds BY NAME SELECT 'demo' AS study, 'only' AS model_id, "
+        "'floor' AS pair_type, 'blend' AS path, 0.02 AS epsilon, 'evidence' AS role_half, "
+        "'contradiction' AS role, 'contradiction' AS role_double, false AS is_firm"
+    )
+    text = report(connection).text
+    assert "only contradicts itself at ε = 0.020" in text
+    assert "Contradicts itself on floor at ε = 0.020: this change moves" in text
+    assert "most of it is contradiction at ε = 0.020, evidence at 0.010;" in text
+
+
 @pytest.mark.parametrize(("magnitude", "scale"), [(0.03, 0.1), (0.3, 0.5), (None, 0.1)])
 def test_bars_that_are_no_probabilities_end_beyond_m(magnitude, scale):
     row = SimpleNamespace(abs_response=0.03, upper_95=0.04, endpoint_magnitude=magnitude)

@@ -1,4 +1,4 @@
--- purpose: name the controls of a study in the sentence of a finding
+-- purpose: name the controls and other changes of a study in the sentence of a finding
 -- grain: scalar macros
 
 -- Words of controls: 'the control floor (0.150)', with 'also beyond the limit' if the response is
@@ -16,3 +16,8 @@ CREATE OR REPLACE MACRO except_controls(controls) AS
 -- Controls to compare a response with: '; compare the control floor (0.150)'; '' without any.
 CREATE OR REPLACE MACRO compare_controls(controls, response_limit) AS
     coalesce('; compare ' || list_controls(controls, response_limit), '');
+
+-- Other changes: '; other changes: shape by 0.700 (M 0.200) and 1 more'; three at most, '' without any.
+CREATE OR REPLACE MACRO list_changes(changes) AS
+    if(len(changes) = 0, '', '; other changes: ' || array_to_string(changes[:3], ', ')
+        || if(len(changes) > 3, format(' and {} more', len(changes) - 3), ''));

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from decaf.errors import number_of
-from decaf.foundation.number_text import score_text
+from decaf.foundation.number_text import limit_text, score_text
 from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
@@ -113,7 +113,9 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         what = names.pop() if len(names) == 1 else of
         if rule == "no_response" and _moved_by_control(facts, rows):
             what = "nothing but a control"
-        phrases.append((plural if len(rows) > 1 else singular).format(what))
+        depends = rule in ("contradicts", "unstable") and any(row.is_firm is False for row in rows)
+        at_epsilon = f" at ε = {limit_text(facts.run.epsilon)}" if depends else ""
+        phrases.append((plural if len(rows) > 1 else singular).format(what) + at_epsilon)
     count = len(facts.findings)
     if count == 1:
         return f"{facts.findings[0].model_id} {phrases[0]}"
