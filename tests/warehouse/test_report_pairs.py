@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from stub_audit import Audit, insert
+from test_report_registry import fill, fill_changed
 
 from decaf.library.curve import HEIGHT
 from decaf.routing.profiles import profile
@@ -153,6 +154,63 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
         return [root.scrollWidth - root.clientWidth, out, lefts[1] < root.clientWidth];"""
     )
     assert measured == [0, [], True], "the next card peeps out"
+
+
+SEEN = """const box = document.querySelector(arguments[0]).getBoundingClientRect();
+return box.height > 0 && box.top >= 0 && box.top < innerHeight && box.right <= innerWidth;"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 800), (1200, 900)])
+def test_the_first_screen_leads_to_the_pairs(browser, audited, tmp_path, width, height):
+    """By the first link of a page, also of one with failed gates, and by the row of a model."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    connection = audited()
+    write_report(connection, "demo", tmp_path / "passed.html")
+    fill(connection)
+    fill_changed(connection)
+    write_report(connection, "demo", tmp_path / "failed.html")
+    for name, link in (("passed", "nav a"), ("passed", ".verdict h3 a"), ("failed", "nav a")):
+        browser.get("about:blank")
+        browser.get_log("browser")
+        browser.get((tmp_path / f"{name}.html").as_uri())
+        assert browser.execute_script(SEEN, link), (name, link)
+        element = browser.find_element("css selector", link)
+        target = element.get_attribute("href").partition("#")[2]
+        card = f"section[id='{target}'] .card, .card[id='{target}']"
+        element.click()
+        assert browser.execute_script(SEEN, card), (name, link)
+        assert browser.get_log("browser") == []
+
+
+LINKED = """const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+const links = [...document.querySelectorAll('a[href^="#"]')].map(e => e.hash.slice(1));
+return [links.length, links.filter(link => !ids.includes(link)),
+  ids.filter((id, place) => ids.indexOf(id) < place)];"""
+
+
+@pytest.mark.parametrize("sections", [None, ["profiles"], ["pairs"]])
+def test_every_link_of_a_report_has_one_target(browser, audited, tmp_path, sections):
+    """Also if a pair is strong in two components."""
+    connection = audited()
+    connection.execute(
+        "UPDATE out_shown_pairs SET pair_id = 'both' WHERE pair_id IN ($1, $2)",
+        ["one-evidence-2", "one-contradiction-1"],
+    )
+    write_report(connection, "demo", tmp_path / "page.html", sections=sections)
+    browser.get((tmp_path / "page.html").as_uri())
+    link_count, without_target, repeated = browser.execute_script(LINKED)
+    assert link_count > len(SHOWN)
+    assert (without_target, repeated) == ([], [])
+
+
+def test_a_finding_leads_to_its_strongest_pair(audited):
+    cards = pairs.pair_cards(read_facts(audited(), "demo")).cards
+    addresses = [
+        pairs.strongest_address(cards, SimpleNamespace(model_id=model, pair_type=pair_type))
+        for model, pair_type in (("one", "floor"), ("two", "floor"), ("two", "wall"))
+    ]
+    assert addresses == ["one/one-evidence-1/blend", "two/two-evidence-1/blend", ""]
 
 
 def test_pairs_of_a_failed_limit_then_of_a_finding_are_shown_first(stub):

@@ -112,14 +112,17 @@ def render(
     changed = changed_pairs(facts, picture_characters // 2)
     strongest = pair_cards(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", strongest.types)) if not content]
-    top = page_top_of(facts, config)
+    single = single_pairs(shown) if strongest.types else ()
     titles = {"breakdowns": tables.breakdown_title(shown), "stops": stops_title(facts)}
     if facts.verdicts:
         titles["registry"] = count_gates(facts)
+    page_sections = sections_of(sections, empty, titles)
+    has_pairs = any(section.name == "pairs" for section in page_sections)
+    top = page_top_of(facts, config, strongest.cards if has_pairs else single)
     return templates.render(
         "page.html.j2",
         **parts,
-        sections=sections_of(sections, empty, titles),
+        sections=page_sections,
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
@@ -140,7 +143,7 @@ def render(
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
         strongest=strongest,
-        single_pairs=single_pairs(shown) if strongest.types else (),
+        single_pairs=single,
         dots=dots_picture(facts),
         gauges=gauges_of(facts.verdicts[:MOST_GAUGES], facts.run.score),
         version_strip=strip_of(facts),

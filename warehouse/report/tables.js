@@ -60,9 +60,11 @@ for (const table of document.querySelectorAll(".scroll > table")) {
   if (rows.length >= LONG) addFilter(table, rows);
 }
 
-// A link to a section opens it.
+// A link to a section, or to a part of it, opens the section.
 function openTarget() {
-  document.querySelector(`${location.hash || "main"} > details`)?.setAttribute("open", "");
+  const target = document.getElementById(location.hash.slice(1));
+  const section = target?.querySelector(":scope > details") ?? target?.closest("details");
+  section?.setAttribute("open", "");
 }
 addEventListener("hashchange", openTarget);
 openTarget();

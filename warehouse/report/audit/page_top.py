@@ -9,6 +9,7 @@ from decaf.errors import number_of
 from decaf.foundation.number_text import limit_text, score_text
 from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
+from warehouse.report.audit.pairs import strongest_address
 from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
 from warehouse.report.audit.trust import trust_sentences, unapplied_limits
 from warehouse.report.audit.verdict_rows import (
@@ -19,6 +20,7 @@ from warehouse.report.audit.verdict_rows import (
     headings_of,
     scale_of,
 )
+from warehouse.report.pair_card import Card
 
 MOST = 8
 """Most models, entries and warnings that are listed; sections below have all of them."""
@@ -69,16 +71,20 @@ class PageTop(NamedTuple):
     """Marks (``well``, ``mind`` or ``note``), each with its sentence."""
 
 
-def page_top_of(facts: Facts, config: str) -> PageTop:
+def page_top_of(facts: Facts, config: str, cards: Sequence[Card] = ()) -> PageTop:
     """Summarise the findings, gates and warnings of an audit.
 
-    Commands for failed versions name the study's file ``config``.
+    Commands for failed versions name the study's file ``config``; models link to the strongest of
+    the ``cards`` of the page.
     """
     stands = [row for row in facts.standing if row.accepted_at is None]
     headings = headings_of(facts.names, facts.responses, facts.findings)
     failed = facts.failed_models
     rows = sorted(facts.findings, key=lambda row: row.model_id not in failed)
-    findings = tuple(finding_of(facts, row, headings) for row in rows[:MOST])
+    findings = tuple(
+        finding_of(facts, row, headings)._replace(pair=strongest_address(cards, row))
+        for row in rows[:MOST]
+    )
     bars = [bar.row for finding in findings for bar in finding.responses if bar]
     return PageTop(
         _headline(facts, stands),

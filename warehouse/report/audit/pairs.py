@@ -48,6 +48,11 @@ class PairCards(NamedTuple):
     """Smallest component that has a card, in words."""
     note: str
 
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """Cards of all pair types."""
+        return tuple(card for pair_type in self.types for card in pair_type.cards)
+
 
 def single_pairs(facts: Facts) -> tuple[Card, ...]:
     """Cards of the strongest pair of each component, of the first pair type that has any.
@@ -76,6 +81,13 @@ def single_pairs(facts: Facts) -> tuple[Card, ...]:
             run, scale = facts.run, scale_of(facts.run.score, of_type)
             cards.append(card_of(row, run.score, run.epsilon, scale, _at(0, place)))
     return tuple(cards)
+
+
+def strongest_address(cards: Sequence[Card], finding: Row) -> str:
+    """Fragment of the permalink of a finding's strongest pair; empty if no card shows one."""
+    pairs = (finding.model_id, finding.pair_type)
+    shown = [card for card in cards if (card.row.model_id, card.row.pair_type) == pairs]
+    return max(shown, key=lambda card: card.row.value).address if shown else ""
 
 
 def scale_of(score: str, rows: Sequence[Row]) -> float:

@@ -64,6 +64,8 @@ class Finding(NamedTuple):
     """One for each heading; None if nothing is scored."""
     doubts: tuple[str, ...]
     """Sentences on what could change the finding."""
+    pair: str = ""
+    """Fragment of the permalink of its strongest pair; empty if the page has no card of it."""
 
 
 def headings_of(names: Rows, responses: Rows, findings: Iterable[Row]) -> tuple[Heading, ...]:
