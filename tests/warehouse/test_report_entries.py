@@ -142,8 +142,10 @@ def test_points_have_their_correlation_and_cells_their_values(evidence, report):
     values = ["0.10", "0.20", "0.30", "0.40", "0.90", "1.00", "4.00", "3.00", "2.00", "5.00"]
     bar = ["6.00", "5.25", "4.50", "3.75", "3.00", "2.25", "1.50", "0.75", "0.00"]
     assert sorted(written) == sorted([*values, "6.00", *bar])
-    opacities = re.findall(r'fill="var\(--evidence, #0f7b80\)"[^>]* opacity="([\d.]+)"', cells.svg)
-    assert sum(float(opacity) > 0.74 for opacity in opacities) == 2, "one scale: a cell and the bar"
+    opacities = re.findall(r'fill-opacity="([\d.]+)"', cells.svg)
+    assert opacities.count("0.4") == 2, "one scale: a cell and the bar"
+    assert not COLOURED.search(scatter.svg + cells.svg), "colours mean roles"
+    assert "black" not in scatter.svg, "unseen on a dark page"
     assert "family a 0.95 1" in cells.svg
     assert cells.svg.count(">epoch 10<") == 4, "two trainings in two panels"
     reader = report(evidence)
@@ -151,12 +153,12 @@ def test_points_have_their_correlation_and_cells_their_values(evidence, report):
     assert cells.title in reader.text
 
 
-def test_cells_below_zero_have_another_colour(evidence):
+def test_cells_below_zero_have_a_dashed_rim(evidence):
     evidence.execute("UPDATE paper_evidence_checkpoints SET estimate = estimate - 2")
     _, cells = entry_figures.entry_pictures(read_paper(evidence, STUDY))
-    red = re.findall(r'fill="var\(--contradiction, #\w+\)"', cells.svg)
-    assert len(red) == 5 + 1 + 4, "vulnerabilities, a margin of 1, and half of the bar"
-    assert {">4.00<", ">0.00<", ">-4.00<"} <= set(re.findall(r">-?\d\.\d\d<", cells.svg))
+    rims = cells.svg.count('stroke-dasharray="3,2"')
+    assert rims == 5 + 1 + 4, "vulnerabilities, a margin of 1, and half of the bar"
+    assert {">4.00<", ">0.00<", ">−4.00<"} <= set(re.findall(r">−?\d\.\d\d<", cells.svg))
 
 
 def test_a_correlation_of_a_view_has_its_interval(evidence):

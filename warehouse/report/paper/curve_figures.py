@@ -24,7 +24,7 @@ from warehouse.report.svg import INK, MUTED, Picture, panels
 
 RESAMPLED = "Bands are 95 % intervals of a bootstrap over models."
 HEIGHT = 200
-DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3])
+DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3], [14, 4], [10, 3, 2, 3, 2, 3])
 
 
 def curve_pictures(paper: Paper) -> list[Picture]:
@@ -80,7 +80,7 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
 def _style(
     paper: Paper, figure: Figure, values: list[dict[str, Any]]
 ) -> tuple[alt.Color, alt.StrokeDash]:
-    """Colours and dashes of the methods, with one legend that names them as the tables do."""
+    """Shades and dashes of the methods, with one legend that names them as the tables do."""
     methods = list(dict.fromkeys(value["method"] for value in values))
     if set(methods) <= COLOURS.keys():
         methods.sort(key=list(COLOURS).index)

@@ -44,7 +44,9 @@ def entry_pictures(paper: Paper) -> list[Picture]:
 
 def _note(figure: Figure, table: PaperTable, svg: str) -> str:
     if figure.kind == "heat_map":
-        return "Teal is above 0, red below; the darker, the further from 0, alike in all panels."
+        return (
+            "The darker, the further from 0, alike in all panels; cells below 0 have a dashed rim."
+        )
     sentences = []
     if "ρ" in svg:
         sentences.append("ρ is the rank correlation of the points.")

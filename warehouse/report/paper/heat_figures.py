@@ -9,12 +9,14 @@ from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct, in_panels, label
 from warehouse.report.paper.marks import display_name, drawn_values
 from warehouse.report.paper.reading import Paper, PaperTable
-from warehouse.report.svg import INK, MUTED, PAPER, colour
+from warehouse.report.svg import INK, MUTED, PAPER
 
 LETTERS = 100
 """Most letters of all column names together; if there are more, names are rotated."""
 CELL, CELL_WITH_NOTE = 26, 36
 """Heights of a cell with one line and with two."""
+DARKEST = 0.4
+"""Opacity of the cell furthest from 0, on which text can be read."""
 STEPS = 9
 """Cells of the colour bar."""
 
@@ -22,7 +24,8 @@ STEPS = 9
 def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin | None:
     """Draw a cell for each row; ``x`` is the column of the cell, ``method`` its row.
 
-    Cells at or above 0 are teal, cells below 0 red, on one scale in all panels; a bar explains it.
+    Cells are the darker, the further from 0, on one scale in all panels; cells below 0 have a
+    dashed rim. A bar explains it.
     """
     along, title = figure.along
     values = drawn_values(
@@ -54,26 +57,23 @@ def heat_map(figure: Figure, table: PaperTable, _: Paper) -> alt.TopLevelMixin |
     height = CELL_WITH_NOTE if figure.below else CELL
     cells = in_panels(chart, figure, values, height=alt.Step(height))
     bar = _bar(min(numbers) < 0, end, figure.digits)
-    return alt.hconcat(cells, bar, spacing=12).resolve_scale(opacity="shared")
+    return alt.hconcat(cells, bar, spacing=12).resolve_scale(fillOpacity="shared")
 
 
 def _shade_layers(base: alt.Chart, end: float) -> list[alt.Chart]:
-    """Cells whose opacity is the distance from 0: one layer from 0 upwards, one below."""
-    shade = alt.Opacity("size:Q", legend=None, scale=alt.Scale(domain=[0, end], range=[0.05, 0.75]))
-    sized = base.transform_calculate(size="abs(datum.value)")
-    return [
-        sized.transform_filter(condition).mark_rect(fill=colour(metric)).encode(opacity=shade)
-        for condition, metric in (
-            ("datum.value >= 0", "evidence"),
-            ("datum.value < 0", "contradiction"),
-        )
-    ]
+    """Cells whose opacity is the distance from 0, and a layer of rims around those below 0."""
+    scale = alt.Scale(domain=[0, end], range=[0.04, DARKEST])
+    shade = alt.FillOpacity("size:Q", legend=None, scale=scale)
+    cells = base.transform_calculate(size="abs(datum.value)").mark_rect(fill=INK)
+    below = base.transform_filter("datum.value < 0")
+    rims = below.mark_rect(fillOpacity=0, stroke=INK, strokeDash=[3, 2])
+    return [cells.encode(fillOpacity=shade), rims]
 
 
 def _bar(is_two_sided: bool, end: float, digits: str) -> alt.LayerChart:
     places = np.linspace(end, -end if is_two_sided else 0.0, STEPS)
     values: list[dict[str, Any]] = [
-        {"value": float(place), "name": format(place, digits)} for place in places
+        {"value": float(place), "name": format(place, digits).replace("-", "−")} for place in places
     ]
     axis = alt.Axis(orient="right", ticks=False, domain=False, labelColor=MUTED)
     base = alt.Chart().encode(y=alt.Y("name:N", sort=None, title=None, axis=axis))

@@ -22,45 +22,47 @@ INTERVALS = "Lines are 95 % intervals."
 MARKS = "Hollow diamonds are the paper's values."
 MARK = f'fill="{PAPER}" stroke="{INK}"'
 """Attributes of a hollow diamond in a rendered picture."""
-ORDERED = ("#dba021", "#c05a2e", "#0f7b80", "#5b3f8c")
-"""Colours of an ordered series, between which others are mixed."""
+SHADES = (INK, "#7b8694")
+"""Shades of series without a role: distinguishable on light and dark pages, in every print."""
+ORDERED = ("#9aa4b0", "#4f5a68")
+"""First and last shade of an ordered series."""
 DATA = {True: "", False: ", on other data", None: ", on unknown data"}
 """Words for the data of a picture, by whether the paper's values hold for the same data."""
 
 
 def assign_styles(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
-    """Give every name its own combination of colour and mark, such as a dash or a shape.
+    """Give every name its own combination of shade and mark, such as a dash or a shape.
 
-    The four colours can be distinguished in light and dark mode and with any colour vision. From
-    the fifth name on, they repeat with the next mark; after the last mark, combinations repeat. If
-    all names are metrics, each has the colour of its metric.
+    Neighbours differ in shade and mark; after ``len(SHADES) * len(marks)`` names, combinations
+    repeat. If all names are metrics, each has the colour of its metric and the first mark: colours
+    mean roles and nothing else.
 
     Examples
     --------
-    >>> assign_styles(["fragility", "evidence"], ["o"])
+    >>> assign_styles(["fragility", "evidence"], ["o", "x"])
     (['var(--fragility, #dba021)', 'var(--evidence, #0f7b80)'], ['o', 'o'])
-    >>> shades, marks = assign_styles("abcdefgh", ["o", "x"])
-    >>> shades[:4] == shades[4:], "".join(marks)
-    (True, 'ooooxxxx')
+    >>> shades, marks = assign_styles("abcd", ["o", "x"])
+    >>> [SHADES.index(shade) for shade in shades], "".join(marks)
+    ([0, 1, 1, 0], 'oxox')
     """
-    metrics, count = list(COLOURS), len(COLOURS)
-    shown = names if set(names) <= COLOURS.keys() else (metrics * len(names))[: len(names)]
-    turns = (place // count % len(marks) for place in range(len(names)))
-    return [colour(metric) for metric in shown], [marks[turn] for turn in turns]
+    if set(names) <= COLOURS.keys():
+        return [colour(metric) for metric in names], [marks[0]] * len(names)
+    turns = [divmod(place, len(marks)) for place in range(len(names))]
+    shades = [SHADES[(round_ + mark) % len(SHADES)] for round_, mark in turns]
+    return shades, [marks[mark] for _, mark in turns]
 
 
 def shades_in_order(count: int) -> list[str]:
-    """Colours from gold through teal to violet for an ordered series, none twice.
+    """Shades of grey from light to dark for an ordered series, none twice.
 
     Examples
     --------
     >>> shades_in_order(2), len(set(shades_in_order(30)))
-    (['#dba021', '#5b3f8c'], 30)
+    (['#9aa4b0', '#4f5a68'], 30)
     """
-    places = np.linspace(0, len(ORDERED) - 1, max(count, 2))
-    channels = np.array([[int(shade[at : at + 2], 16) for at in (1, 3, 5)] for shade in ORDERED])
-    mixed = [np.interp(places, range(len(ORDERED)), channel) for channel in channels.T]
-    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in np.rint(mixed).astype(int).T]
+    first, last = ([int(shade[at : at + 2], 16) for at in (1, 3, 5)] for shade in ORDERED)
+    mixed = np.rint(np.linspace(first, last, count)).astype(int)
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in mixed]
 
 
 def display_name(value: Any) -> str:

@@ -12,7 +12,7 @@ from decaf.library.palette import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.paper.declared import Figure
 from warehouse.report.paper.entry_panels import distinct
-from warehouse.report.paper.marks import assign_styles, display_name, marks
+from warehouse.report.paper.marks import SHADES, assign_styles, display_name, marks
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER
 
@@ -20,6 +20,8 @@ SCATTER_SIDE = 300
 SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down")
 KINDS = ("colour", "shape")
 """Channels that show the kind of a point."""
+MOST_EXPLAINED = 4
+"""Most points that a legend explains if each has its own name."""
 WIDE = 50
 """From this ratio of the largest to the smallest x value, the x axis is logarithmic."""
 LETTER, LINE = 5.6, 12.0
@@ -60,9 +62,9 @@ def scatter(figure: Figure, table: PaperTable, paper: Paper) -> alt.TopLevelMixi
     """A point for every line of a table with statistics side by side.
 
     The y axis has the statistic of the panel, the x axis that of ``x``. The first column of
-    ``method`` sets the colour and the second one the shape; with more kinds than colours or shapes,
-    colour and shape together show the kind. If every point has its own name and there are more
-    points than colours, names stand next to the points.
+    ``method`` sets the shade and the second one the shape. With one column, or more kinds than
+    shades or shapes, shade and shape together show the kind. If every point of more than
+    ``MOST_EXPLAINED`` has its own name, names stand next to the points.
     """
     along, title = figure.along
     charts = []
@@ -139,7 +141,7 @@ def _points(
     known_heights = [height for height in heights if height is not None]
     y_scale, y_axis = _scale(known_heights, can_be_powers=False)
     names = distinct(value["colour"] for value in values)
-    is_written = len(names) == len(values) > len(COLOURS)
+    is_written = len(names) == len(values) > MOST_EXPLAINED
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("x:Q", title=x_title, scale=x_scale, axis=x_axis),
         y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=y_axis),
@@ -259,10 +261,11 @@ def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
 
 
 def _styles(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
-    """Colour and shape, which distinguish all kinds of points."""
+    """Shade and shape, which distinguish all kinds of points."""
     names = {key: distinct(value[key] for value in values) for key in KINDS if key in values[0]}
     colours, shapes = names["colour"], names.get("shape", [])
-    if len(colours) > len(COLOURS) or len(shapes) > len(SHAPES):
+    has_shades = len(colours) <= len(SHADES) or set(colours) <= COLOURS.keys()
+    if not shapes or not has_shades or len(shapes) > len(SHAPES):
         for value in values:
             value["kind"] = " ".join(value[key] for key in names)
         kinds = distinct(value["kind"] for value in values)
@@ -271,12 +274,17 @@ def _styles(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
             "color": _style(alt.Color, "kind", kinds, shades),
             "shape": _style(alt.Shape, "kind", kinds, marks),
         }
-    styles = {"color": _style(alt.Color, "colour", colours, assign_styles(colours, SHAPES)[0])}
-    return styles | ({"shape": _style(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
+    shape = _style(alt.Shape, "shape", shapes, SHAPES, symbolFillColor=INK)
+    shades, _ = assign_styles(colours, SHAPES)
+    return {"color": _style(alt.Color, "colour", colours, shades), "shape": shape}
 
 
 def _style(
-    channel: type[alt.Color | alt.Shape], field: str, names: list[str], styles: Sequence[str]
+    channel: type[alt.Color | alt.Shape],
+    field: str,
+    names: list[str],
+    styles: Sequence[str],
+    **symbol: str,
 ) -> alt.Color | alt.Shape:
-    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11, **symbol)
     return channel(f"{field}:N", legend=legend, scale=alt.Scale(domain=names, range=styles))
