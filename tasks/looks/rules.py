@@ -26,7 +26,7 @@ HALF_WIDTH, NARROW, UNDECIDED = "half_width", "narrow", "undecided"
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule on one metric of one model, and its verdict so far."""
+    """One rule on one metric of one model."""
 
     entry: str
     model_id: str
@@ -35,8 +35,8 @@ class Rule:
     """Name of a gate's rule, or ``half_width`` for an interval."""
     subject: Subject
     limit: float
-    verdict: Verdict | str = UNDECIDED
     reason: str | None = None
+    """Why the rule has no earlier version to compare with."""
     is_comparable: bool = True
     """True if a rule about a change has an earlier version to compare with."""
 
@@ -107,7 +107,7 @@ def items_by_subject(drawn_sources: DrawnSources, metrics: Iterable[str]) -> dic
     return items | (drawn_sources.image_items() if ACCURACY in metrics else {})
 
 
-def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
+def error_per_bound(study: Study, rules: Iterable[Rule]) -> float:
     """Error of one bound, such that all bounds together have the error of the study.
 
     A gate can be wrong on one side of its limit only, so it counts one bound; a half width counts
@@ -118,15 +118,15 @@ def error_of_a_bound(study: Study, rules: Iterable[Rule]) -> float:
     return study.stop.error / max(1, bounds)
 
 
-class Looker:
-    """Evaluates rules; holds all values that are equal at every look."""
+class RuleEvaluator:
+    """Evaluates rules with the values that all looks share."""
 
     def __init__(
         self, study: Study, pairs: PairSet, drawn_sources: DrawnSources, rules: list[Rule]
     ) -> None:
         self.drawn_sources = drawn_sources
         self.items = items_by_subject(drawn_sources, {rule.metric for rule in rules})
-        self.rules, self.error = rules, error_of_a_bound(study, rules)
+        self.rules, self.error = rules, error_per_bound(study, rules)
         bounds = study.stop.bounds or study.score.bounds
         self.width = float(bounds[1] - bounds[0])
         self.block_count = len(study.blocks(pairs))
@@ -136,7 +136,7 @@ class Looker:
         """Confidence level of an interval of both bounds."""
         return 1.0 - 2.0 * self.error
 
-    def look(self, rule: Rule, sums: pa.Table, block_count: int) -> RuleLook:
+    def evaluate(self, rule: Rule, sums: pa.Table, block_count: int) -> RuleLook:
         """Evaluate a rule after the first blocks of its model.
 
         ``sums`` has the rows of ``version_sources`` for its entry and subject. Raises ResponseError

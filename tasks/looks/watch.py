@@ -15,8 +15,8 @@ from decaf.registry.gates import on_pair_types
 from tasks.looks.items import DrawnSources, Subject
 from tasks.looks.rules import (
     UNDECIDED,
-    Looker,
     Rule,
+    RuleEvaluator,
     RuleLook,
     gate_rules,
     items_by_subject,
@@ -39,26 +39,28 @@ class Watch:
         self,
         plan: AuditPlan,
         rules: Callable[[Iterable[Subject]], list[Rule]],
-        read: Callable[[DuckDBPyConnection], pa.Table],
-        scored: Mapping[str, int],
+        read_sums: Callable[[DuckDBPyConnection], pa.Table],
+        block_counts: Mapping[str, int],
     ) -> None:
-        """Watch ``rules`` with the sums from ``read``.
+        """Watch ``rules`` with the sums that ``read_sums`` returns.
 
-        ``scored`` has the number of scored blocks of each other model.
+        ``block_counts`` has the number of scored blocks of each other model.
         """
         study = plan.study
         drawn_sources = DrawnSources(study, plan.pairs)
         metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
-        self.plan, self.read, self.drawn_sources = plan, read, drawn_sources
-        self.looker = Looker(
+        self.plan, self.read_sums, self.drawn_sources = plan, read_sums, drawn_sources
+        self.evaluator = RuleEvaluator(
             study, plan.pairs, drawn_sources, rules(items_by_subject(drawn_sources, metrics))
         )
-        self.undecided_rules = {rule.model_id: [] for rule in self.looker.rules}
-        for rule in self.looker.rules:
+        self.undecided_rules = {rule.model_id: [] for rule in self.evaluator.rules}
+        for rule in self.evaluator.rules:
             self.undecided_rules[rule.model_id].append(rule)
         self.first, self.last = study.stop.span(len(plan.blocks))
-        self.scored = {card.id: len(plan.blocks) for card in study.models} | dict(scored)
-        self.scored |= dict.fromkeys(self.undecided_rules, self.first)
+        self.block_counts = {card.id: len(plan.blocks) for card in study.models} | dict(
+            block_counts
+        )
+        self.block_counts |= dict.fromkeys(self.undecided_rules, self.first)
         self.looks: list[Row] = []
         self.followers: list[tuple[str, str]] = []
         """Pairs of an earlier model and the model that is compared with it."""
@@ -72,11 +74,11 @@ class Watch:
         if not models:
             return {}
         with connect_whole(self.plan.store, self.plan.study.study, threads=1) as connection:
-            sums = self.read(connection)
+            sums = self.read_sums(connection)
         next_counts: dict[str, int] = {}
         for model in models:
             rule_looks = [self._look_at(rule, sums) for rule in self.undecided_rules[model]]
-            at, total = self.scored[model], len(self.plan.blocks)
+            at, total = self.block_counts[model], len(self.plan.blocks)
             self.undecided_rules[model] = [
                 rule_look.rule for rule_look in rule_looks if not rule_look.is_closed
             ]
@@ -93,9 +95,9 @@ class Watch:
                 f"{self.plan.study.names.get(model, model)}: {at} of {number_of(total, 'block')}, "
                 f"{source_count:,} of {self.drawn_sources.source_count:,} sources: "
                 + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-                + ("; no further blocks are needed" if is_over and at < total else "")
+                + ("; no further blocks are scored" if is_over and at < total else "")
             )
-        self.scored |= next_counts
+        self.block_counts |= next_counts
         self.follow()
         return next_counts
 
@@ -103,14 +105,16 @@ class Watch:
         """Score earlier models on as many blocks as the models that are compared with them."""
         for before, now in self.followers:
             if before not in self.undecided_rules:
-                self.scored[before] = max(self.scored[before], self.scored[now])
+                self.block_counts[before] = max(self.block_counts[before], self.block_counts[now])
 
     def _look_at(self, rule: Rule, sums: pa.Table) -> RuleLook:
         is_of_rule = pc.equal(sums["entry"], rule.entry)
         for name, value in rule.subject._asdict().items():
-            is_it = pc.is_null(sums[name]) if value is None else pc.equal(sums[name], value)
-            is_of_rule = pc.and_(is_of_rule, is_it)
-        return self.looker.look(rule, sums.filter(is_of_rule), self.scored[rule.model_id])
+            is_value = pc.is_null(sums[name]) if value is None else pc.equal(sums[name], value)
+            is_of_rule = pc.and_(is_of_rule, is_value)
+        return self.evaluator.evaluate(
+            rule, sums.filter(is_of_rule), self.block_counts[rule.model_id]
+        )
 
     def _row(self, rule_look: RuleLook, *, is_last: bool) -> Row:
         rule, estimate = rule_look.rule, rule_look.estimate
@@ -120,12 +124,12 @@ class Watch:
             "model_id": rule.model_id,
             "block_count": rule_look.block_count,
             "source_count": rule_look.source_count,
-            "planned_source_count": int(self.looker.items[rule.subject].source_count.sum()),
+            "planned_source_count": int(self.evaluator.items[rule.subject].source_count.sum()),
             "metric": rule.metric,
             "rule": rule.name,
             **rule.subject._asdict(),
             "gate_limit": rule.limit,
-            "level": self.looker.level,
+            "level": self.evaluator.level,
             "found": estimate.value if has_value else None,
             "lower_limit": estimate.limits.lower if has_value else None,
             "upper_limit": estimate.limits.upper if has_value else None,
@@ -149,7 +153,7 @@ class Watch:
                 "planned_source_count": self.drawn_sources.source_count,
                 "is_decided": model not in undecided,
             }
-            for model, count in self.scored.items()
+            for model, count in self.block_counts.items()
             if count < total
         ]
 
@@ -165,12 +169,12 @@ def watch_models(plan: AuditPlan) -> Watch:
 
 
 def watch_entries(
-    plan: AuditPlan, pending: pa.Table, against: str, scored: Mapping[str, int]
+    plan: AuditPlan, pending: pa.Table, against: str, block_counts: Mapping[str, int]
 ) -> Watch:
     """Watch the gates of changed entries, whose rows of this re-audit are ``pending``.
 
-    ``scored`` has numbers of blocks of other models, which are otherwise scored completely. An
-    earlier model is scored on as many blocks as the entry that is compared with it.
+    ``block_counts`` has numbers of blocks of other models; without one, a model is scored
+    completely. An earlier model is scored on as many blocks as the entry that is compared with it.
     """
     study = plan.study
     values = {"study": study.study, "against": against}
@@ -179,11 +183,11 @@ def watch_entries(
         compared = connection.sql(query("looks/compared"), params=values).to_arrow_table()
 
     def read(connection: DuckDBPyConnection) -> pa.Table:
-        connection.register("asked", compared)
+        connection.register("compared_entries", compared)
         return connection.sql(query("looks/entries")).to_arrow_table()
 
     gates, rows = on_pair_types(study.gates, kinds_of(study.expect)), compared.to_pylist()
-    watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, scored)
+    watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, block_counts)
     model_ids = {card.id for card in study.models}
     for row in rows:
         if row["reason"] is None and row["model_before"] in model_ids:
@@ -194,7 +198,7 @@ def watch_entries(
 
 def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
     """Record the stops of a run's models; returns the plan of the scored blocks, the new run."""
-    work = plan.work.up_to(watch.scored, {}).all_done()
+    work = plan.work.up_to(watch.block_counts, {}).all_done()
     stopped = replace(plan, work=work, may_stop=False)
     run_ids = stopped.run_id, plan.run_id
     commit_stops(plan.store, plan.study.study, *run_ids, watch.stops(), watch.looks)

@@ -140,7 +140,7 @@ def compute_until_decided(
     scored: dict[str, int] = {}
     undecided = [card.id for card in plan.study.models]
     while undecided:
-        block_counts = dict(watched.scored)
+        block_counts = dict(watched.block_counts)
         next_plan = replace(plan, work=plan.work.up_to(block_counts, scored))
         if next_plan.work.by_model or not scored:
             errors |= compute(client, next_plan, inputs, {} if scored else models.failed)

@@ -24,7 +24,7 @@ Verdict = dict[str, Any]
 STANDING = "FROM out_standing_verdicts WHERE study = $study"
 FAILED_GATES = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
 OPEN_GATES = "FROM out_verdicts WHERE study = $study AND verdict <> 'pass'"
-ANSWERABLE = """
+ACCEPTABLE = """
 SELECT study, entry, version, verdict, accepted_at, accepted_by, why,
     judged_reaudit_id AS reaudit_id
 FROM core_entry_verdicts
@@ -105,7 +105,7 @@ def accept(
         followed_entries = {row["entry"]: row for row in select_followed(entries)}
         if entry not in followed_entries:
             raise UnknownName.among("entry of the registry", entry, followed_entries)
-        verdicts = rows_of(connection, ANSWERABLE, study=study, entry=entry)
+        verdicts = rows_of(connection, ACCEPTABLE, study=study, entry=entry)
         gates = rows_of(connection, GATES_OF_ENTRY, study=study, entry=entry)
     if not verdicts:
         row = followed_entries[entry]
@@ -122,7 +122,7 @@ def accept(
     if is_undo and not verdict["accepted_at"]:
         raise BadInput(
             f"{entry} {verdict['version']} is not accepted, so there is nothing to undo: its "
-            f"verdict stands; decaf accept CONFIG --list shows what was accepted"
+            "verdict stands; decaf accept CONFIG --list lists acceptances"
         )
     if verdict["accepted_at"] and not is_undo:
         raise BadInput(

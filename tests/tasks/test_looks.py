@@ -12,7 +12,7 @@ from decaf.errors import ResponseError
 from decaf.plan.study import Study
 from tasks.looks.items import DrawnSources, Subject
 from tasks.looks.limits import of_change, of_value
-from tasks.looks.rules import Looker, error_of_a_bound, gate_rules, width_rules
+from tasks.looks.rules import RuleEvaluator, error_per_bound, gate_rules, width_rules
 
 WALL = Subject("wall", "blend", None)
 COLUMNS = ("evidence", "contradiction", "abs_response", "evidence_before", "abs_response_before")
@@ -154,13 +154,14 @@ def rule(study, **changed):
 def test_a_gate_closes_when_the_limits_leave_it(tmp_path):
     study, pairs = studied(tmp_path), paired(80)
     own = rule(study)
-    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
-    assert looker.error == 0.1
+    evaluator = RuleEvaluator(study, pairs, DrawnSources(study, pairs), [own])
+    assert evaluator.error == 0.1
     verdicts = {}
     for value in (0.05, 0.5, 0.95):
-        drawn_sources = looker.drawn_sources
+        drawn_sources = evaluator.drawn_sources
         looks = [
-            looker.look(own, summed(drawn_sources, n, evidence=value), n) for n in range(2, 41)
+            evaluator.evaluate(own, summed(drawn_sources, n, evidence=value), n)
+            for n in range(2, 41)
         ]
         closed = next(n for n, one in enumerate(looks, 2) if one.is_closed)
         verdicts[value] = (looks[closed - 2].verdict, closed)
@@ -177,17 +178,17 @@ def test_a_gate_closes_when_the_limits_leave_it(tmp_path):
 def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_path):
     study, pairs = studied(tmp_path), paired(20)
     own = rule(study)
-    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
+    evaluator = RuleEvaluator(study, pairs, DrawnSources(study, pairs), [own])
 
     def sums(blocks):
-        return summed(looker.drawn_sources, blocks, evidence=0.05).filter(
+        return summed(evaluator.drawn_sources, blocks, evidence=0.05).filter(
             pa.array([n != 1 for n in range(2 * blocks)])
         )
 
-    seen = looker.look(own, sums(8), 8)
+    seen = evaluator.evaluate(own, sums(8), 8)
     assert (seen.verdict, seen.is_closed) == ("undecided", False)
     assert "not finite, so all blocks are needed" in seen.reason
-    end = looker.look(own, sums(10), 10)
+    end = evaluator.evaluate(own, sums(10), 10)
     assert (end.verdict, end.is_closed, end.source_count) == ("pass", True, 19)
     assert end.estimate.value == pytest.approx(0.05)
 
@@ -195,8 +196,8 @@ def test_scores_that_are_not_finite_keep_a_rule_open_until_all_is_scored(tmp_pat
 def test_a_rule_stays_open_where_no_score_is_finite_at_the_end(tmp_path):
     study, pairs = studied(tmp_path), paired(20)
     own = rule(study)
-    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
-    end = looker.look(own, summed(looker.drawn_sources, 10).slice(0, 0), 10)
+    evaluator = RuleEvaluator(study, pairs, DrawnSources(study, pairs), [own])
+    end = evaluator.evaluate(own, summed(evaluator.drawn_sources, 10).slice(0, 0), 10)
     assert (end.verdict, end.estimate, end.is_closed) == ("undecided", None, True)
     assert end.source_count == 0
 
@@ -205,19 +206,19 @@ def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     study, pairs = studied(tmp_path, gates={"evidence": {"increase": 0.2}}), paired(40)
     own = rule(study)
     drawn_sources = DrawnSources(study, pairs)
-    looker = Looker(study, pairs, drawn_sources, [own])
+    evaluator = RuleEvaluator(study, pairs, drawn_sources, [own])
     alike = summed(drawn_sources, 10, evidence=0.5, evidence_before=0.5)
-    assert looker.look(own, alike, 10).estimate.value == 0.0
+    assert evaluator.evaluate(own, alike, 10).estimate.value == 0.0
     short = summed(
         drawn_sources, 10, evidence=0.5, evidence_before=0.5, compared_count=lambda n: int(n < 6)
     )
-    seen = looker.look(own, short, 10)
+    seen = evaluator.evaluate(own, short, 10)
     assert (seen.verdict, seen.is_closed, seen.source_count) == ("undecided", True, 6)
     assert "6 of 40" in seen.reason
-    none = looker.look(own, summed(drawn_sources, 10, compared_count=0), 10)
+    none = evaluator.evaluate(own, summed(drawn_sources, 10, compared_count=0), 10)
     assert (none.reason, none.is_closed) == ("it was not measured", True)
     first = replace(own, is_comparable=False, reason="there is no version before it")
-    seen = looker.look(first, alike, 10)
+    seen = evaluator.evaluate(first, alike, 10)
     assert (seen.verdict, seen.reason) == ("not applicable", "there is no version before it")
     assert seen.is_closed
 
@@ -235,24 +236,25 @@ def test_rules_share_the_error(tmp_path):
     groups = [WALL, Subject("floor", "blend", None), Subject(None, None, "factual")]
     rules = gate_rules(study.gates, rows, groups)
     assert len(rules) == 2 * (2 * 2 + 1)  # what two gates say alike is one rule
-    assert error_of_a_bound(study, rules) == 0.1 / 8  # two are not applicable
+    assert error_per_bound(study, rules) == 0.1 / 8  # two are not applicable
     stop = {"when": "interval", "metric": "evidence", "half_width": 0.1, "error": 0.1}
     narrow = studied(tmp_path, stop=stop)
     rules = width_rules(narrow, groups)
     assert [one.subject for one in rules] == groups[:2]
-    assert error_of_a_bound(narrow, rules) == 0.1 / 4
+    assert error_per_bound(narrow, rules) == 0.1 / 4
 
 
 def test_an_interval_is_narrow_or_not(tmp_path):
     stop = {"when": "interval", "metric": "evidence", "half_width": 0.2, "error": 0.1}
     study, pairs = studied(tmp_path, stop=stop), paired(80)
     (own,) = width_rules(study, [WALL])
-    looker = Looker(study, pairs, DrawnSources(study, pairs), [own])
+    evaluator = RuleEvaluator(study, pairs, DrawnSources(study, pairs), [own])
     looks = [
-        looker.look(own, summed(looker.drawn_sources, n, evidence=0.3), n) for n in range(2, 41)
+        evaluator.evaluate(own, summed(evaluator.drawn_sources, n, evidence=0.3), n)
+        for n in range(2, 41)
     ]
     for seen in looks:
         width = seen.estimate.limits.upper - seen.estimate.limits.lower
         assert (seen.verdict == "narrow") == (width <= 0.4) == seen.is_closed
     assert looks[0].verdict != looks[-1].verdict
-    assert looker.level == pytest.approx(0.9)
+    assert evaluator.level == pytest.approx(0.9)

@@ -2,7 +2,7 @@
 -- The relation pending has the rows that the re-audit will record. If the study refines a path,
 -- these are all versions; otherwise, those whose scoring stopped early, and those of the re-audits
 -- `outdated`, which had other pairs or settings, if the content is another.
-WITH asked AS (
+WITH changed_entries AS (
     SELECT
         if(compared_reaudit_id IS NULL, entry, compared_entry) AS entry,
         coalesce(
@@ -13,7 +13,7 @@ WITH asked AS (
     WHERE state = 'audited' AND change NOT IN ('none', 'version', 'returned')
 )
 SELECT DISTINCT model_id, before.entry || ' ' || before.version AS label, card, model.weights_sha256
-FROM asked
+FROM changed_entries
 JOIN stg_registry_entries AS before USING (entry, reaudit_id)
 JOIN stg_models AS model USING (study, run_id, model_id)
 LEFT JOIN stg_run_stops AS stop USING (study, run_id, model_id)
