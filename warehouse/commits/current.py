@@ -20,11 +20,11 @@ class Current(NamedTuple):
     """Receipts of a warehouse, by how readers use their files."""
 
     read: list[Receipt]
-    """Their files hold the rows."""
+    """Receipts whose files are read."""
     covered: dict[str, Receipt]
     """The compaction that is read instead, by study and name of the commit."""
     idle: list[Receipt]
-    """Compactions that a larger one replaces, or of which a merged commit has changed since."""
+    """Compactions that a larger one replaces, or with a commit that has changed since."""
 
 
 def has_commit(compaction: Receipt, receipt: Receipt) -> bool:
@@ -35,8 +35,8 @@ def has_commit(compaction: Receipt, receipt: Receipt) -> bool:
 def resolve(committed: list[Receipt]) -> Current:
     """Decide which files are read, so that each committed row is read exactly once.
 
-    Of compactions that share a commit, the one with the most commits counts, then the newest. A
-    later one usually merges all that an earlier one did.
+    If compactions share a commit, readers use the compaction with the most commits, or the newest
+    of several. A later compaction usually has all commits of an earlier one.
 
     Example
     -------
@@ -45,28 +45,33 @@ def resolve(committed: list[Receipt]) -> Current:
     """
     plain = [receipt for receipt in committed if receipt.kind != COMPACTIONS]
     compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
-    moments = {_place(receipt.study, receipt.name): receipt.committed_at for receipt in plain}
+    moments = {
+        _commit_place(receipt.study, receipt.name): receipt.committed_at for receipt in plain
+    }
     compactions.sort(key=_size, reverse=True)
     covered: dict[str, Receipt] = {}
     read, idle = [], []
     for compaction in compactions:
-        places = {_place(compaction.study, name): at for name, at in compaction.inputs.items()}
-        holds = all(moments.get(place) == at for place, at in places.items())
-        if holds and not places.keys() & covered.keys():
+        places = {
+            _commit_place(compaction.study, name): moment
+            for name, moment in compaction.inputs.items()
+        }
+        is_valid = all(moments.get(place) == moment for place, moment in places.items())
+        if is_valid and not places.keys() & covered.keys():
             covered |= dict.fromkeys(places, compaction)
             read.append(compaction)
         else:
             idle.append(compaction)
-    uncovered = [r for r in plain if _place(r.study, r.name) not in covered]
+    uncovered = [r for r in plain if _commit_place(r.study, r.name) not in covered]
     return Current([*uncovered, *read], covered, idle)
 
 
 def find_compaction(current: Current, receipt: Receipt) -> Receipt | None:
     """Compaction that readers use in place of a commit; None if they read the commit itself."""
-    return current.covered.get(_place(receipt.study, receipt.name))
+    return current.covered.get(_commit_place(receipt.study, receipt.name))
 
 
-def _place(study: str, name: str) -> str:
+def _commit_place(study: str, name: str) -> str:
     return f"{study}/{name}"
 
 

@@ -61,7 +61,7 @@ def compact(store: Storage, study: str, merge_bytes: int = MERGE_BYTES) -> Compa
     """Merge the files of the units of a study, model by model.
 
     Earlier compactions stay, unless they are merged with new commits. A second call changes
-    nothing; a call after a stopped one continues it. One set of files holds at most
+    nothing; if a call is interrupted, the next call completes it. One set of files holds at most
     ``merge_bytes``; a larger commit is not merged.
 
     Raises AlreadyRunning when the study is being audited, UnknownName when the warehouse does not
@@ -75,8 +75,8 @@ def compact(store: Storage, study: str, merge_bytes: int = MERGE_BYTES) -> Compa
         remove_temporary_files(store, study)
         before = extent(store, study)
         repair_compactions(store, study)
-        sizes = _sizes(store, study)
-        for group in _groups(
+        sizes = _file_sizes(store, study)
+        for group in _group_parts(
             list_parts(list(receipts.read(store, study, MERGED_KINDS))), merge_bytes
         ):
             files = [file for part in group for file in part.source.files]
@@ -87,7 +87,7 @@ def compact(store: Storage, study: str, merge_bytes: int = MERGE_BYTES) -> Compa
 
 
 def repair_compactions(store: Storage, study: str) -> int:
-    """Merge commits again whose rows only an idle compaction still holds; returns their number.
+    """Merge commits again whose rows only idle compactions hold; returns the number of merges.
 
     A compaction becomes idle when one of its commits is deleted or repeated. The small files of its
     other commits may be deleted already. Call it while holding the study's lock.
@@ -98,7 +98,7 @@ def repair_compactions(store: Storage, study: str) -> int:
         return 0
     committed = list(receipts.read(store, study, MERGED_KINDS))
     current = resolve(committed)
-    sizes = _sizes(store, study) if current.idle else {}
+    sizes = _file_sizes(store, study) if current.idle else {}
     lost = [
         receipt
         for receipt in committed
@@ -154,7 +154,7 @@ def merge_parts(store: Storage, group: Sequence[Part]) -> None:
         if rows.num_rows != expected:
             raise WarehouseError(
                 f"{store.place(file.path)} has {rows.num_rows} rows of {len(members_of_file)} "
-                f"commits; their receipts say {expected}: decaf check says what to do"
+                f"commits; expected {expected}, as in their receipts: run decaf check"
             )
         tables.setdefault(file.table, []).append(rows)
     source = group[0].source
@@ -177,7 +177,7 @@ def _sort_rows(table: Table, rows: pa.Table) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in columns])
 
 
-def _sizes(store: Storage, study: str) -> dict[str, int]:
+def _file_sizes(store: Storage, study: str) -> dict[str, int]:
     files = layout.study_files(store, study)
     return {entry.key: entry.byte_count for entry in files}
 
@@ -189,7 +189,7 @@ def extent(store: Storage, study: str) -> Extent:
     return Extent(len(files), sum(file.byte_count for file in files))
 
 
-def _groups(read: Sequence[Part], merge_bytes: int) -> Iterator[list[Part]]:
+def _group_parts(read: Sequence[Part], merge_bytes: int) -> Iterator[list[Part]]:
     """Group parts to merge: those of one model, up to ``merge_bytes``."""
     sorted_parts = sorted(read, key=lambda part: part.source.model_id or "")
     for _, parts_of_model in groupby(sorted_parts, key=lambda part: part.source.model_id):
