@@ -82,7 +82,12 @@ class Masks(AnnotatedFeatures):
     @model_validator(mode="after")
     def _one_way(self) -> "Masks":
         if (self.files is None) == (self.table is None) or bool(self.names) != bool(self.files):
-            raise fault("give either 'files' and 'names', or 'table'")
+            keys = ", ".join(
+                f"'{key}'" for key in ("files", "names", "table") if getattr(self, key)
+            )
+            raise fault(
+                f"found {keys or 'no key for masks'}; give either 'files' and 'names', or 'table'"
+            )
         if self.files is not None:
             _check_pattern(self.files, (IMAGE, FEATURE))
         return self

@@ -113,7 +113,7 @@ class PairSet:
             *(inputs.image_ids, inputs.variants.values),
         )
         if (doubled := pairs.pair_ids.first_duplicate) is not None:
-            raise DataError(f"pair {doubled!r} occurs twice; pair ids must be unique")
+            raise DataError(f"several pairs have the id {doubled!r}; give each pair its own id")
         unusable = np.flatnonzero(~((pairs.weights > 0) & (pairs.weights < inf)))
         if unusable.size:
             pair = pairs[unusable[0]]

@@ -97,7 +97,7 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     ``write`` gets an empty file, and fills it or replaces it. The temporary name ends in ``.tmp``,
     so that ``*.parquet`` and the like do not match it; it is removed in every case. The file gets
     the mode that the umask gives, even if the writing library sets a stricter one (safetensors).
-    Raises OSError when the disk refuses, or the target is a folder, a device or a
+    Raises OSError when the disk cannot be written, or the target is a folder, a device or a
     pipe; the target is then unchanged.
     """
     replace_files([(target, write)])

@@ -1,4 +1,4 @@
-"""Free memory of this process, and batches that do not fit the memory of a device."""
+"""Free memory of this process, and batches that do not fit in the memory of a device."""
 
 import ctypes
 import sys

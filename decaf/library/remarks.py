@@ -57,9 +57,8 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
         return ""
     if equal_count == count:
         return (
-            f"x_minus equals x_plus in all of {number_of(count, 'pair')}, so every response is 0 "
-            "and shows nothing about the score; to change x_minus, make it from a copy, such as "
-            "x_plus.copy()"
+            f"x_minus equals x_plus in all {number_of(count, 'pair')}, so every response is 0; if "
+            "both are one array, make x_minus from x_plus.copy() before you change it"
         )
     return (
         f"in {equal_count} of {count} pairs x_minus equals x_plus: their responses are 0 and "
@@ -161,19 +160,21 @@ def remark_on_quarantine(audits: Mapping[str, Trajectories]) -> str:
                 f"every pair has scores that are not finite on path {name!r}; expected finite "
                 "scores: check the score of inputs between the start and the clean input"
             )
-    withheld = sorted(
+    quarantined_ids = sorted(
         {
             audited.ids[pair]
             for audited in audits.values()
             for pair in np.flatnonzero(~audited.is_finite).tolist()
         }
     )
-    if not withheld:
+    if not quarantined_ids:
         return ""
-    shown = ", ".join(withheld[:SHOWN_NAMES]) + (", …" if len(withheld) > SHOWN_NAMES else "")
+    shown = ", ".join(quarantined_ids[:SHOWN_NAMES]) + (
+        ", …" if len(quarantined_ids) > SHOWN_NAMES else ""
+    )
     return (
-        f"{len(withheld)} pairs have scores that are not finite, so profiles exclude them: {shown} "
-        "('quarantined' lists all)"
+        f"{number_of(len(quarantined_ids), 'pair')} with scores that are not finite; profiles "
+        f"exclude them: {shown} ('quarantined' lists all)"
     )
 
 

@@ -349,5 +349,6 @@ def _refuse_container(answer: Any, count: int) -> None:
         return
     raise ModelError(
         f"the score returned a {type(answer).__name__}; expected one array or tensor with a row "
-        f"for each input: give a function that returns a part, such as lambda x: net(x){part}"
+        "for each input: give a function that returns one of its arrays, such as "
+        f"lambda x: net(x){part}"
     )

@@ -229,7 +229,7 @@ def save(network: Module, path: Path, metadata: dict[str, str]) -> None:
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
     """Write named tensors, a state dict for example, whole or not at all.
 
-    Raises WriteFailed when the disk refuses.
+    Raises WriteFailed when the disk cannot be written.
     """
     from safetensors import SafetensorError
     from safetensors.torch import save_file

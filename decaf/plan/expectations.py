@@ -36,7 +36,11 @@ class LimitedExpectation(Settings):
     @model_validator(mode="after")
     def _states_one(self) -> "LimitedExpectation":
         if (self.should_not_matter is None) == (self.should_matter is None):
-            raise fault("give one of 'should_not_matter' and 'should_matter', with its limit")
+            count = "both" if self.should_matter else "neither"
+            raise fault(
+                f"found {count} of 'should_not_matter' and 'should_matter'; give exactly one, with "
+                "its limit"
+            )
         return self
 
 

@@ -134,7 +134,11 @@ def check_stop(
     Raises a fault, for pydantic, that names the key.
     """
     if stop.when == "gates_decided" and not has_gates:
-        raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
+        raise fault(
+            "'when: gates_decided' needs 'gates', and so a 'registry': add both, or use "
+            "'when: interval'",
+            "stop",
+        )
     for key in whole:
         raise fault(f"'{key}' needs all pairs, so scoring cannot stop early", "stop")
     if stop.bounds is None and score.bounds is None:

@@ -19,7 +19,7 @@ from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import OneOf
-from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
+from decaf.foundation.settings import PATH_LIMITS, FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.third_party import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
@@ -70,8 +70,8 @@ class Study(Settings):
     )
     gates: dict[str, Gates] = Field(
         {},
-        description="limits by column, for changed models of the registry; a list for several "
-        "limits of a column",
+        description="limits on metrics of changed models of the registry: by metric, such as "
+        "`fragility`, a limit or a list of limits",
     )
     compare_with: Name = Field(
         "last_passed",
@@ -188,7 +188,7 @@ class Study(Settings):
     @classmethod
     def _check_length(cls, place: str) -> str:
         if is_too_long(place):
-            raise fault(f"it has {len(place)} characters; expected a shorter path or URL")
+            raise fault(f"it has {len(place)} characters; expected {PATH_LIMITS}")
         return place
 
     @field_validator("models")
@@ -211,7 +211,7 @@ class Study(Settings):
         for name in gates if isinstance(gates, dict) else ():
             if name not in METRICS:
                 hint = suggestion(str(name), METRICS)
-                raise fault(f"a gate limits the unknown column '{name}'{hint}", str(name))
+                raise fault(f"a gate limits the unknown metric '{name}'{hint}", str(name))
         return gates
 
     @model_validator(mode="after")
@@ -220,7 +220,7 @@ class Study(Settings):
             raise fault("give 'models' (a list of cards), 'registry', or both")
         for key in ("gates", "compare_with", "undecided", "alerts"):
             if key in self.model_fields_set and self.registry is None:
-                raise fault(f"'{key}' needs a 'registry'", key)
+                raise fault(f"'{key}' needs a 'registry': add one, or leave '{key}' out", key)
         registry_base.check_comparison(self.registry, self.compare_with)
         return self
 
@@ -230,10 +230,11 @@ class Study(Settings):
         for key, consequence in self.data.shared_with_recipes.items():
             audited = getattr(self.data, key)
             for card in self.models:
-                if getattr(getattr(card, "training", None), key, audited) != audited:
+                value = getattr(getattr(card, "training", None), key, audited)
+                if value != audited:
                     raise fault(
-                        f"model {card.id} is trained on another '{key}:' than 'data:' audits, "
-                        f"{consequence}; give both the same"
+                        f"model {card.id}: '{key}:' of 'training:' is {value}, and that of 'data:' "
+                        f"is {audited}, {consequence}; give both the same value"
                     )
         return self
 
@@ -284,7 +285,7 @@ class Study(Settings):
         return [section for section in sections if section is not None]
 
     def pair_set(self) -> PairSet:
-        """Pairs of the study; the digest of third-party adapter code is part of their construction.
+        """Pairs of the study; their ``construction`` includes a digest of third-party adapter code.
 
         Raises BadInput when files are missing, or settings and data do not fit each other, such as
         a score that needs labels and data that have none.
@@ -362,8 +363,8 @@ class Study(Settings):
         return self.report.page or Path("runs") / f"{self.study}.html"
 
     @property
-    def prints_file(self) -> Path:
-        """File for the output of workers of this machine."""
+    def worker_log(self) -> Path:
+        """Log file of the output of this machine's workers."""
         return self.workspace.absolute() / "prints" / f"{self.study}.log"
 
 

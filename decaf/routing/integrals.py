@@ -62,7 +62,10 @@ class Trajectories:
         elif grid is None and measure is not None:
             self._weights = check_measure(measure)
         else:
-            raise ResponseError("expected either a stage grid or a stage measure")
+            count = "neither" if grid is None else "both"
+            raise ResponseError(
+                f"found {count} of a stage grid and a stage measure; give exactly one"
+            )
         self._stages_of_weight = {
             weight: np.flatnonzero(self._weights == weight) for weight in np.unique(self._weights)
         }

@@ -73,7 +73,7 @@ class PathStream:
             )
         if self._latest is None:
             if abs(stage) > GRID_TOLERANCE:
-                raise ResponseError(f"first stage is at {stage}; expected 0")
+                raise ResponseError(f"the first stage is {stage}; expected 0")
         else:
             before, latest = self._latest
             if not before < stage <= 1 + GRID_TOLERANCE:
@@ -96,7 +96,7 @@ class PathStream:
         self._refuse_if_final()
         last = self._latest[0] if self._latest else "missing"
         if self._latest is None or abs(self._latest[0] - 1) > GRID_TOLERANCE:
-            raise ResponseError(f"last stage is {last}; expected 1")
+            raise ResponseError(f"the last stage is {last}; expected 1")
         self._is_final = True
         return gate(self._sums, self._epsilon)
 

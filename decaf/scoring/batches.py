@@ -29,7 +29,7 @@ SLOWER = 1.25
 
 
 class BatchWarning(UserWarning):
-    """A batch did not fit the memory, so later batches are smaller."""
+    """A batch did not fit in the memory, so later batches are smaller."""
 
 
 class Call(NamedTuple):
@@ -114,13 +114,13 @@ class GrowingLimit:
             self.rows = min(self.rows * GROWTH, self._most)
 
     def halve(self, rows: int, error: Exception) -> None:
-        """Allow no more than half of a batch that did not fit the memory, with a BatchWarning.
+        """Allow no more than half of a batch that did not fit in the memory, with a BatchWarning.
 
         Raises ScoringFailed when even one row does not fit.
         """
         self.rows = self._most = halve_batch_size(rows, error)
         warnings.warn(
-            f"a batch of {rows} rows does not fit the memory; later ones have {self.rows} at most",
+            f"a batch of {rows} rows does not fit in memory; later ones have at most {self.rows}",
             BatchWarning,
             stacklevel=2,
         )

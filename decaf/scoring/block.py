@@ -55,7 +55,7 @@ def score_block(
     """Score the states of a plan and gather trajectories.
 
     Both branches of a stage go through the model in one batch, unless a state is shared with
-    another source. A batch that does not fit the memory is halved and so are all after it, also
+    another source. A batch that does not fit in the memory is halved and so are all after it, also
     those of later calls with the same ``limit``. Values that are not finite are returned as they
     are: the caller quarantines them.
 
@@ -65,7 +65,7 @@ def score_block(
     every state is scored.
 
     Raises ModelError when the scorer returns another number of rows than it was given, or values
-    that are not real numbers, and ScoringFailed when even one row does not fit the memory.
+    that are not real numbers, and ScoringFailed when even one row does not fit in the memory.
     """
     scores = _Scores(plan.state_count, scorer, stored)
     batches = plan.batches(limit.rows)

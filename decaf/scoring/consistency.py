@@ -53,7 +53,7 @@ def check_consistency(
     """Score a few inputs in several batches, and compare the scores of each input.
 
     ``score`` maps (n,) numbers of inputs, from 0 to ``probe_count`` - 1, to their (n, columns)
-    scores, n up to ``batch_size``. A full batch that does not fit the memory is halved. Scores that
+    scores, n up to ``batch_size``. A full batch that does not fit in memory is halved. Scores that
     are not finite equal each other. Returns the scores of the inputs in a small batch.
 
     Raises UnstableScore when two scores of one input differ by more than rounding, and what
@@ -84,7 +84,7 @@ def score_full(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Score a full batch: copies of the first input, then all of a small batch in reverse.
 
-    A batch that does not fit the memory is halved. Returns the (n,) numbers of the inputs of the
+    A batch that does not fit in the memory is halved. Returns the (n,) numbers of the inputs of the
     batch, and their (n, columns) scores.
     """
     while True:

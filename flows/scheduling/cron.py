@@ -32,7 +32,8 @@ def next_date(cron: str, timezone: str, after: datetime | None = None) -> dateti
         (date,) = asyncio.run(schedule.get_dates(1, after))
     except ValueError as error:
         raise ScheduleError(
-            f"--cron {cron!r} matches no date, so nothing would ever run"
+            f"--cron {cron!r} matches no date, so nothing would ever run; give another "
+            "expression, such as '0 2 * * *'"
         ) from error
     return date.astimezone(UTC)
 

@@ -161,7 +161,7 @@ class Bench:
         self.queries: list[BlockScores] = []
         """Scores of every query of a state; a single one unless the model is stochastic."""
         self.remark = ""
-        """Sentence about a batch that did not fit the memory; empty if all did."""
+        """Sentence about a batch that did not fit in the memory; empty if all did."""
         self.cost = Cost()
         self._started, self._processed = time.perf_counter(), time.process_time()
         self._stored = stored
@@ -235,8 +235,8 @@ class Bench:
         """Remark that batches are smaller than the task allows."""
         model_id, allowed = self.task.units[0].model_id, self.task.batch_size
         self.remark = (
-            f"{model_id}: a batch of {allowed} rows does not fit the memory of a worker; batches "
-            f"have {batch_size} rows instead"
+            f"{model_id}: a batch of {allowed} rows does not fit in the memory of a worker; "
+            f"batches have {batch_size} rows instead"
         )
 
     def rows_of(self, unit: Unit, table: str) -> pa.Table | None:

@@ -98,8 +98,10 @@ class Arrays(Adapter):
     @model_validator(mode="after")
     def _makes_pairs(self) -> "Arrays":
         if (self.counterfactual is None) == (self.removed is None):
+            count = "both" if self.removed is not None else "neither"
             raise fault(
-                "give either 'counterfactual' (an array), or 'removed' (columns or channels)"
+                f"found {count} of 'counterfactual' (an array) and 'removed' (columns or "
+                "channels); give exactly one"
             )
         fits = self.pair_type is None or self.removed is None
         unsaid = sorted(role for role in self.names if getattr(self, role) is None)

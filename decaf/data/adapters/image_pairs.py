@@ -100,7 +100,11 @@ class ImagePairs(ImageFiles):
     def _one_way_to_pair(self) -> "ImagePairs":
         has_folders = self.factual is not None and self.counterfactual is not None
         if (self.pairs is None) != has_folders:
-            raise fault("give either 'pairs' (a table) or 'factual' and 'counterfactual' (folders)")
+            keys = ", ".join(f"'{key}'" for key in ("pairs", *NEEDED) if getattr(self, key))
+            raise fault(
+                f"found {keys or 'no key for pairs'}; give either 'pairs' (a table), or 'factual' "
+                "and 'counterfactual' (folders)"
+            )
         has_table = self.pairs is not None
         require_keys(
             [

@@ -135,7 +135,10 @@ class TablePairs(Adapter):
     @model_validator(mode="after")
     def _makes_pairs(self) -> "TablePairs":
         if not (self.counterfactuals or self.changes or self.removed):
-            raise fault("give 'counterfactuals' (a table), 'changes', or 'removed' (columns)")
+            raise fault(
+                "found none of 'counterfactuals' (a table), 'changes' and 'removed' (columns); "
+                "give at least one"
+            )
         if self.inputs and self.drop:
             raise fault("give 'inputs' or 'drop', not both", "drop")
         has_table = self.counterfactuals is not None

@@ -24,13 +24,17 @@ class Retraining(Baseline):
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         if subject.refit_without_factor is None:
-            raise Undefined("the model has no recipe to fit it again")
+            raise Undefined(
+                "the model has no 'training:', so it cannot be fitted again without the factor"
+            )
         rows, probability = subject.rows, subject.probability
         refitted = subject.refit_without_factor()
-        without = CountedProbability(
-            lambda some: refitted.predict_proba(some)[:, 1], probability.batch_size
+        refit_probability = CountedProbability(
+            lambda inputs: refitted.predict_proba(inputs)[:, 1], probability.batch_size
         )
-        refit_accuracy = without.accuracy(np.delete(rows.inputs, rows.factor, axis=1), rows.label)
+        refit_accuracy = refit_probability.accuracy(
+            np.delete(rows.inputs, rows.factor, axis=1), rows.label
+        )
         drop = probability.accuracy(rows.inputs, rows.label) - refit_accuracy
-        probability.rows += without.rows
+        probability.rows += refit_probability.rows
         return {"score": Component(drop, len(rows.label))}

@@ -17,7 +17,7 @@ def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     """Fit by a recipe of :mod:`decaf.models.recipes`, unless its file exists.
 
     The outcome is written first, so that every stored estimator has one. Raises WriteFailed
-    when the disk refuses.
+    when the disk cannot be written.
     """
     if target.exists():
         return

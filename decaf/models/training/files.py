@@ -17,7 +17,7 @@ def store_outcome(file: Path, outcome: Mapping[str, Any]) -> None:
     """Write the outcome of a training, which has durations, next to the training's file.
 
     The file itself is the same, byte for byte, if one machine repeats the training. Raises
-    OSError when the disk refuses.
+    OSError when the disk cannot be written.
     """
     text = json.dumps(dict(outcome))
     replace_file(_outcome_file(file), lambda temporary: temporary.write_text(text))

@@ -73,7 +73,7 @@ class Progress:
     ) -> None:
         """Keep the state after an epoch.
 
-        Raises WriteFailed when the disk refuses; the epoch before is then still whole.
+        Raises WriteFailed when the disk cannot be written; the epoch before is then still whole.
         """
         save(network, self.weights_file(records[-1]["epoch"]), {})
         tensors = {

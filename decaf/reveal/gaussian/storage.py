@@ -16,7 +16,7 @@ ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
 def save_reference(reference: GaussianReference, path: Path) -> None:
     """Write a reference whole or not at all; the file of 3,072 dimensions has 76 MB.
 
-    Raises WriteFailed when the disk refuses.
+    Raises WriteFailed when the disk cannot be written.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file

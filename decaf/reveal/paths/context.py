@@ -48,9 +48,13 @@ class ContextChannel(RevealPath):
         Raises DataError when the pairs have no second context.
         """
         if block.context is None or (block.context < 0).any():
+            missing = block.pair_count
+            if block.context is not None:
+                missing = int((block.context < 0).any(axis=1).sum())
             raise DataError(
-                "these pairs have no second context; a context path needs, for every pair, the "
-                "positions of both inputs under the swapped context"
+                f"{missing} of {block.pair_count} pairs have no second context; a context path "
+                "needs the positions of both inputs under the swapped context for every pair: add "
+                "them, or limit the path to other pairs with 'pair_types:'"
             )
         endpoint = np.stack([block.plus, block.minus], axis=1)
         positions = np.stack([block.context, endpoint], axis=1)[:, None]

@@ -82,7 +82,8 @@ class ScoreDefinition(Settings, ABC, metaclass=DirectSettings):
         if outputs.ndim != 2 or outputs.shape[1] != columns:
             raise ModelError(
                 f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
-                f"(rows, {columns})"
+                f"(rows, {columns}): correct the settings of the score, such as 'classes:', or "
+                "choose another score"
             )
 
 

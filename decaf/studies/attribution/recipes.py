@@ -48,7 +48,7 @@ class PartClassifier(BirdSettings):
 
         Raises DataError when birds are missing or differ in size, ModelError when the network is
         not one by parts, the initial weights do not fit, or the loss is not finite, and WriteFailed
-        when the disk refuses an epoch.
+        when an epoch cannot be written.
         """
         from decaf.studies.attribution.training import BirdTraining
 

@@ -127,7 +127,7 @@ class ImageNet9FineTune(ScheduledRecipe):
         Every whole epoch is kept: a training that was stopped goes on from there. Raises DataError
         when a folder is missing, a photo is damaged, or training or validation has no photo,
         ModelError when the initial weights are not there or do not fit, the network has not nine
-        outputs, or its loss is not finite, and WriteFailed when the disk refuses an epoch.
+        outputs, or its loss is not finite, and WriteFailed when an epoch cannot be written.
 
         The network maps preprocessed photos (n, 3, 224, 224), or of the card's size, to (n, 9)
         logits.

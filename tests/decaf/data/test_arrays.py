@@ -164,8 +164,8 @@ def test_columns_of_rows_are_removed_one_at_a_time(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "either 'counterfactual'"),
-        ({"counterfactual": "a.npy", "removed": "columns"}, "either 'counterfactual'"),
+        ({}, "neither of 'counterfactual'"),
+        ({"counterfactual": "a.npy", "removed": "columns"}, "both of 'counterfactual'"),
         ({"pair_type": "a.npy", "removed": "columns"}, "pair_type"),
         ({"removed": "columns", "classes": ["a", "b"]}, "'classes' needs a 'label'"),
         ({"removed": "columns", "names": {"label": "y"}}, "'names' .* label"),

@@ -176,8 +176,8 @@ def test_content_decides_what_is_scored_again(table, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "give either 'pairs'"),
-        ({"factual": "a"}, "give either 'pairs'"),
+        ({}, "no key for pairs"),
+        ({"factual": "a"}, "found 'factual'; give either 'pairs'"),
         ({"pairs": "t.csv", "factual": "a", "counterfactual": "b"}, "give either 'pairs'"),
         ({"pairs": "t.csv", "factual": "a"}, "'factual' needs no 'pairs'"),
         ({"factual": "a", "counterfactual": "b", "images": "c"}, "'images' needs a table"),

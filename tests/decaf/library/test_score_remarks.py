@@ -30,7 +30,7 @@ def test_equal_pairs_are_counted(of):
 @pytest.mark.parametrize("inputs", [ROWS, pd.DataFrame(ROWS, columns=list("abc"))])
 def test_pairs_that_are_all_equal_have_a_stronger_remark(inputs):
     score = total if isinstance(inputs, np.ndarray) else lambda frame: frame["a"].to_numpy()
-    with pytest.warns(DataWarning, match=r"all of 4 pairs.*copy\(\)"):
+    with pytest.warns(DataWarning, match=r"all 4 pairs.*copy\(\)"):
         audit(score, inputs, inputs.copy(), epsilon=0.1)
 
 

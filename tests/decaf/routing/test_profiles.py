@@ -116,9 +116,11 @@ def test_a_response_with_another_number_of_stages_is_refused(shape):
         profile(np.ones(shape), NINE)
 
 
-@pytest.mark.parametrize("where", [{}, {"grid": NINE, "measure": np.full(9, 1 / 9)}])
-def test_the_stages_have_one_measure(where):
-    with pytest.raises(ResponseError, match="either"):
+@pytest.mark.parametrize(
+    ("where", "count"), [({}, "neither"), ({"grid": NINE, "measure": np.full(9, 1 / 9)}, "both")]
+)
+def test_the_stages_have_one_measure(where, count):
+    with pytest.raises(ResponseError, match=f"found {count}"):
         profile(np.ones((2, 9)), **where)
 
 

@@ -60,7 +60,7 @@ def test_single_precision_stages_are_promoted():
 @pytest.mark.parametrize(
     ("before", "stage", "message"),
     [
-        ([], 0.1, "first stage is at 0.1"),
+        ([], 0.1, "first stage is 0.1"),
         ([0], 0, "follows 0.0"),
         ([0, 0.5], 0.4, "0.4 follows 0.5"),
         ([0], 1.1, "at most 1"),

@@ -280,7 +280,7 @@ def test_a_context_path_beside_pairs_without_a_context():
     mixed = whole(replace(four, pairs=pairs))
     inputs = pixels(len(mixed.image_ids))
     channel = ContextChannel(stages=11)
-    with pytest.raises(DataError, match="no second context"):
+    with pytest.raises(DataError, match="1 of 2 pairs have no second context"):
         plan_states(mixed, inputs, {"context": channel}, GRID)
     own = plan_states(mixed, inputs, {"context": replace(channel, pair_types=("with",))}, GRID)
     assert own.index["context"].shape[0] == 1

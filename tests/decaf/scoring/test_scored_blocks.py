@@ -1,4 +1,4 @@
-"""Batches of a block that do not fit the memory; stored scores are not computed again."""
+"""batches of a block that do not fit in the memory; stored scores are not computed again."""
 
 import numpy as np
 import pytest
