@@ -1,4 +1,4 @@
-"""Committed results on disk: tables as data, atomic commits, SQL views, checks and the report.
+"""Committed results in a folder or an object store: tables, commits, SQL views and the report.
 
 ``from warehouse import connect`` opens a warehouse as a DuckDB connection with all its views::
 

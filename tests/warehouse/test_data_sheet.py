@@ -121,6 +121,13 @@ def test_pictures_are_small_and_volumes_are_said_in_words(tmp_path):
     assert "<polyline" not in page
 
 
+def test_the_page_counts_the_channels_and_columns_that_it_shows(tmp_path):
+    signal = np.zeros((9, 2), np.float32)
+    assert "0 of 18 values differ; 8 of 9 channels are shown" in page_of(tmp_path, signal, signal)
+    row = np.zeros(65)
+    assert "0 of 65 values differ; 64 of 65 columns are shown" in page_of(tmp_path, row, row)
+
+
 def test_names_are_no_markup(tmp_path):
     assert HOSTILE not in page_of(tmp_path, np.zeros(2), np.ones(2), HOSTILE)
 

@@ -200,7 +200,7 @@ def test_a_workbook_computes_no_text(connect_to, tmp_path):
 
 def test_a_text_that_no_cell_holds_is_refused(connect_to, tmp_path):
     connect_to(pa.table({"x": ["a" * 32_767, "a" * 32_768]}))
-    with pytest.raises(BadInput, match=r"column x, row 2: found 32,768 .* 32,767"):
+    with pytest.raises(BadInput, match=r"column x, data row 2: found 32,768 .* 32,767"):
         export_workbook(None, tmp_path / "book.xlsx", ["rows"])
     assert not list(tmp_path.iterdir())
 

@@ -314,7 +314,7 @@ def test_nothing_goes_while_a_manifest_is_damaged(two, tmp_path, table, damage):
     before = names(store)
     for act in (find_withdrawals, withdraw):
         with pytest.raises(
-            WarehouseError, match=r"(runs|outcomes)/r3 of study s is missing or dam"
+            WarehouseError, match=r"(runs|outcomes)/r3 of study s are missing or dam"
         ):
             act(store, Keep(1))
     assert names(store) == before

@@ -22,7 +22,10 @@ def read_version(store: Storage) -> int:
         ) from None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         place = store.place(layout.FORMAT)
-        raise WarehouseError(f"{place} cannot be read as a warehouse version: {error}") from error
+        raise WarehouseError(
+            f"{place} cannot be read as a warehouse version ({type(error).__name__}: {error}); "
+            'expected {"schema_version": N}: restore the file from a copy'
+        ) from error
 
 
 def write_version(store: Storage, version: int) -> None:

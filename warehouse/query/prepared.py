@@ -40,7 +40,7 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         _attach_file(connection, cached_file)
     except duckdb.Error:
-        # Not cached yet, or damaged. This process attaches its own file; later ones, the copy.
+        # Not cached yet, or damaged. This process attaches its own file; later processes, the copy.
         new_file = _bind_views(name)
         with suppress(OSError):
             _save(new_file, cached_file)
@@ -49,7 +49,7 @@ def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _digest() -> str:
-    """Digest of the inputs of the cached file: SQL files as text, versions, and signatures."""
+    """Digest of the inputs of the cached file: SQL as text, versions, schemas and signatures."""
     tables = (f"{staging_view(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
     schemas = (SHARED_SCHEMA, *materialized_views.SHARED_VIEWS)

@@ -13,7 +13,7 @@ from warehouse.query.blas import one_blas_thread
 from warehouse.query.draws import SourceDraws, draw_sources
 
 CELLS_AT_ONCE = 1 << 23
-"""Most columns times sources of several groups in memory at a time."""
+"""Most columns times draw units of a batch of groups; a larger group is a batch of one."""
 DRAWS_AT_ONCE = 1 << 17
 """Replicates times sources that are multiplied at once: a megabyte, which stays in the cache."""
 

@@ -63,7 +63,8 @@ def export_workbook(
                 with Workbook(archive, {"constant_memory": True}) as book:
                     book.set_properties({"created": CREATED})
                     written = [
-                        _write_sheet(book, connection, *each, study) for each in sources.items()
+                        _write_sheet(book, connection, name, view, study)
+                        for name, view in sources.items()
                     ]
             except FileCreateError as error:
                 raise error.args[0] from error  # the OSError of the disk
@@ -106,9 +107,9 @@ def _write_sheet(
                 elif isinstance(value, str):
                     if len(value) > MOST_CHARACTERS:
                         raise BadInput(
-                            f"{view}, column {rows.schema.names[place]}, row {count:,}: found "
-                            f"{len(value):,} characters; a cell has {MOST_CHARACTERS:,}; export "
-                            "it as Parquet or CSV"
+                            f"{view}, column {rows.schema.names[place]}, data row {count:,}: found "
+                            f"{len(value):,} characters; a cell has at most "
+                            f"{MOST_CHARACTERS:,}; export it as Parquet or CSV"
                         )
                     sheet.write_string(count, place, value)
                 elif value is not None:

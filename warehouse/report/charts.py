@@ -145,7 +145,7 @@ def write_chart(charts: dict[str, Picture], name: str, target: Path) -> Picture:
 
     The file is written whole or not at all. Raises UnknownName for an unknown chart; BadInput for
     another ending, for a chart that is not drawn, and for a target that cannot be a file;
-    WriteFailed when the disk refuses.
+    WriteFailed when the disk cannot be written.
     """
     write = WRITERS.get(target.suffix.lower())
     if write is None:

@@ -110,7 +110,7 @@ def write_comparison(
 ) -> Path:
     """Write the page; ``paired`` is the warehouse of both runs, None if each has its own.
 
-    Raises WriteFailed when the disk refuses.
+    Raises WriteFailed when the disk cannot be written.
     """
     runs = {"run_a": before.run.run_id, "run_b": now.run.run_id}
     moved = _rows(paired, "changes", **runs) if paired else ()

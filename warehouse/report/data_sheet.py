@@ -45,7 +45,7 @@ def write_data_sheet(
 ) -> Path:
     """Write the page: remarks on the data, then pair by pair.
 
-    Raises WriteFailed when the disk refuses.
+    Raises WriteFailed when the page cannot be written.
     """
     cards = [_card(pair) for pair in shown]
     size = {"width": WIDTH, "height": HEIGHT}
@@ -66,10 +66,14 @@ def _card(shown: ShownPair) -> Card:
         pictures = [_picture(plus), _picture(_lay_veil(minus, shown.removed))]
     elif plus.ndim == 2:
         curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
+        if len(plus) > MOST_CHANNELS:
+            note += f"; {MOST_CHANNELS} of {len(plus)} channels are shown"
     else:
         # If not all columns fit, changed columns take precedence.
         first = sorted(range(len(shown.cells)), key=lambda place: not shown.cells[place].differs)
         cells = [shown.cells[place] for place in sorted(first[:MOST_COLUMNS])]
+        if len(first) > MOST_COLUMNS:
+            note += f"; {MOST_COLUMNS} of {len(first)} columns are shown"
     return Card(facts, pictures, curves, cells, note)
 
 

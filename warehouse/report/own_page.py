@@ -36,7 +36,7 @@ def write_own_page(
 
     Raises UnknownName when the warehouse has no run of the study, BadInput when the folder has no
     query, QueryError when one does not run, WarehouseError when its header lacks something, and
-    WriteFailed when the disk refuses.
+    WriteFailed when the disk cannot be written.
     """
     run = known_run(connection, study)
     queries = sorted(folder.glob("*.sql"))

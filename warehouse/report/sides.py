@@ -25,7 +25,7 @@ Line = dict[str, Row]
 def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) -> Path:
     """Write the page: the newest run, then the requested runs in the given order.
 
-    Raises WriteFailed when the disk refuses.
+    Raises WriteFailed when the disk cannot be written.
     """
     shown = {**sides, NOW: now}
     lines = {metric: _lines(metric, shown) for metric in METRICS}

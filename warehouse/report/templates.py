@@ -62,7 +62,7 @@ def _environment() -> jinja2.Environment:
 
 
 def write(target: Path, kind: str, page: bytes) -> Path:
-    """Write a page; raises WriteFailed, which names the kind of page, when the disk refuses."""
+    """Write a page; raises WriteFailed, which names the kind of page, when it cannot be written."""
     with convert_os_errors(
         WriteFailed, f"{kind} {target} cannot be written", "choose another folder"
     ):

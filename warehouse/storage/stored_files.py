@@ -94,7 +94,9 @@ class StoredFiles(fsspec.AbstractFileSystem):
         except FileNotFoundError as error:
             raise WarehouseError(f"{key} is missing") from error
         if hashlib.sha256(data).hexdigest() != content.sha256:
-            raise WarehouseError(f"{key} differs from its receipt")
+            raise WarehouseError(
+                f"the content of {key} differs from its receipt; run decaf check --repair"
+            )
         return self._copies.keep(content.sha256, key, data)
 
     def _part(self, key: str, size: int, start: int, byte_count: int) -> bytes:

@@ -156,9 +156,10 @@ def _find_withdrawal(store: Storage, study: str, keep: Keep) -> Withdrawal:
     for receipt in committed.values():
         if receipt.kind in NAMING and not has_intact_files(store, receipt):
             raise WarehouseError(
-                f"{receipt.name} of study {study} is missing or damaged, so decaf cannot tell "
-                "which commits its run needs, and withdraws no run; restore its files from a copy, "
-                f"or delete {layout.receipt(receipt.kind, study, receipt.key)}"
+                f"files of commit {receipt.name} of study {study} are missing or damaged, so decaf "
+                "withdraws no run: it cannot list the commits that the run needs; restore the "
+                "files from a copy, or delete the receipt "
+                f"{store.place(layout.receipt(receipt.kind, study, receipt.key))}"
             )
     with connect(store) as connection:
         runs, reaudits, named = (
@@ -167,7 +168,7 @@ def _find_withdrawal(store: Storage, study: str, keep: Keep) -> Withdrawal:
         )
     kept_ids = kept_runs(runs, reaudits, keep, datetime.now(UTC))
     names = {row["run_id"]: set(row["names"]) for row in named}
-    needed = {name for run_id in kept_ids for name in names.get(run_id, ())}
+    needed = {name for run_id in kept_ids for name in names[run_id]}
     old, withdrawn_names = [], set()
     for row in reversed(runs):
         if row["run_id"] not in kept_ids:

@@ -44,7 +44,7 @@ def write_pictures(pictures: Sequence[Picture], page: Path) -> list[str]:
     """Write SVG files into a folder next to a page; return their links, "" for empty pictures.
 
     A file is named after the figure of the paper, as ``figure-2b.svg``; equal pictures have equal
-    bytes. Raises WriteFailed when the disk refuses.
+    bytes. Raises WriteFailed when the disk cannot be written.
     """
     folder = page.with_name(f"{page.stem}_pictures")
     places, named = [], Counter()
