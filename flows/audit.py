@@ -34,7 +34,7 @@ def audit(plan: AuditPlan) -> Facts | None:
 
 
 def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
-    """Fit → train, choose → plan → try → compute, refine → analyse → check → picture.
+    """Fit estimators, score the models on workers, analyse and check results, and store pictures.
 
     Workers are started only if they have work. Returns the plan of the audited models, or None if
     every model was left out. If models failed that stay in the plan, the run is incomplete: it is
@@ -46,7 +46,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
         with connect(
             plan.configuration.cluster,
             user_code(plan.configuration),
-            plan.configuration.prints_file,
+            plan.configuration.worker_log,
         ) as client:
             plan = compute_models(client, plan, models, inputs)
     else:
@@ -58,7 +58,8 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
     if models.has_failures:
         return plan
     finer = steps.refine(plan)
-    if finer is not plan:  # all stages of this plan had been scored by an earlier run
+    if finer is not plan:
+        # Reached only if earlier runs scored all stages of this plan: audit the added stages.
         return audit_models(finer, models)
     steps.analyse(plan, inputs)
     steps.check(plan)
@@ -69,7 +70,7 @@ def audit_models(plan: AuditPlan, models: ModelsUnderAudit) -> AuditPlan | None:
 def compute_models(
     client: Client, plan: AuditPlan, models: ModelsUnderAudit, inputs: Path
 ) -> AuditPlan | None:
-    """Train → plan → try → compute; again with more stages, or without models that failed.
+    """Train, try and score the models; repeat with more stages, or without models that failed.
 
     Returns the plan of the computed models; None if no model is left.
     """
