@@ -29,7 +29,7 @@ def test_digests_are_shortened():
 
 
 def test_a_study_cannot_leave_its_literal():
-    assert cells.runnable("WHERE study = ?", "a' OR 'b") == "WHERE study = 'a'' OR ''b'"
+    assert cells.runnable("WHERE study = $study", "a' OR 'b") == "WHERE study = 'a'' OR ''b'"
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,11 @@ def runnable(query: str, study: str) -> str:
 
     Examples
     --------
-    >>> runnable("SELECT 1 WHERE study = ?", "it's")
+    >>> runnable("SELECT 1 WHERE study = $study", "it's")
     "SELECT 1 WHERE study = 'it''s'"
     """
     literal = "'" + study.replace("'", "''") + "'"
-    return query.replace("?", literal)
+    return query.replace("$study", literal)
 
 
 NUMBERS: dict[str, Callable[[Any], str]] = {

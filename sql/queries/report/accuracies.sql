@@ -1,5 +1,5 @@
 -- purpose: accuracy of every model on every kind of clean image, fraction
 SELECT model_id, variant, image_count, accuracy
 FROM out_accuracy
-WHERE study = ? AND accuracy IS NOT NULL -- a score without classes has none
+WHERE study = $study AND accuracy IS NOT NULL -- a score without classes has none
 ORDER BY model_id, variant

@@ -1,14 +1,14 @@
--- purpose: profiles by member of a grouping, the worst first; 40 per grouping
+-- purpose: profiles of the 40 members per grouping with the worst responses
 -- Each model is on its path with the largest Abs for the pair type, as in its finding.
 -- The worst response is the largest, or the smallest if the pair type should matter.
 WITH larger AS (
     SELECT model_id, pair_type, path FROM out_responses
-    WHERE study = ?
+    WHERE study = $study
     QUALIFY row_number() OVER (
         PARTITION BY model_id, pair_type ORDER BY abs_response DESC, path_position
     ) = 1
 ),
-chosen AS (FROM core_profiles SEMI JOIN larger USING (model_id, pair_type, path) WHERE study = ?),
+chosen AS (FROM core_profiles SEMI JOIN larger USING (model_id, pair_type, path) WHERE study = $study),
 found AS (
     SELECT found.*,
         if(expect = 'should_matter', 1, -1)

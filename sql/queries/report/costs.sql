@@ -2,5 +2,5 @@
 SELECT model_id, block_count, pair_count, forward_rows, naive_rows, rows_saved_frac,
        forward_seconds, wall_seconds, rows_per_second, batch_size, peak_memory_bytes, device
 FROM out_costs
-WHERE study = ?
+WHERE study = $study
 ORDER BY model_id

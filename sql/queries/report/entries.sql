@@ -3,5 +3,5 @@ SELECT resolved_at AT TIME ZONE 'UTC' AS resolved_at, entry, version, version_be
        version_passed, compared_entry, version_compared, state, change, model_id, verdict,
        accepted_at, problem
 FROM out_entries
-WHERE study = ?
+WHERE study = $study
 ORDER BY entry

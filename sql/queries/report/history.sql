@@ -1,12 +1,12 @@
 -- purpose: E, C, F, Abs and M of each entry that changed in the newest re-audit, last 20 versions
 WITH changed AS (
-    SELECT entry FROM core_entry_versions WHERE study = ? AND is_newest AND change <> 'none'
+    SELECT entry FROM core_entry_versions WHERE study = $study AND is_newest AND change <> 'none'
 ),
 points AS (
     SELECT *
     FROM core_entry_versions
     SEMI JOIN changed USING (entry)
-    WHERE study = ? AND change <> 'none' AND against = 'previous'
+    WHERE study = $study AND change <> 'none' AND against = 'previous'
     QUALIFY row_number() OVER (PARTITION BY entry ORDER BY resolved_at DESC) <= 20
 )
 SELECT entry, model_id, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,

@@ -2,5 +2,5 @@
 SELECT model_id, pair_type, path, metric, estimate, lower_95, upper_95,
        source_count, replicate_count
 FROM out_model_intervals
-WHERE study = ?
+WHERE study = $study
 ORDER BY pair_type, path, model_id, metric

@@ -2,5 +2,5 @@
 SELECT entry, metric, rule, pair_type, path, variant, gate_limit, source_count,
        planned_source_count, found, lower_limit, upper_limit, level, verdict, is_last
 FROM out_looks
-WHERE study = ? AND found IS NOT NULL
+WHERE study = $study AND found IS NOT NULL
 ORDER BY entry, metric, rule, pair_type, path, variant, gate_limit, source_count

@@ -3,4 +3,4 @@ SELECT entry, against, version_before, version, pair_type, path, role_before, ro
        trajectory_count, frac, pair_ids[:5] AS pair_ids
 FROM out_role_changes
 LEFT JOIN (FROM core_entry_versions WHERE is_present AND is_changed) USING (study, entry, against)
-WHERE study = ?
+WHERE study = $study

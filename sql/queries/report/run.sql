@@ -7,4 +7,4 @@ FROM out_runs AS run
 LEFT JOIN stg_class_names AS class
     ON (class.study, class.run_id) = (run.study, run.run_id)
     AND class_id = TRY((score ->> '$.target')::BIGINT)
-WHERE run.study = ? AND is_current
+WHERE run.study = $study AND is_current

@@ -2,4 +2,4 @@
 SELECT count(DISTINCT source_id) AS source_count, min(weight) AS smallest_weight,
        max(weight) AS largest_weight
 FROM core_pairs
-WHERE study = ?
+WHERE study = $study

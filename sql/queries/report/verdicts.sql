@@ -3,4 +3,4 @@ SELECT entry, version, verdict, metric, rule, pair_type, path, variant, gate_lim
        found, lower_limit, upper_limit, level, beyond_by, reason,
        source_count, planned_source_count
 FROM out_verdicts
-WHERE study = ?
+WHERE study = $study

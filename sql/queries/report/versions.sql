@@ -3,5 +3,5 @@ SELECT DISTINCT entry, version, resolved_at AT TIME ZONE 'UTC' AS resolved_at, v
 FROM core_entry_versions
 LEFT JOIN (SELECT study, reaudit_id, entry, verdict, accepted_at FROM core_entry_verdicts)
     USING (study, reaudit_id, entry)
-WHERE study = ? AND change <> 'none'
+WHERE study = $study AND change <> 'none'
 ORDER BY entry, resolved_at

@@ -1,7 +1,7 @@
 """Read the numbers of a report from the views of one study.
 
-Each part is the result of a query in ``sql/queries/report``, in which ``?`` is the study. The page
-prints the same text below its table, so that a reader can run it.
+Each part is the result of a query in ``sql/queries/report``, in which ``$study`` is the study. The
+page prints the same text below its table, so that a reader can run it.
 """
 
 from collections import Counter, namedtuple
@@ -226,7 +226,7 @@ def _paths(row: Row) -> Cell:
 
 
 def query_of(part: str) -> str:
-    """The query of a part, in which ``?`` is the study."""
+    """The query of a part, in which ``$study`` is the study."""
     return query(f"report/{part}")
 
 
@@ -272,8 +272,7 @@ def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
 
 def rows_of(connection: duckdb.DuckDBPyConnection, part: str, study: str) -> Rows:
     """Run the query of a part for a study."""
-    text = query_of(part)
-    answer = connection.execute(text, [study] * text.count("?"))
+    answer = connection.execute(query_of(part), {"study": study})
     row_type = namedtuple("Row", [column[0] for column in answer.description])
     return tuple(map(row_type._make, answer.fetchall()))
 

@@ -117,8 +117,8 @@ class PaperTable(NamedTuple):
 
     @property
     def query(self) -> str:
-        """The query for its rows; ``?`` is the study."""
-        return f"SELECT *\nFROM {self.name}\nWHERE study = ?"
+        """The query for its rows; ``$study`` is the study."""
+        return f"SELECT *\nFROM {self.name}\nWHERE study = $study"
 
 
 class Statistic(NamedTuple):
@@ -219,8 +219,8 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     for name, column_names in columns.items():
         if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(column_names):
             fields = [field for field in DataNote._fields if field in column_names]
-            note_query = f"SELECT {', '.join(fields)} FROM {name} WHERE study = ?"
-            row = connection.execute(note_query, [study]).fetchone()
+            note_query = f"SELECT {', '.join(fields)} FROM {name} WHERE study = $study"
+            row = connection.execute(note_query, {"study": study}).fetchone()
             note = None if row is None else DataNote(**dict(zip(fields, row, strict=True)))
             notes[name.removesuffix("data")] = note
     foreign = tuple(prefix for prefix, note in notes.items() if note is None)
@@ -240,7 +240,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             view.published,
             view.curve,
         )
-        value_rows = connection.execute(table.query, [study]).fetchall()
+        value_rows = connection.execute(table.query, {"study": study}).fetchall()
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in value_rows)
         if rows:
             tables.append(table._replace(rows=rows))
