@@ -1,5 +1,5 @@
 -- purpose: verdict of every gate on the present versions of a registry, the worst first
--- grain: one row per study, entry and rule of a gate, and per pair type and path, or per variant
+-- grain: one row per study, entry and gate rule, and per pair type and path (or per variant)
 CREATE OR REPLACE VIEW out_verdicts AS
 SELECT
     * EXCLUDE (is_newest, reaudit_id, position, judged_reaudit_id, judged_at),

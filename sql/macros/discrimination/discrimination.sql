@@ -1,4 +1,4 @@
--- purpose: AUROC and AUPRC by group, ties counted half and taken together
+-- purpose: AUROC and AUPRC by group; ties count half in AUROC, and are one threshold in AUPRC
 -- grain: one row per group g
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), label (0 or 1, or BOOLEAN) and score. Rows
@@ -25,7 +25,7 @@ counts AS (
     FROM units
     GROUP BY g
 ),
-judged AS (
+areas AS (
     SELECT
         g,
         any_value(value) FILTER (measure = 'auroc') AS auroc,
@@ -44,4 +44,4 @@ SELECT
         WHEN negative_count = 0 THEN 'no negative unit'
     END AS reason
 FROM counts
-JOIN judged ON judged.g IS NOT DISTINCT FROM counts.g;
+JOIN areas ON areas.g IS NOT DISTINCT FROM counts.g;
