@@ -139,9 +139,9 @@ def describe_standing(verdict: Mapping[str, Any], config: str) -> str:
 def _since(verdict: Mapping[str, Any]) -> str:
     """Since when this content has failed, and the entry, if earlier versions failed."""
     # A content that failed long ago may have been good, or accepted, in between.
-    words = f"since {minute(max(verdict['failed_since'], verdict['failing_since']))}"
-    if verdict["failing_since"] < verdict["failed_since"]:
-        words += f" (no version has passed since {minute(verdict['failing_since'])})"
+    words = f"since {minute(max(verdict['content_failed_since'], verdict['entry_failing_since']))}"
+    if verdict["entry_failing_since"] < verdict["content_failed_since"]:
+        words += f" (no version has passed since {minute(verdict['entry_failing_since'])})"
     return words
 
 

@@ -58,7 +58,7 @@ PAGES = {
             "entry",
             "entry",
             ("entry", "study", "version", "resolved_at", "change", "verdict", "version_passed")
-            + ("failing_since", "note"),
+            + ("entry_failing_since", "note"),
             leads_to="versions",
             by=("study", "entry"),
             is_read_once=True,

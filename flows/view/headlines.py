@@ -92,7 +92,7 @@ def _of_models(snapshot: Snapshot, study: str) -> str:
 
 def _of_entries(snapshot: Snapshot, study: str) -> str:
     entries = read_study(snapshot, "entries", study)
-    failing = sum(row["failing_since"] is not None for row in entries)
+    failing = sum(row["entry_failing_since"] is not None for row in entries)
     verb = "fails its" if failing == 1 else "fail their"
     return f"{failing or 'None'} of {number_of(len(entries), 'entry', 'entries')} {verb} gates"
 

@@ -184,7 +184,7 @@ def columns_by_name(snapshot: Snapshot, page: Page) -> dict[str, Any]:
 
     special: dict[str, Callable[[Any], Cell]] = {
         **{kind: name_of(kind) for kind in NAMED},
-        **{name: minute_of(name) for name in ("finished_at", "failing_since", "accepted_at")},
+        **{name: minute_of(name) for name in ("finished_at", "entry_failing_since", "accepted_at")},
         "is_current": lambda row: Cell("newest" if row.is_current else "earlier"),
         "is_finished": lambda row: Cell("finished" if row.is_finished else "not finished"),
         "run_id": lambda row: digest(row.run_id),

@@ -25,8 +25,8 @@ SELECT
     judging.reaudit_id AS judged_reaudit_id, -- that judged this content
     judging.version AS version_judged, -- version under which it was judged
     judging.resolved_at AS judged_at,
-    verdict.failed_since, -- of this content; failing_since covers all versions
-    verdict.failing_since,
+    verdict.content_failed_since, -- first failure of this content
+    verdict.entry_failing_since, -- NULL without a standing failure
     verdict.accepted_at, -- NULL unless the verdict was accepted
     entry.problem,
     CASE

@@ -2,17 +2,16 @@
 -- grain: one row per study, re-audit and audited entry
 -- The re-audit that judged the content gave the verdict, which holds until the content changes.
 CREATE OR REPLACE VIEW core_entry_verdicts AS
-WITH judged AS (
+WITH verdicts AS (
     SELECT
         study, reaudit_id AS judged_reaudit_id, entry,
         ['no gate applies', 'pass', 'undecided', 'fail'][max(list_position(
-            ['not applicable', 'pass', 'undecided', 'fail'], verdict
-        ))] AS verdict,
+            ['not applicable', 'pass', 'undecided', 'fail'], verdict))] AS verdict,
         list(DISTINCT metric ORDER BY metric) FILTER (verdict = 'fail') AS failed_gates
     FROM stg_gate_verdicts
     GROUP BY ALL
 ),
-accepted AS (
+acceptances AS (
     FROM stg_acceptances
     QUALIFY accepted_at = max(accepted_at) OVER (PARTITION BY study, reaudit_id, entry)
         AND NOT is_undo
@@ -22,25 +21,26 @@ entries AS (
         entry.study, entry.reaudit_id, entry.resolved_at,
         entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
         entry.entry, entry.version, entry.is_followed, entry.judged_reaudit_id,
-        judged.verdict, -- worst of the gates that apply; NULL without a gate
-        judged.failed_gates,
-        CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
-            OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
-        END AS failed_since, -- when this content first failed
+        verdicts.verdict, -- worst of the gates that apply; NULL without a gate
+        verdicts.failed_gates,
+        CASE WHEN verdicts.verdict = 'fail'
+            THEN min(entry.resolved_at) FILTER (verdicts.verdict = 'fail')
+                OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
+        END AS content_failed_since, -- first failure of this content
         acceptance.accepted_at, -- NULL unless the verdict was accepted, like the next two columns
-        acceptance.accepted_by,
-        acceptance.why,
-        count(*) FILTER (judged.verdict <> 'no gate applies') OVER (PARTITION BY entry.study, entry.entry
+        acceptance.accepted_by, acceptance.why,
+        count(*) FILTER (verdicts.verdict <> 'no gate applies')
+            OVER (PARTITION BY entry.study, entry.entry
             ORDER BY entry.resolved_at RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS judged_before
     FROM stg_registry_entries AS entry
-    LEFT JOIN judged USING (study, judged_reaudit_id, entry)
-    LEFT JOIN accepted AS acceptance
+    LEFT JOIN verdicts USING (study, judged_reaudit_id, entry)
+    LEFT JOIN acceptances AS acceptance
         ON acceptance.study = entry.study
         AND acceptance.reaudit_id = entry.judged_reaudit_id
         AND acceptance.entry = entry.entry
     QUALIFY entry.state = 'audited'
 ),
-referred AS (
+with_reference AS (
     SELECT
         * EXCLUDE judged_before,
         -- Compared with later versions: passed, accepted, ungated, or before any gate applied.
@@ -51,10 +51,10 @@ referred AS (
     FROM entries
 )
 SELECT
-    referred.* EXCLUDE (resolved_at, reference_count),
+    with_reference.* EXCLUDE (resolved_at, reference_count),
     -- Start of the standing failure over all versions; NULL without one.
     CASE WHEN verdict = 'fail' AND NOT is_reference
         THEN min(resolved_at) FILTER (verdict = 'fail')
             OVER (PARTITION BY study, entry, reference_count)
-    END AS failing_since
-FROM referred;
+    END AS entry_failing_since
+FROM with_reference;

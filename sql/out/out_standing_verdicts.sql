@@ -7,8 +7,8 @@ SELECT
     entry.version,
     entry.is_followed, -- false for a version that was named by its number
     entry.failed_gates,
-    entry.failed_since, -- of this content; failing_since covers all versions
-    entry.failing_since, -- NULL once the verdict is accepted
+    entry.content_failed_since, -- first failure of this content
+    entry.entry_failing_since, -- NULL once the verdict is accepted
     passed.version_before AS version_passed, -- last version that passed or was accepted
     entry.accepted_at, -- NULL while the verdict stands, like the next two
     entry.accepted_by,

@@ -16,8 +16,8 @@ def verdict(entry, word, **more):
     moment = "2026-03-01T08:00:00"
     return {
         **{"entry": entry, "version": "1", "verdict": word, "is_followed": True, "rows": [row]},
-        **{"accepted_at": None, "failed_gates": ["accuracy"], "failed_since": moment},
-        **{"failing_since": moment, "is_compared_with": False},
+        **{"accepted_at": None, "failed_gates": ["accuracy"], "content_failed_since": moment},
+        **{"entry_failing_since": moment, "is_compared_with": False},
         **more,
     }
 

@@ -126,7 +126,8 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     query = "SELECT against, version_before, change > 0.02 FROM out_drift "
     query += "WHERE metric = 'evidence' AND pair_type = 'wall_hue'"
     assert fetched(warehouse, query) == [("last_passed", "1", True), ("previous", "2", False)]
-    query = "SELECT version_passed, failing_since < failed_since FROM out_standing_verdicts"
+    query = "SELECT version_passed, entry_failing_since < content_failed_since "
+    query += "FROM out_standing_verdicts"
     assert fetched(warehouse, query) == [("1", True)]
     query = "SELECT version, value > highest_allowed FROM out_history WHERE metric = 'evidence' "
     query += "AND pair_type = 'wall_hue' ORDER BY version"

@@ -120,7 +120,7 @@ def test_constant_scores_decide_no_limit_on_a_response_that_holds(zoo, audit, tm
 
 def test_fewer_pairs_end_no_failure(zoo, audit, tmp_path):
     """M is 0.191 on all pairs; 0.1 is allowed. Eight rows have too few sources for an interval."""
-    standing = "SELECT version, failing_since IS NOT NULL FROM out_standing_verdicts"
+    standing = "SELECT version, entry_failing_since IS NOT NULL FROM out_standing_verdicts"
     found = "SELECT verdict, found, reason FROM out_verdicts"
     zoo(4, 0.191)
     assert exit_code(audit(gates=AT_MOST)) == 1

@@ -22,8 +22,17 @@ ROWS = {
     "out_standing_verdicts": [
         {"entry": "net", "version": "2", "failed_gates": ["contradiction"], "alert_count": 2}
         | {"is_followed": True}
-        | {"failed_since": DAYS[1], "failing_since": DAYS[0], "version_passed": "0.9"},
-        {"entry": "other", "version": "5", "failed_gates": ["evidence"], "failed_since": DAYS[0]}
+        | {
+            "content_failed_since": DAYS[1],
+            "entry_failing_since": DAYS[0],
+            "version_passed": "0.9",
+        },
+        {
+            "entry": "other",
+            "version": "5",
+            "failed_gates": ["evidence"],
+            "content_failed_since": DAYS[0],
+        }
         | {"accepted_at": DAYS[1], "accepted_by": "ada", "why": "brighter <camera>"},
     ],
     "out_verdicts": [
@@ -186,7 +195,9 @@ def test_several_failures_are_counted(stub, report):
     connection = stub(Audit())
     fill(connection)
     connection.execute("UPDATE out_standing_verdicts SET accepted_at = NULL")
-    connection.execute("UPDATE out_standing_verdicts SET failing_since = failed_since")
+    connection.execute(
+        "UPDATE out_standing_verdicts SET entry_failing_since = content_failed_since"
+    )
     connection.execute("UPDATE out_entries SET entry = 'other' WHERE entry = '<b>'")
     assert "2 of 2 versions in the registry failed their gates" in report(connection).text
 

@@ -1,7 +1,7 @@
 -- purpose: judged contents of entries, and whether they passed or were accepted, oldest first
 SELECT DISTINCT
     entry.entry, entry.weights_sha256, entry.preprocessing_sha256,
-    verdict.verdict = 'pass' OR verdict.accepted_at IS NOT NULL,
+    verdict.verdict = 'pass' OR verdict.accepted_at IS NOT NULL AS is_passed_or_accepted,
     judging.reaudit_id, judging.version,
     strftime(judging.resolved_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S') AS moment,
     verdict.verdict

@@ -98,8 +98,8 @@ ROW = {"metric": "evidence", "rule": "increase", "variant": None, "pair_type": "
 ROW |= {"path": "blend", "found": 0.1, "lower_limit": 0.05, "upper_limit": 0.15}
 ROW |= {"gate_limit": 0.02, "level": 0.95, "source_count": None, "planned_source_count": None}
 FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
-FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
-FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00", "version_passed": "0.9"}
+FAILED |= {"content_failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
+FAILED |= {"entry_failing_since": "2026-02-27T21:30:00+00:00", "version_passed": "0.9"}
 
 
 NAMES = {"wall": "wall colour", "blend": "fading in"}
@@ -123,8 +123,8 @@ def test_a_long_message_keeps_how_to_answer():
 
 def test_a_failure_stands_since_the_last_pass():
     """A content that failed before, and passed in between, fails since it failed again."""
-    again = FAILED | {"failed_since": FAILED["failing_since"], "is_followed": True}
-    again |= {"failing_since": FAILED["failed_since"], "failed_gates": ["evidence"]}
+    again = FAILED | {"content_failed_since": FAILED["entry_failing_since"], "is_followed": True}
+    again |= {"entry_failing_since": FAILED["content_failed_since"], "failed_gates": ["evidence"]}
     assert "since 2026-03-01 08:00 UTC;" in describe_standing(again, "study.yaml")
 
 

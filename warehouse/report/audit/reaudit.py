@@ -156,7 +156,7 @@ def _describe_failures(facts: Facts, entry: str) -> Iterator[str]:
 
 
 def _facts_of(facts: Facts, row: Row) -> Iterator[tuple[str, str]]:
-    since = row.failing_since if row.is_followed else row.failed_since
+    since = row.entry_failing_since if row.is_followed else row.content_failed_since
     yield "Failing since" if row.is_followed else "Failed at", f"{since:%Y-%m-%d %H:%M} UTC"
     entry = next((each for each in facts.entries if each.entry == row.entry), None)
     if row.is_followed:
