@@ -13,7 +13,7 @@ from turned_photos import annotations, exif, rectangle, write_photo
 from decaf.data.adapters.image_features import ImageFeatures
 from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.input_store import store_inputs
-from decaf.data.photo_files import UPRIGHT, read_header, read_levels, read_photo, upright_size
+from decaf.data.photo_files import UPRIGHT, read_header, read_levels, read_photo
 from decaf.data.upright_masks import turned_upright
 from decaf.errors import DataError
 
@@ -47,7 +47,7 @@ def test_photos_of_every_format_are_turned_once(name, orientation, is_grey, tmp_
     image.save(file, name.partition(" ")[0], exif=exif(orientation), **FORMATS[name])
     expected = np.repeat(pixels[..., None], 3, axis=2) if is_grey else pixels
     np.testing.assert_array_equal(np.asarray(read_photo(file)), expected)
-    assert upright_size(file) == (60, 40)
+    assert read_header(file).upright() == (60, 40)
     assert read_header(file)[:2] == (image.size, orientation)
     if is_grey and name != "WEBP":
         np.testing.assert_array_equal(read_levels(file), pixels)

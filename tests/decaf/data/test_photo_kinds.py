@@ -11,7 +11,7 @@ from picture_files import BODIES, HEADERS, READ, png
 from PIL import Image
 from torchvision.transforms.functional import center_crop, resize
 
-from decaf.data.photo_files import central_crop, read_photo, upright_size
+from decaf.data.photo_files import central_crop, read_header, read_photo
 from decaf.errors import DataError
 from decaf.studies.imagenet9.adapters import ImageNet9
 
@@ -33,7 +33,7 @@ def test_what_is_read_has_these_pixels(name, tmp_path):
     (tmp_path / "photo").write_bytes(content)
     image = read_photo(tmp_path / "photo")
     np.testing.assert_array_equal(np.asarray(image), pixels)
-    assert upright_size(tmp_path / "photo") == image.size == (60, 50)
+    assert read_header(tmp_path / "photo").upright() == image.size == (60, 50)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -46,10 +46,10 @@ def test_what_is_refused_says_why(name, tmp_path):
     assert ("restore it" in str(refusal.value)) == ("cannot be decoded" in str(refusal.value))
     assert "flatten" not in str(refusal.value) or "restore it" not in str(refusal.value)
     if name in BODIES:
-        assert upright_size(tmp_path / "photo") == (60, 50)
+        assert read_header(tmp_path / "photo").upright() == (60, 50)
     else:
         with pytest.raises(DataError):
-            upright_size(tmp_path / "photo")
+            read_header(tmp_path / "photo").upright()
 
 
 def test_one_pixel_becomes_a_picture_of_its_colour(tmp_path):
