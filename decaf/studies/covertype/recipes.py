@@ -155,10 +155,12 @@ class CovertypeClassifier(EstimatorRecipe):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             estimator.fit(inputs, label)
-        others = [each for each in caught if not issubclass(each.category, ConvergenceWarning)]
-        for other in others:
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-        return estimator, len(others) == len(caught)
+        other_warnings = [
+            each for each in caught if not issubclass(each.category, ConvergenceWarning)
+        ]
+        for each in other_warnings:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return estimator, len(other_warnings) == len(caught)
 
     @property
     def _treatment(self) -> Treatment:
