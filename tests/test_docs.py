@@ -10,6 +10,7 @@ from typing import Annotated, get_args
 
 import pytest
 import yaml
+from accessibility import resize
 from pydantic import TypeAdapter
 
 import decaf
@@ -290,8 +291,7 @@ def test_the_site_has_every_page_of_at_most_12000_px_and_fetches_nothing(tmp_pat
         loads = r"<(?:script|link|img)[^>]+(?:src|href)=.?https?:[^>]+"
         fetched = [tag for tag in re.findall(loads, shown.read_text()) if "canonical" not in tag]
         assert not fetched, shown.name
-        size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        resize(browser, 1200, 900)
         browser.get(shown.as_uri())
         height = browser.execute_script("return document.documentElement.scrollHeight")
         assert height <= 12_000, shown.name

@@ -1,12 +1,11 @@
 """`decaf view` in a browser: one visit with the real command, with and without script."""
 
-import json
 import signal
 import socket
 import subprocess
 
 import pytest
-from accessibility import assert_accessible
+from accessibility import assert_accessible, requested, resize
 from s3_server import free_port
 from scenes_warehouse import scenes_warehouse
 from selenium.webdriver.support.expected_conditions import url_contains
@@ -46,8 +45,7 @@ def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(bro
     for has_script in (True, False):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not has_script})
         for width in (1200, 360):
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            resize(browser, width, 900)
             for log in ("performance", "browser"):
                 browser.get_log(log)
             browser.get(address)
@@ -66,7 +64,7 @@ def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(bro
             _judge(browser, has_script)
             assert len(browser.find_elements("css selector", ".gauge")) == 2
             assert browser.get_log("browser") == []
-            assert {url for url in _requested(browser) if not url.startswith(address)} <= {"data:,"}
+            assert {url for url in requested(browser) if not url.startswith(address)} <= {"data:,"}
 
 
 def _judge(browser, has_script):
@@ -88,12 +86,3 @@ def _find_another_model(browser):
     field.submit()
     WebDriverWait(browser, PATIENCE_SECONDS).until(url_contains("q=path%3Apatch"))
     assert len(browser.find_elements("css selector", ".rows tbody tr")) == 2
-
-
-def _requested(browser):
-    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
-    return {
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    }

@@ -1,5 +1,6 @@
-"""Judge the page that a browser shows by the rules of WCAG 2 A and AA, with axe-core."""
+"""The page that a browser shows: its size, what it loads, and the rules of WCAG 2 A and AA."""
 
+import json
 from pathlib import Path
 
 AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
@@ -8,6 +9,22 @@ axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
   [found.passes.length, found.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
 TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
+
+
+def resize(browser, width, height):
+    """Set the size of the page itself; a window cannot be as narrow as a telephone."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def requested(browser):
+    """Addresses that the browser asked for since the last call."""
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
 
 
 def judge_page(browser):

@@ -3,12 +3,11 @@
 It keeps the rules of WCAG 2 A and AA (axe-core), and shows all in print.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from accessibility import assert_accessible, judge_page
+from accessibility import assert_accessible, judge_page, requested, resize
 from report_reader import SECTIONS
 from scenes_warehouse import STUDY, scenes_warehouse
 from stub_audit import Audit, insert, many_models, open_stub, six_models
@@ -59,12 +58,6 @@ def write(connection, audit: Audit, file: Path) -> Path:
     return file
 
 
-def resize(browser, width: int, height: int) -> None:
-    """Set the size of the page itself; a window cannot be as narrow as a telephone."""
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
 def emulate(browser, media: str = "", scheme: str = "light") -> None:
     """Show pages on this medium, in this colour scheme."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -74,16 +67,6 @@ def emulate(browser, media: str = "", scheme: str = "light") -> None:
 def unfold(browser) -> None:
     """Open all folded parts of a page."""
     browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = 1")
-
-
-def requested(browser) -> list[str]:
-    """Addresses that the browser asked for since the last call."""
-    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
-    return [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
 
 
 @pytest.mark.parametrize("name", PAGES)

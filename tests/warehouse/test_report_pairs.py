@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from accessibility import resize
 from PIL import Image
 from stub_audit import Audit, insert
 from test_report_registry import fill, fill_changed
@@ -143,8 +144,7 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
     assert choose("r1") == ["Contradiction – No", "E Evidence 0.700", "F Fragility 0.312"]
     assert choose("m0") == first
 
-    size = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    resize(browser, 360, 800)
     measured = browser.execute_script(
         """const box = e => e.getBoundingClientRect(), root = document.documentElement;
         const cards = [...document.querySelectorAll('.cards .card')].filter(e => e.offsetParent);

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from accessibility import assert_accessible
+from accessibility import assert_accessible, resize
 
 from decaf.errors import BadInput, WriteFailed
 from warehouse.report.paper.comparisons import SCHEMA
@@ -73,8 +73,7 @@ def test_a_page_of_html_is_one_file_that_loads_nothing(results, tmp_path):
 @pytest.mark.parametrize("width", [1200, 360])
 def test_a_page_of_html_is_accessible_and_filters_by_verdict(results, tmp_path, browser, width):
     page = write_scoreboard(read_scoreboard([results]), tmp_path / "board.html", has_pages=False)
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    resize(browser, width, 900)
     browser.get(page.as_uri())
     assert_accessible(browser)
     assert browser.execute_script(SHOWN) == [], "tables are folded at first"
@@ -85,8 +84,7 @@ def test_a_page_of_html_is_accessible_and_filters_by_verdict(results, tmp_path, 
 def test_the_scoreboard_of_the_paper_is_a_page_of_at_most_12000_px(tmp_path, browser):
     board = read_scoreboard([ROOT / "docs" / "results"])
     page = write_scoreboard(board, tmp_path / "board.html", has_pages=False)
-    size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    resize(browser, 1200, 900)
     browser.get(page.as_uri())
     assert browser.execute_script("return document.documentElement.scrollHeight") <= 12_000
 
