@@ -1,13 +1,11 @@
 """The whole audit through the command line, with real Prefect, Dask, Parquet and DuckDB."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
-from ended_commands import refused, succeeded
+from ended_commands import refused, run_code, succeeded
 from safetensors.torch import save_file
 from torch import ones
 from warehouse_answers import fetched
@@ -183,5 +181,4 @@ def imported(modules):
     """Which libraries that take long an interpreter holds after importing the modules."""
     heavy = ("torch", "prefect", "altair")
     code = f"import sys, {modules}; print(*[m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    return succeeded(run_code(code)).split()

@@ -6,13 +6,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 
 import httpx
 import pytest
-from ended_commands import refused, succeeded
+from ended_commands import refused, run_code, succeeded
 from model_server import serving
 from registry_folder import put_monday, put_tuesday
 from warehouse_answers import fetched
@@ -221,11 +219,4 @@ def without_torch(config, tmp_path):
         "heavy = ('torch', 'timm', 'prefect', 'distributed')\n"
         "print(code, [name for name in heavy if name in sys.modules])\n"
     )
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "DECAF_WEBHOOK_SECRET": SECRET},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_code(code, cwd=tmp_path, env={**os.environ, "DECAF_WEBHOOK_SECRET": SECRET})

@@ -1,7 +1,6 @@
 """The garbage of the Prefect server under ``decaf serve``."""
 
-import subprocess
-import sys
+from ended_commands import run_code, succeeded
 
 
 def test_one_thread_alone_frees_what_is_garbage_young_or_old():
@@ -29,5 +28,4 @@ awaited = [old.freed, young.freed]
 del old, young
 assert all(freed.wait(60) for freed in awaited)
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stdout == "collect garbage\n" * 2
+    assert succeeded(run_code(code)) == "collect garbage\n" * 2

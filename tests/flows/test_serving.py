@@ -9,6 +9,7 @@ import threading
 import prefect
 import psutil
 import pytest
+from ended_commands import run_code, succeeded
 from running_command import PATIENCE_SECONDS, wait_for
 
 from decaf.errors import BadInput, DecafError, ServerUnreachable
@@ -170,5 +171,4 @@ try:
 finally:
     print(gc.isenabled())
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stdout.split() == [prefect.__version__, "False"]
+    assert succeeded(run_code(code)).split() == [prefect.__version__, "False"]

@@ -2,11 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
-from ended_commands import refused
+from ended_commands import refused, run_code
 from raw_server import answer, misbehaving, once
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
@@ -39,11 +37,8 @@ def test_a_re_audit_is_kept_though_nobody_takes_its_alerts(
         assert len(server.asked) == 2
     (count,) = fetched(tmp_path / "warehouse", "SELECT count(*) FROM out_model_profiles")
     assert count == (2,)
-    worker = [sys.executable, "-c", WORKER, str(tmp_path / "study.yaml")]
     variables = VARIABLES | prefect_server | {"PREFECT_LOGGING_LEVEL": "INFO"}
-    ended = subprocess.run(
-        worker, env=os.environ | variables, capture_output=True, text=True, timeout=120
-    )
+    ended = run_code(WORKER, tmp_path / "study.yaml", env=os.environ | variables, timeout=120)
     output = ended.stdout + ended.stderr
     assert "exit code 3: alert to" in output, output
     assert "Traceback" not in output, output

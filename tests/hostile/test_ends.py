@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 import torch
-from ended_commands import succeeded
+from ended_commands import run_code, succeeded
 from running_command import DECAF, receipts
 from warm_command import COMMAND_SECONDS, WIDE
 
@@ -47,14 +47,7 @@ main()
     ],
 )
 def test_ctrl_c_while_a_module_is_imported(moment, arguments, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", AT_IMPORT, moment, *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    done = run_code(AT_IMPORT, moment, *arguments, cwd=tmp_path, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stderr) == (130, STOPPED)
     assert done.stdout == ""
 
@@ -74,13 +67,7 @@ cli.main()
 
 def test_ctrl_c_that_a_library_makes_another_error_of():
     """DuckDB raises RuntimeError; an open connection leaves nothing to be printed at the end."""
-    done = subprocess.run(
-        [sys.executable, "-c", IN_A_QUERY],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    done = run_code(IN_A_QUERY, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stderr) == (130, STOPPED)
 
 

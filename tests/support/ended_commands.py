@@ -1,6 +1,8 @@
 """Check ended commands: their output, their error, and the cells of their tables."""
 
 import re
+import subprocess
+import sys
 
 
 def succeeded(done):
@@ -18,6 +20,12 @@ def refused(done, *words, code=2):
     for word in words:
         assert word in message, f"{word!r} is not in: {message}"
     return done.stderr
+
+
+def run_code(code, *arguments, **options):
+    """Run code in a fresh interpreter to its end; the command as :func:`succeeded` takes it."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 def cells(printed):

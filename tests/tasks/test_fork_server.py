@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from ended_commands import run_code, succeeded
 
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
@@ -113,9 +114,7 @@ atexit.register(print, 'exit function', flush=True)
 
 
 def test_the_server_ends_without_a_report_of_leaks():
-    command = (sys.executable, "-c", LEAK)
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ended.stdout == "exit function\n"
+    assert succeeded(run_code(LEAK)) == "exit function\n"
 
 
 @linux
@@ -125,4 +124,4 @@ def test_a_fork_of_the_server_keeps_its_exit_code():
         "if not child: sys.exit(7)\n"
         "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
     )
-    subprocess.run((sys.executable, "-c", fork), capture_output=True, check=True)
+    succeeded(run_code(fork))

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from ended_commands import run_code, succeeded
 
 from decaf.errors import BadInput
 from flows.launch import launch
@@ -34,10 +33,8 @@ def fail():
 
 def test_without_a_server_prefect_is_not_imported():
     environment = {name: text for name, text in os.environ.items() if name != "PREFECT_API_URL"}
-    command = [sys.executable, "-c", WITHOUT_PREFECT]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [42, []]
+    printed = succeeded(run_code(WITHOUT_PREFECT, env=environment))
+    assert [json.loads(line) for line in printed.splitlines()] == [42, []]
 
 
 def test_the_error_of_a_flow_is_raised_as_it_is(tmp_path, monkeypatch):

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import threading
 
+from ended_commands import run_code, succeeded
+
 from tasks import progress as told
 from tasks.progress import announce_while_running, duration_text, progress_of
 
@@ -16,8 +18,8 @@ with progress_of(3, "blocks") as progress:
 
 
 def test_plain_lines_where_there_is_no_terminal():
-    done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
+    done = run_code(SHOW)
+    assert succeeded(done) == ""
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("resnet: 3 of 3 blocks")
     assert last.endswith("0:00:00 left")

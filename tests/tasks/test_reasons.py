@@ -1,11 +1,10 @@
 """Each part of a unit's key, changed alone, is the reason that is given."""
 
-import subprocess
-import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from ended_commands import run_code, succeeded
 from in_process import planned
 from small_studies import LINEAR, of_scenes, untrained
 
@@ -284,10 +283,7 @@ def test_a_path_that_is_added_is_scored_alone(study):
 
 def test_explaining_loads_no_torch():
     code = "import sys, tasks.plan, flows.commands.display; print('torch' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"
+    assert succeeded(run_code(code, cwd=ROOT)) == "False\n"
 
 
 def test_forced_units_and_their_followers(study):

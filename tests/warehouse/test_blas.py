@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from ended_commands import run_code, succeeded
 
 COUNTED = """
 import json
@@ -44,10 +43,8 @@ print(json.dumps([*seen, threads()]))
 def test_blas_takes_one_inside_and_as_many_as_before_after(tmp_path, module, name, sql):
     code = COUNTED.format(module=module, name=name, sql=sql)
     environment = os.environ | {"OMP_NUM_THREADS": "2"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    before, inside, after = json.loads(done.stdout)
+    counted = succeeded(run_code(code, cwd=tmp_path, env=environment))
+    before, inside, after = json.loads(counted)
     assert before[0] == 2
     assert inside[0] == 1
     assert after[0] == 2

@@ -1,12 +1,11 @@
 import json
 import re
-import subprocess
-import sys
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ended_commands import run_code, succeeded
 from small_warehouse import MODELS, PAIRS, commit_block, small_warehouse
 
 from decaf.errors import BadInput, QueryError, WarehouseError
@@ -251,9 +250,6 @@ def test_connect_is_public_and_the_package_cheap(small):
         "with warehouse.connect(sys.argv[1]) as connection:\n"
         "    print(connection.sql('SELECT count(*) FROM core_profiles').fetchall())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, small], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n[(6,)]\n"
+    assert succeeded(run_code(code, small)) == "set()\n[(6,)]\n"
     with pytest.raises(ImportError, match="conect"):
         from warehouse import conect  # noqa: F401

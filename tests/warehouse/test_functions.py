@@ -1,13 +1,12 @@
 """The functions of SQL that are made of numpy, by hand and against plain sums."""
 
 import itertools
-import subprocess
-import sys
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from ended_commands import run_code, succeeded
 from scipy.stats import spearmanr
 
 from decaf.foundation.plugins import members, name_of
@@ -222,8 +221,7 @@ def test_a_warehouse_opens_without_pandas_and_scipy(tmp_path):
         "    run_query(connection, 'SELECT count(*) FROM receipts')\n"
         "print({'pandas', 'scipy'} & set(sys.modules))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert succeeded(run_code(code)) == "set()\n"
 
 
 @pytest.mark.parametrize("measures", [["auroc", "auprc"], ["auprc", "auroc"], ["auroc"], []])

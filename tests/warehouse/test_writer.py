@@ -1,12 +1,11 @@
 import os
 import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from ended_commands import run_code
 from faults import every_step
 
 from decaf.errors import WarehouseError, WriteFailed
@@ -195,9 +194,7 @@ def test_a_folder_without_rights_is_refused(tmp_path):
         "import os, sys; from pathlib import Path; from warehouse.commits.writer import open_root; "
         "os.setuid(65534); open_root(Path(sys.argv[1]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False
-    )
+    done = run_code(code, folder)
     assert "WarehouseError" in done.stderr
     assert "Permission denied" in done.stderr
 

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import polars
 import pytest
+from ended_commands import run_code, succeeded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
@@ -251,8 +250,7 @@ def test_no_library_of_frames_is_imported_to_find_out():
         "assert library_of(numpy.zeros(2)) is None;"
         "print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert succeeded(run_code(code)) == "set()\n"
     assert library_of(FRAME) == "pandas"
     assert library_of(FRAME["age"]) is None
     assert Column("x", "float64", "number", missing="nan").width == 2

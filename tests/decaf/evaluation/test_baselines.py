@@ -1,14 +1,13 @@
 """Baselines by hand: on tables of a few rows, with predictors whose every answer is known."""
 
 import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ended_commands import run_code, succeeded
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
@@ -374,5 +373,4 @@ def test_planning_imports_no_library_of_explanations_or_training():
         "import sys, decaf.plan.study, decaf.studies.scenes.recipes, tasks.plan\n"
         "print({'lime', 'numba', 'shap', 'sklearn', 'torch', 'xgboost'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "set()\n", done.stderr
+    assert succeeded(run_code(code)) == "set()\n"

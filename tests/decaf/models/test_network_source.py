@@ -1,14 +1,13 @@
 """Networks: preprocessing, precision, and published weights found on this machine."""
 
 import hashlib
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import timm
 import torch
+from ended_commands import run_code, succeeded
 from huggingface_hub import constants
 from safetensors.torch import save_file
 from small_studies import LINEAR, network_card
@@ -350,7 +349,4 @@ def test_planning_with_weight_files_needs_no_torch(tmp_path):
             "card.preprocessing_digest, card.weights_digest()\n"
             "print('torch' in sys.modules, 'torchvision' in sys.modules)"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-        assert done.stdout == "False False\n", done.stderr
+        assert succeeded(run_code(code)) == "False False\n"
