@@ -39,7 +39,6 @@ from warehouse.report.paper.tables import (
 
 MARKUP = re.compile(r"([\\`<>&\[\]*])")
 """Characters of a name that have a meaning in Markdown or HTML."""
-"""Format of the tables of the paper."""
 
 
 class Section(NamedTuple):
