@@ -9,9 +9,13 @@ from tasks.make_task import make_task
 from tasks.manifest import commit_run
 from tasks.plan import plan_audit
 from tasks.reasons import count_reasons
+from tasks.reaudit.judge import judge_newest
+from tasks.reaudit.plan import commit_reaudit, discover
+from tasks.reaudit.recorded import ALERTS
+from tasks.reaudit.watch import with_references
 from tasks.units.kinds import KINDS
 from tasks.units.run_task import run_task
-from warehouse.commits.writer import open_root
+from warehouse.commits.writer import commit, open_root
 
 NO_INPUTS = Path("no inputs")
 
@@ -57,3 +61,12 @@ def checkpoints(study):
     plan = planned(study)
     trainings = [unit for unit in plan.work.units if unit.kind == "train"]
     return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}
+
+
+def reaudited(study, store, only=()):
+    """Audit and judge the current entries in this process, if they changed, without alerts."""
+    diff = with_references(discover(study, store, study.pair_set(), only))
+    if diff.is_changed:
+        key = commit_reaudit(diff, compute(diff.audited_study).run_id)
+        judge_newest(store, study)
+        commit(store, ALERTS, study.study, key, {})

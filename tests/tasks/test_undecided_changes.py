@@ -3,19 +3,14 @@
 import shutil
 
 import pytest
-from in_process import compute
+from in_process import reaudited
 from registry_folder import alias, put
 from rich.console import Console
 from warehouse_answers import fetched
 
 from decaf.errors import DecafError
 from flows.commands.reaudits import reaudit
-from tasks.reaudit.judge import judge_newest
-from tasks.reaudit.plan import commit_reaudit, discover
-from tasks.reaudit.recorded import ALERTS
 from tasks.reaudit.standing import accept
-from tasks.reaudit.watch import with_references
-from warehouse.commits.writer import commit
 
 LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
 """The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
@@ -34,11 +29,7 @@ def audit(opened, config, tmp_path):
         settings = {"gates": GATES, "data": DATA, "sources_per_block": 8, **changed}
         settings |= {"paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
         study, store = opened(**settings)
-        diff = with_references(discover(study, store, study.pair_set()))
-        if diff.is_changed:
-            key = commit_reaudit(diff, compute(diff.audited_study).run_id)
-            judge_newest(store, study)
-            commit(store, ALERTS, study.study, key, {})
+        reaudited(study, store)
         try:
             reaudit(Console(), config(**settings), is_plan=False, is_json=False, only=only)
         except DecafError as error:

@@ -3,17 +3,13 @@
 import pytest
 import yaml
 from applicants import INPUTS, applicants, section, written
-from in_process import compute
+from in_process import reaudited
 from registry_folder import NETWORKS, alias
 from warehouse_answers import fetched
 
 from flows.commands.reaudit_outcome import find_outcome
 from flows.commands.reaudit_summary import list_remarks
-from tasks.reaudit.judge import judge_newest, summary
-from tasks.reaudit.plan import commit_reaudit, discover
-from tasks.reaudit.recorded import ALERTS
-from tasks.reaudit.watch import with_references
-from warehouse.commits.writer import commit
+from tasks.reaudit.judge import summary
 
 CARD = {"source": "function", "function": "smiths:build", "input": "frame"}
 CARD["output"] = "probabilities"
@@ -53,11 +49,7 @@ def audit(opened, tmp_path):
             "score": {"kind": "class_probability", "classes": 2, "target": 1},
         }
         study, store = opened(**settings | changed)
-        diff = with_references(discover(study, store, study.pair_set(), only))
-        if diff.is_changed:
-            key = commit_reaudit(diff, compute(diff.audited_study).run_id)
-            judge_newest(store, study)
-            commit(store, ALERTS, study.study, key, {})
+        reaudited(study, store, only)
         content = summary(store, study) | {"undelivered": []}
         outcome = find_outcome(study, content, "study.yaml", only, [])
         remarks = list_remarks(store, study, content["entries"])
