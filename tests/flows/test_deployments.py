@@ -13,7 +13,6 @@ import httpx
 import prefect
 import psutil
 import pytest
-import torch
 import yaml
 from ended_commands import succeeded
 from model_server import serving
@@ -25,11 +24,9 @@ from prefect.utilities.schema_tools.validation import validate
 from prefect.utilities.templating import apply_values
 from registry_folder import NETWORKS, put
 from running_command import PATIENCE_SECONDS, receipts, wait_for
-from small_studies import network_card, of_scenes
+from small_studies import of_scenes, slow_network
 
 from decaf.errors import ChecksFailed
-from decaf.models import architectures
-from decaf.models.checkpoint import save
 from flows import launch
 
 ROOT = Path(__file__).parents[2]
@@ -177,14 +174,9 @@ def of_registry(folder, workers):
 
 def of_slow_model(folder):
     """A file with ten blocks of a model that is slow where ``SLOW_SECONDS`` says so."""
-    torch.manual_seed(0)
-    card = network_card(
-        "slow", architecture="factory:slow:Slow", weights=str(folder / "slow.safetensors")
-    )
-    save(architectures.build(card["architecture"], {}), folder / "slow.safetensors", {})
     settings = of_scenes(
         folder,
-        [card],
+        [slow_network(folder)],
         study="slow",
         sources=10,
         sources_per_block=1,

@@ -1,18 +1,13 @@
 """Audits that stop when enough is known: gates of a registry, widths of intervals, and resuming."""
 
 import signal
-from pathlib import Path
 
 import pytest
-import torch
 from ended_commands import refused, succeeded
 from registry_folder import put
 from running_command import receipts, wait_for
+from small_studies import slow_network
 from warehouse_answers import fetched
-
-from decaf.foundation.callables import import_from
-from decaf.models import architectures
-from decaf.models.checkpoint import save
 
 STOPS = "SELECT model_id, block_count, planned_block_count, is_decided FROM out_stops ORDER BY ALL"
 LOOKS = (
@@ -143,12 +138,7 @@ def test_a_study_is_scored_until_its_intervals_are_narrow(narrowed, write, decaf
 def test_a_killed_audit_stops_where_an_undisturbed_one_does(
     narrowed, write, decaf, start_decaf, prefect_server, tmp_path
 ):
-    folder = tmp_path / "slow.safetensors"
-    import_from(tuple(map(Path, narrowed["python_path"])))
-    torch.manual_seed(0)
-    save(architectures.build("factory:slow:Slow", {}), folder, {})
-    slow = {"id": "slow", "architecture": "factory:slow:Slow", "weights": str(folder)}
-    settings = {**narrowed, "models": [narrowed["models"][0] | slow]}
+    settings = {**narrowed, "models": [slow_network(tmp_path)]}
     undisturbed = {**settings, "warehouse": str(tmp_path / "undisturbed")}
     succeeded(decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server))
     expected = [fetched(undisturbed["warehouse"], question) for question in (STOPS, LOOKS)]

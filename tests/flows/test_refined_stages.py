@@ -4,16 +4,11 @@ import signal
 from pathlib import Path
 
 import pytest
-import torch
 from ended_commands import refused, succeeded
 from registry_folder import put
-from running_command import TABLES, receipts, wait_for
+from running_command import TABLES, receipts, results, wait_for
+from small_studies import slow_network
 from warehouse_answers import fetched
-
-from decaf.foundation.callables import import_from
-from decaf.models import architectures
-from decaf.models.checkpoint import save
-from warehouse.query.catalog import connect
 
 REASONS = "SELECT path, stage_count, reason FROM out_refinements ORDER BY ALL"
 FORWARD_ROWS = "SELECT sum(forward_rows) FROM stg_costs"
@@ -23,24 +18,9 @@ NARROW = {"until": 1e-9, "at_most": 17}
 @pytest.fixture
 def refined(study, tmp_path):
     """Settings of a study of one network on four blocks, which is slow where it is told so."""
-    import_from(tuple(map(Path, study["python_path"])))
-    torch.manual_seed(0)
-    save(architectures.build("factory:slow:Slow", {}), tmp_path / "slow.safetensors", {})
-    model = {"id": "slow", "architecture": "factory:slow:Slow"}
-    model |= {"weights": str(tmp_path / "slow.safetensors")}
     paths = {"blend": study["paths"]["blend"] | {"stages": NARROW}}
     cluster = {"kind": "local", "workers": 1}
-    models = [study["models"][0] | model]
-    return {**study, "models": models, "paths": paths, "cluster": cluster}
-
-
-def rows_of(warehouse):
-    with connect(warehouse) as connection:
-        return {
-            table: connection.sql(f"FROM {table} ORDER BY {order}").fetchall()
-            for table, order in TABLES.items()
-            if table != "core_blocks"
-        }
+    return {**study, "models": [slow_network(tmp_path)], "paths": paths, "cluster": cluster}
 
 
 @pytest.mark.slow
@@ -81,7 +61,8 @@ def test_a_killed_run_goes_on_with_its_stages(refined, write, decaf, start_decaf
     finished = receipts(warehouse)
     assert len(finished) == 8
     assert stored.items() <= finished.items(), "committed units were computed again"
-    assert rows_of(warehouse) == rows_of(undisturbed["warehouse"])
+    tables = {table: order for table, order in TABLES.items() if table != "core_blocks"}
+    assert results(warehouse, tables) == results(undisturbed["warehouse"], tables)
 
 
 @pytest.mark.slow

@@ -3,36 +3,21 @@
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 import featured_images
 import psutil
 import pytest
-import torch
-from running_command import DECAF, PATIENCE_SECONDS, TABLES, receipts, wait_for
-from warehouse_answers import fetched, rounded
-
-from decaf.foundation.callables import import_from
-from decaf.models import architectures
-from decaf.models.checkpoint import save
-from warehouse.query.catalog import connect
+from ended_commands import succeeded
+from running_command import DECAF, PATIENCE_SECONDS, receipts, results, wait_for
+from small_studies import slow_network
+from warehouse_answers import fetched, queried_counts, rounded
 
 
 @pytest.fixture
 def slow_study(study, tmp_path):
     """Ten blocks of a model that is slow where `SLOW_SECONDS` says so."""
-    import_from(tuple(map(Path, study["python_path"])))
-    torch.manual_seed(0)
-    network = architectures.build("factory:slow:Slow", {})
-    save(network, tmp_path / "slow.safetensors", {})
-    model = {
-        **study["models"][0],
-        "id": "slow",
-        "architecture": "factory:slow:Slow",
-        "weights": str(tmp_path / "slow.safetensors"),
-    }
     data = {**study["data"], "sources": 10}
-    return {**study, "models": [model], "data": data, "sources_per_block": 1}
+    return {**study, "models": [slow_network(tmp_path)], "data": data, "sources_per_block": 1}
 
 
 def workers_of(process):
@@ -44,13 +29,21 @@ def workers_of(process):
     ]
 
 
+def kill_with_workers(flow):
+    """Kill a flow, and wait for its workers, which end with it."""
+    workers = workers_of(flow)
+    flow.send_signal(signal.SIGKILL)
+    assert flow.wait() == -signal.SIGKILL
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE_SECONDS)
+    assert not alive
+
+
 @pytest.mark.slow
 def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
     slow_study, write, decaf, start_decaf, prefect_server, tmp_path
 ):
     undisturbed = {**slow_study, "warehouse": str(tmp_path / "undisturbed")}
-    done = decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server)
-    assert done.returncode == 0, done.stderr
+    succeeded(decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server))
 
     warehouse = tmp_path / "warehouse"
     slowly = {**prefect_server, "SLOW_SECONDS": "0.6"}
@@ -58,11 +51,7 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
     config = write({**slow_study, "cluster": {"kind": "local", "workers": 1}})
     flow = start_decaf("run", config, **slowly)
     wait_for(lambda: len(receipts(warehouse)) >= 2, flow)
-    orphans = workers_of(flow)
-    flow.send_signal(signal.SIGKILL)
-    assert flow.wait() == -signal.SIGKILL
-    _, alive = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
-    assert not alive
+    kill_with_workers(flow)
     after_flow = receipts(warehouse)
     assert 2 <= len(after_flow) < 10
 
@@ -72,20 +61,18 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
     workers_of(flow)[0].kill()
     # Who asks meanwhile sees a whole warehouse; the run goes on for several seconds.
     assert "running" in decaf("status", "-w", warehouse).stdout
-    asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT commit_key) FROM stg_costs")
-    assert asked.returncode == 0, asked.stderr
+    succeeded(decaf("sql", "-w", warehouse, "SELECT count(DISTINCT commit_key) FROM stg_costs"))
     assert flow.wait() == 0
     finished = receipts(warehouse)
     assert len(finished) == 10
     assert after_flow.items() <= finished.items(), "committed units were computed again"
 
-    with connect(tmp_path / "undisturbed") as one, connect(warehouse) as other:
-        for table, order in TABLES.items():
-            query = f"FROM {table} ORDER BY {order}"
-            assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
-        for table in ("stg_trajectories", "stg_profiles", "stg_costs", "stg_runs"):
-            query = f"SELECT count(*) FROM {table}"
-            assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
+    assert results(tmp_path / "undisturbed") == results(warehouse)
+    one, other = (
+        queried_counts(root, "trajectories", "profiles", "costs", "runs")
+        for root in (tmp_path / "undisturbed", warehouse)
+    )
+    assert one == other
     assert not list(warehouse.rglob("*.tmp"))
 
 
@@ -109,24 +96,18 @@ def test_attributions_of_a_killed_study_are_those_of_one_that_was_not(
         "epsilon": 1e-7,
     }
     undisturbed = tmp_path / "undisturbed"
-    done = decaf("run", write(given | {"warehouse": str(undisturbed)}), **prefect_server)
-    assert done.returncode == 0, done.stderr
+    succeeded(decaf("run", write(given | {"warehouse": str(undisturbed)}), **prefect_server))
     assert fetched(undisturbed, ATTRIBUTED) == [(8,)]
 
     warehouse = tmp_path / "warehouse"
     config = write(given | {"cluster": {"kind": "local", "workers": 1}})
     flow = start_decaf("run", config, **prefect_server, SLOW_SECONDS="0.6")
     wait_for(lambda: receipts(warehouse) and fetched(warehouse, ATTRIBUTED) > [(0,)], flow)
-    workers = workers_of(flow)
-    flow.send_signal(signal.SIGKILL)
-    assert flow.wait() == -signal.SIGKILL
-    _, alive = psutil.wait_procs(workers, timeout=PATIENCE_SECONDS)
-    assert not alive
+    kill_with_workers(flow)
     before = receipts(warehouse)
     assert [(0,)] < fetched(warehouse, ATTRIBUTED) < [(8,)]
 
-    done = decaf("run", config, **prefect_server)
-    assert done.returncode == 0, done.stderr
+    succeeded(decaf("run", config, **prefect_server))
     assert before.items() < receipts(warehouse).items(), "committed units were computed again"
     scores = "SELECT model_id, pair_id, method, region_score FROM core_attributions ORDER BY ALL"
     assert fetched(warehouse, scores) == fetched(undisturbed, scores)
@@ -152,8 +133,7 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
     assert len(before) < 8
 
     subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
-    done = decaf("run", config, **prefect_server)
-    assert done.returncode == 0, done.stderr
+    succeeded(decaf("run", config, **prefect_server))
     assert before.items() <= receipts(small_disk / "warehouse").items()
 
 

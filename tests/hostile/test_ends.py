@@ -10,13 +10,11 @@ import time
 
 import psutil
 import pytest
-import torch
 from ended_commands import run_code, succeeded
 from running_command import DECAF, receipts
+from small_studies import slow_network
 from warm_command import COMMAND_SECONDS, WIDE
 
-from decaf.models import architectures
-from decaf.models.checkpoint import save
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root
 
@@ -162,12 +160,7 @@ class AtTerminal:
 @pytest.fixture
 def slow_run(study, write, tmp_path):
     """Begin a run of a slow model at a terminal: slow_run(**changed settings and environment)."""
-    torch.manual_seed(0)
-    sys.path.extend(set(study["python_path"]) - set(sys.path))
-    weights = tmp_path / "slow.safetensors"
-    save(architectures.build("factory:slow:Slow", {}), weights, {})
-    changed = {"id": "slow", "architecture": "factory:slow:Slow", "weights": str(weights)}
-    settings = study | {"models": [study["models"][0] | changed], "sources_per_block": 1}
+    settings = study | {"models": [slow_network(tmp_path)], "sources_per_block": 1}
     started = []
 
     def begun(cluster, **environment):

@@ -7,22 +7,21 @@ import sqlite3
 import subprocess
 from contextlib import closing
 from importlib.metadata import version
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import torch
 import yaml
 from prefect_server import PrefectServer
+from registry_folder import NETWORKS
+from small_studies import untrained
 from warm_command import COMMAND_SECONDS, DECAF, WIDE, WarmCommand
 
-from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.plan.cluster import LocalWorkers
 from tasks.cluster.workers import connect
 from warehouse.storage.cache import cache_folder
 
-NETWORKS = Path(__file__).parent / "networks"
 UNUSED_DATABASE = cache_folder() / "test_prefect" / f"{version('prefect')}.db"
 """Database of a server that has run nothing: to make its tables takes seconds of a core."""
 
@@ -92,24 +91,11 @@ def use_workers(study, workers):
 @pytest.fixture
 def study(tmp_path, workers):
     """Settings of a study of two untrained networks on eight scenes; write it with `write`."""
+    own = {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}
     models = []
     for seed, name in enumerate(["small_cnn", "small_vit"]):
-        architecture = f"factory:decaf.models.networks.{name}:build"
-        torch.manual_seed(seed)
-        network = architectures.build(architecture, {})
-        weights = tmp_path / f"{name}.safetensors"
-        save(network, weights, {})
-        models.append(
-            {
-                "id": name,
-                "family": name,
-                "architecture": architecture,
-                "weights": str(weights),
-                "input_size": 32,
-                "mean": [0.5, 0.5, 0.5],
-                "std": [0.5, 0.5, 0.5],
-            }
-        )
+        own |= {"family": name, "architecture": f"factory:decaf.models.networks.{name}:build"}
+        models.append(untrained(tmp_path, name, seed, **own))
     return {
         "study": "small",
         "data": {"adapter": "shapes3d", "sources": 8, "seed": 1},

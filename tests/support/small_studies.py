@@ -3,7 +3,9 @@
 import numpy as np
 import torch
 from covertype_table import made_up, write
+from registry_folder import NETWORKS
 
+from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.reveal.gaussian.reference import GaussianReference
@@ -43,6 +45,12 @@ def untrained(folder, name, seed=0, **changed):
     drawn = architectures.build(card["architecture"], card.get("arguments", {}))
     save(drawn, folder / f"{name}.safetensors", {})
     return card
+
+
+def slow_network(folder):
+    """Settings of an untrained network that is slow where ``SLOW_SECONDS`` says so."""
+    import_from((NETWORKS,))
+    return untrained(folder, "slow", architecture="factory:slow:Slow")
 
 
 def of_table(folder, models, rows_per_class, **changed):
