@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, is_network, one_each, to_numpy
-from decaf.library.audits import Audit, Audits
+from decaf.library.audits import Audit
+from decaf.library.by_path import Audits
 from decaf.library.frames import Frames
 from decaf.library.inputs import (
     PairedInputs,

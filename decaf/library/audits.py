@@ -4,18 +4,23 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, ResponseError, UnknownName
-from decaf.foundation.tabular import Columns, Tabular, stack_columns
+from decaf.foundation.tabular import Columns, Tabular
 from decaf.library.pair_card import PairCard
 from decaf.library.remarks import DataWarning, remark_on_epsilon
 from decaf.library.summary import METRICS, Summary
-from decaf.library.trust import Trust, trust_of
+from decaf.library.trust import (
+    Responses,
+    Trust,
+    compare_with_control,
+    sample_remarks,
+    trust_of,
+)
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import check_epsilon, check_probability_epsilon
 from decaf.statistics.bootstrap import bootstrap_means
@@ -23,8 +28,6 @@ from decaf.statistics.draws import DEFAULT_REPLICATES, DEFAULT_SEED
 
 if TYPE_CHECKING:
     import altair as alt
-
-Part = TypeVar("Part", bound=Tabular)
 
 
 class PairProfiles(Profiles):
@@ -216,7 +219,10 @@ class Audit(Tabular):
         return table
 
     def summary(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Summary:
-        """Means over pairs, by weight, with bootstrap intervals that draw whole sources."""
+        """Means over pairs, by weight, with bootstrap intervals that draw whole sources.
+
+        Its text ends with the doubts of :meth:`trust`.
+        """
         profiles, labels, weights = self.profiles, self.clusters, self.weights
         active = np.where(self.is_finite, profiles.is_endpoint_active, np.nan)
         columns = {name: getattr(profiles, name) for name in METRICS if name != "active_frac"}
@@ -224,6 +230,8 @@ class Audit(Tabular):
         intervals = bootstrap_means(
             [*columns.values()], labels, replicates=replicates, seed=seed, weights=weights
         )
+        has_pairs = self.is_finite.any()
+        doubts = self.trust(replicates, seed).doubts if has_pairs else tuple(sample_remarks(0))
         return Summary(
             **dict(zip(columns, intervals, strict=True)),
             epsilon=self.epsilon,
@@ -232,16 +240,34 @@ class Audit(Tabular):
             path=self.path,
             score_source=self.score_source,
             scale=self._card_scale,
+            doubts=doubts,
         )
 
-    def trust(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Trust:
-        """Check what could change the means: threshold, number of stages, sample.
+    def trust(
+        self,
+        replicates: int = DEFAULT_REPLICATES,
+        seed: int = DEFAULT_SEED,
+        *,
+        control: "Audit | None" = None,
+    ) -> Trust:
+        """Check what could change the means: threshold, number of stages, control, sample.
 
         The model is not called again. Intervals draw whole sources, as those of :meth:`summary`;
         quarantined pairs are left out.
+
+        Parameters
+        ----------
+        control
+            Audit of another change of similar size, which should not matter, on the same path and
+            with the same labels of ``clusters``. Abs is compared over common clusters.
+
+        Raises
+        ------
+        DataError
+            When the control has another path, or no cluster in common.
         """
         is_finite = self.is_finite
-        return trust_of(
+        trust = trust_of(
             self.response[is_finite],
             self.grid,
             self.clusters[is_finite],
@@ -250,6 +276,22 @@ class Audit(Tabular):
             path=self.path,
             replicates=replicates,
             seed=seed,
+        )
+        if control is None:
+            return trust
+        if control.path != self.path:
+            raise DataError(
+                f"the control is on path {control.path!r}; expected {self.path!r}, as this audit"
+            )
+        return compare_with_control(trust, self._responses, control._responses, replicates, seed)
+
+    @property
+    def _responses(self) -> Responses:
+        is_finite = self.is_finite
+        return (
+            self.clusters[is_finite],
+            self.weights[is_finite],
+            self.profiles.abs_response[is_finite],
         )
 
     def plot(self, pair: int | str) -> "alt.LayerChart":
@@ -330,45 +372,3 @@ class Audit(Tabular):
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-class ByPath(dict[str, Part], Tabular):
-    """Results of several paths, by their names; their tables are stacked below each other."""
-
-    def to_columns(self) -> Columns:
-        """The tables of all paths, whose column ``path`` tells them apart."""
-        return stack_columns(self.values())
-
-    def __str__(self) -> str:
-        """Return the text of every path below its name."""
-        return "\n\n".join(f"{name}\n{part}" for name, part in self.items())
-
-    def _repr_html_(self) -> str:
-        parts = (f"<h4>{escape(name)}</h4>{part._repr_html_()}" for name, part in self.items())
-        return "".join(parts)
-
-
-class Audits(ByPath[Audit]):
-    """Audits of several paths by name."""
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
-    @property
-    def profiles(self) -> ByPath[PairProfiles]:
-        """Profiles of every path."""
-        return ByPath({name: audited.profiles for name, audited in self.items()})
-
-    def summary(
-        self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
-    ) -> ByPath[Summary]:
-        """Summary of every path, with the same draws and scale."""
-        summaries = {name: audit.summary(replicates, seed) for name, audit in self.items()}
-        scale = max(summary.scale for summary in summaries.values())
-        return ByPath({name: replace(summary, scale=scale) for name, summary in summaries.items()})
-
-    def trust(
-        self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
-    ) -> ByPath[Trust]:
-        """Check what could change the means of every path."""
-        return ByPath({name: audit.trust(replicates, seed) for name, audit in self.items()})

@@ -2,7 +2,8 @@
 
 from decaf.errors import DecafError
 from decaf.library.auditing import QuarantineWarning, audit
-from decaf.library.audits import Audit, Audits
+from decaf.library.audits import Audit
+from decaf.library.by_path import Audits
 from decaf.library.pair_card import PairCard
 from decaf.library.remarks import DataWarning
 from decaf.library.scoring import UnstableScoreWarning

@@ -11,7 +11,7 @@ from decaf.foundation.number_text import score_text, tick_text
 from decaf.foundation.tabular import Columns, Tabular, html_table
 from decaf.library.bar import LETTER_STYLE, STYLE, draw_bar
 from decaf.library.palette import ROLES, notebook_style
-from decaf.library.trust import sample_remarks
+from decaf.library.trust import group_role
 from decaf.statistics.bootstrap import Interval
 
 SIGNIFICANT = 4
@@ -63,6 +63,15 @@ class Summary(Tabular):
     """Method and class of the estimator that gives the score; empty for any other callable."""
     scale: float
     """Response at the end of its bar in a notebook, score units."""
+    doubts: tuple[str, ...] = ()
+    """Sentences on what could change the means (:attr:`decaf.Trust.doubts`)."""
+
+    @property
+    def role(self) -> str:
+        """Main role of the pairs (:func:`decaf.library.trust.group_role`)."""
+        parts = (self.evidence, self.contradiction, self.fragility)
+        evidence, contradiction, fragility = (part.estimate for part in parts)
+        return group_role(evidence, contradiction, fragility, self.epsilon / 2)
 
     def to_columns(self) -> Columns:
         """One row a metric: ``path``, ``metric``, its ``symbol``, ``epsilon``, the interval.
@@ -87,10 +96,10 @@ class Summary(Tabular):
             f"{symbol:<4}{words:<20}{mean:>10}  {interval}"
             for symbol, words, mean, interval in self._rows()
         ]
-        return "\n".join([self._heading(), *lines, *self._remarks()])
+        return "\n".join([self._heading(), *lines, *self.doubts])
 
     def _repr_html_(self) -> str:
-        caption = ". ".join([self._heading(), *self._remarks()])
+        caption = ". ".join(filter(None, [self._heading(), " ".join(self.doubts)]))
         return self._verdict_row() + html_table(caption, ["", "", "mean", "95 %"], self._rows())
 
     def _verdict_row(self) -> str:
@@ -125,9 +134,6 @@ class Summary(Tabular):
             f"{label}{self.pair_count} pairs{withheld} of {self.evidence.cluster_count} sources, "
             f"epsilon {self.epsilon:g}; means with 95 % bootstrap intervals"
         )
-
-    def _remarks(self) -> list[str]:
-        return sample_remarks(self.evidence.cluster_count)
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         """Symbol, words, mean and interval, all with the same decimals.

@@ -1,20 +1,32 @@
-"""Checks of the means of an audit: threshold, number of stages, sample."""
+"""Checks of the means of an audit: threshold, number of stages, paths, control, sample."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.errors import DataError, number_of
 from decaf.foundation.number_text import percent_text
 from decaf.foundation.tabular import Columns, Tabular
 from decaf.routing.profiles import profile
-from decaf.statistics.bootstrap import FEWEST_CLUSTERS, Interval, bootstrap_means
+from decaf.statistics.bootstrap import (
+    FEWEST_CLUSTERS,
+    Interval,
+    bootstrap_means,
+    percentile_interval,
+)
 
+Responses = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+"""(n_pairs,) clusters, weights and Abs, score units."""
+NO_RESPONSE = "no response"
 COMPONENTS = ("evidence", "contradiction", "fragility")
 MASSES = (*COMPONENTS, "abs_response")
 USUAL_CLUSTERS = 20
 """Below `FEWEST_CLUSTERS` an interval is unreliable; below this number it is rough."""
+MANY_NEAR = 0.1
+"""Share of pairs near the threshold from which it is a doubt, as in ``out_doubts``."""
 
 NOISE = 1e-6
 """Largest difference that counts as zero, score units."""
@@ -45,6 +57,10 @@ class Trust(Tabular):
     cluster_count: int
     repeats_effect: bool
     """True if each stage shows d or no difference, so that E only repeats M."""
+    control_response: float | None = None
+    """Mean Abs of a control change over common clusters, score units; None without a control."""
+    control_difference: Interval | None = None
+    """Mean Abs over common clusters minus that of the control, with its paired interval."""
 
     @property
     def is_firm(self) -> bool:
@@ -69,62 +85,101 @@ class Trust(Tabular):
         bounds = [max(abs(each.lower_95), abs(each.upper_95)) for each in self.stage_changes]
         return max(bounds) if bounds and not np.isnan(bounds).any() else np.nan
 
+    @property
+    def reacts_to_any_change(self) -> bool | None:
+        """True if there is a response, not surely larger than that to the control.
+
+        None without a control, and with fewer than five common clusters.
+        """
+        difference = self.control_difference
+        if difference is None or difference.cluster_count < FEWEST_CLUSTERS:
+            return None
+        return difference.lower_95 <= 0 and self.roles[1] != NO_RESPONSE
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences on what could change the means; empty if all checks are passed."""
+        return tuple(sentence for is_doubt, sentence in self._checks() if is_doubt)
+
     def to_columns(self) -> Columns:
         """Columns with one row for each of E, C, F and Abs.
 
-        They are ``path``, ``metric``, the change with the bounds of its interval, and ``size``.
-        Empty if the number of stages is even.
+        They are ``path``, ``metric``, the change with the bounds of its interval, and ``size``,
+        which are NaN if the number of stages is even; then ``near_frac`` and the main role
+        ``role_half``, ``role`` and ``role_double`` at half, once and twice the threshold.
         """
-        changes = self.stage_changes
+        count = len(MASSES)
+        undefined = percentile_interval(np.nan, [], 0)
+        changes = self.stage_changes or (undefined,) * count
+        roles = zip(("role_half", "role", "role_double"), self.roles, strict=True)
         return {
-            "path": np.full(len(changes), self.path),
-            "metric": np.array(MASSES[: len(changes)]),
+            "path": np.full(count, self.path),
+            "metric": np.array(MASSES),
             "stage_change": np.array([each.estimate for each in changes]),
             "lower_95": np.array([each.lower_95 for each in changes]),
             "upper_95": np.array([each.upper_95 for each in changes]),
-            "size": np.array(self.stage_sizes),
+            "size": np.array(self.stage_sizes or (np.nan,) * count),
+            "near_frac": np.full(count, self.near_frac),
+            **{name: np.full(count, role) for name, role in roles},
         }
 
     def __str__(self) -> str:
-        thresholds = (self.epsilon / 2, self.epsilon, 2 * self.epsilon)
-        roles = ", ".join(
-            f"{role} at {threshold:g}"
-            for role, threshold in zip(self.roles, thresholds, strict=True)
+        return "\n".join(sentence for _, sentence in self._checks())
+
+    def _checks(self) -> Iterator[tuple[bool, str]]:
+        """Yield for each check whether it is a doubt, and its sentence."""
+        half, double = self.epsilon / 2, 2 * self.epsilon
+        yield (
+            self.near_frac >= MANY_NEAR,
+            f"{percent_text(self.near_frac)} of the pairs, by weight, have |d| near the threshold, "
+            f"from {half:g} to {double:g}.",
         )
-        if self.abs_response < thresholds[0]:
+        named = zip(self.roles, (half, self.epsilon, double), strict=True)
+        roles = ", ".join(f"{role} at {threshold:g}" for role, threshold in named)
+        if self.abs_response < half:
             roles = (
                 f"none, since the mean response of all pairs, Abs {self.abs_response:.2g}, is "
-                f"below half of epsilon, {thresholds[0]:g}"
+                f"below half of epsilon, {half:g}"
             )
-        lines = [
-            f"{percent_text(self.near_frac)} of the pairs, by weight, have |d| near the threshold, "
-            f"from {thresholds[0]:g} to {thresholds[2]:g}.",
-            f"Main role: {roles}.",
-        ]
-        if self.stage_changes:
-            largest, note = self._largest_bound, "95 % intervals"
-            advice = ""
-            if np.isnan(largest):
-                largest = max(abs(each.estimate) for each in self.stage_changes)
-                note = "no intervals, since there is one source"
-            elif not self.is_converged() and not self.repeats_effect:
-                advice = "; use more stages"
-            lines.append(
-                f"Leaving out every second of the {self.stage_count} stages changes means by at "
-                f"most {largest:.2g} ({note}){advice}."
+        yield not self.is_firm, f"Main role: {roles}."
+        yield self._check_of_stages()
+        if self.repeats_effect:
+            yield (
+                True,
+                "Each stage shows the endpoint difference or none: E, C and F of such a path add "
+                "nothing to M, so use M alone.",
             )
-        else:
-            lines.append(
+        if self.control_difference is not None:
+            yield bool(self.reacts_to_any_change), self._words_on_control(self.control_difference)
+        for remark in sample_remarks(self.cluster_count):
+            yield True, remark
+
+    def _check_of_stages(self) -> tuple[bool, str]:
+        if not self.stage_changes:
+            return False, (
                 f"The number of stages, {self.stage_count}, is even, so it cannot be checked: use "
                 "an odd number."
             )
-        if self.repeats_effect:
-            lines.append(
-                "Each stage shows the endpoint difference or none: E, C and F of such a path add "
-                "nothing to M, so use M alone."
-            )
-        lines += sample_remarks(self.cluster_count)
-        return "\n".join(lines)
+        largest, note = self._largest_bound, "95 % intervals"
+        is_doubt = self.is_converged() is False and not self.repeats_effect
+        if np.isnan(largest):
+            largest = max(abs(each.estimate) for each in self.stage_changes)
+            note = "no intervals, since there is one source"
+        return is_doubt, (
+            f"Leaving out every second of the {self.stage_count} stages changes means by at "
+            f"most {largest:.2g} ({note}){'; use more stages' if is_doubt else ''}."
+        )
+
+    def _words_on_control(self, difference: Interval) -> str:
+        bounds = f" [{difference.lower_95:.2g}, {difference.upper_95:.2g}]"
+        words = (
+            f"Abs minus that of the control, {self.control_response:.2g}, is "
+            f"{difference.estimate:.2g}{'' if np.isnan(difference.lower_95) else bounds} on "
+            f"{number_of(difference.cluster_count, 'common source')}"
+        )
+        if self.reacts_to_any_change:
+            return f"{words}: the score may react to any change, or the control may matter."
+        return f"{words}."
 
 
 def sample_remarks(cluster_count: int) -> list[str]:
@@ -151,7 +206,7 @@ def group_role(evidence: float, contradiction: float, fragility: float, smallest
     parts = dict(zip(COMPONENTS, (evidence, contradiction, fragility), strict=True))
     abs_response = sum(parts.values())
     if abs_response < smallest:
-        return "no response"
+        return NO_RESPONSE
     role = max(parts, key=parts.__getitem__)
     return role if 2 * parts[role] >= abs_response else "mixed"
 
@@ -207,6 +262,40 @@ def trust_of(
         cluster_count=len(np.unique(clusters)),
         repeats_effect=_repeats_effect(response),
     )
+
+
+def compare_with_control(
+    trust: Trust, audited: Responses, control: Responses, replicates: int, seed: int
+) -> Trust:
+    """Add the difference to a control change over common clusters, as ``out_controls`` does.
+
+    A difference counts with the weight of the cluster in the audit. Raises DataError when the
+    clusters have no label in common.
+    """
+    labels, responses, weights = _means_of_clusters(*audited)
+    control_labels, control_responses, _ = _means_of_clusters(*control)
+    common, at, at_control = np.intersect1d(labels, control_labels, return_indices=True)
+    if not common.size:
+        raise DataError(
+            f"none of the {number_of(labels.size, 'cluster')} has a pair of the control; give "
+            "both audits the same labels as clusters="
+        )
+    of_control, weights = control_responses[at_control], weights[at]
+    (difference,) = bootstrap_means(
+        [responses[at] - of_control], replicates=replicates, seed=seed, weights=weights
+    )
+    return replace(
+        trust, control_response=_mean(of_control, weights), control_difference=difference
+    )
+
+
+def _means_of_clusters(
+    clusters: NDArray[Any], weights: NDArray[np.float64], responses: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """(n_clusters,) labels, weighted mean responses and sums of weights."""
+    labels, position = np.unique(clusters, return_inverse=True)
+    totals = np.bincount(position, weights).astype(np.float64)
+    return labels, np.bincount(position, responses * weights) / totals, totals
 
 
 def _repeats_effect(response: NDArray[np.float64]) -> bool:

@@ -1,10 +1,14 @@
 """What could change the means of an audit, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from example_scores import HALF
 
 from decaf import Blend, Patches, audit
+from decaf.errors import DataError
+from decaf.library.by_path import TrustByPath
 from decaf.library.trust import group_role
 
 
@@ -20,6 +24,65 @@ def test_a_difference_near_the_threshold_changes_its_role():
     assert trust.roles == ("evidence", "evidence", "fragility")
     assert not trust.is_firm
     assert "fragility at 0.04" in str(trust)
+
+
+def test_the_table_has_the_share_near_the_threshold_and_the_roles():
+    columns = linear([0.03, 0.5], weights=[1, 3]).trust().to_columns()
+    assert columns["near_frac"].tolist() == [0.25] * 4
+    roles = [columns[name].tolist() for name in ("role_half", "role", "role_double")]
+    assert roles == [["evidence"] * 4] * 3
+
+
+def test_a_summary_states_only_what_could_change_it():
+    assert linear(np.linspace(0.1, 0.5, 24)).summary().doubts == ()
+    # 3 of 24 end near the threshold; 0.03 is fragility at 0.04.
+    summary = linear([0.03] * 3 + [0.5] * 21).summary()
+    (near,) = summary.doubts
+    assert "12.5 % of the pairs" in near
+    assert str(summary).endswith(near)
+    assert near in summary._repr_html_()
+    near, role = linear([0.03] * 24).summary().doubts
+    assert "evidence at 0.02, fragility at 0.04" in role
+    plus = np.linspace(0.4, 0.9, 24)[:, None]
+    (stages,) = audit(lambda x: x**3, plus, 0 * plus, stages=5, epsilon=1e-3).summary().doubts
+    assert "use more stages" in stages
+    (sample,) = linear(np.linspace(0.1, 0.5, 19)).summary().doubts
+    assert "19 sources" in sample
+
+
+class TestControl:
+    """Abs of a straight response to d is |d| / 2 on a blend from the midpoint."""
+
+    def test_the_difference_is_paired_over_common_clusters(self):
+        audited = linear([0.4, 0.8, 0.2], clusters=["a", "b", "c"], weights=[1, 3, 5])
+        control = linear([0.2, 0.4, 0.4, 9], clusters=["b", "a", "a", "d"])
+        trust = audited.trust(control=control)
+        # Common clusters: a with 0.2 and 0.2, b with 0.4 and 0.1, of the weights 1 and 3.
+        assert trust.control_difference.estimate == pytest.approx((0 + 3 * 0.3) / 4)
+        assert trust.control_response == pytest.approx((0.2 + 3 * 0.1) / 4)
+        assert trust.control_difference.cluster_count == 2
+        assert trust.reacts_to_any_change is None
+        assert "2 common sources" in str(trust)
+
+    def test_a_response_to_any_change_is_a_doubt(self):
+        strong, weak = linear([0.4] * 24), linear([0.1] * 24)
+        assert strong.trust(control=weak).reacts_to_any_change is False
+        assert strong.trust(control=weak).doubts == ()
+        assert weak.trust(control=strong).reacts_to_any_change is True
+        (doubt,) = weak.trust(control=strong).doubts
+        assert "any change" in doubt
+        assert linear([0.002] * 23 + [0.03]).trust(control=strong).reacts_to_any_change is False
+
+    def test_a_control_that_cannot_be_compared_is_refused(self):
+        audited = linear([0.4], clusters=["a"])
+        with pytest.raises(DataError, match="cluster"):
+            audited.trust(control=linear([0.4], clusters=["b"]))
+        with pytest.raises(DataError, match="'line'"):
+            audited.trust(control=linear([0.4], clusters=["a"], path={"line": Blend()})["line"])
+        of_paths = linear([0.4], clusters=["a"], path={"line": Blend()})
+        with pytest.raises(DataError, match="'other'"):
+            of_paths.trust(control=linear([0.4], clusters=["a"], path={"other": Blend()}))
+        assert of_paths.trust(control=of_paths)["line"].control_difference.estimate == 0
 
 
 def test_a_small_mean_response_has_no_main_role_though_pairs_respond():
@@ -81,7 +144,9 @@ def test_an_even_number_of_stages_cannot_be_halved():
     trust = linear([0.1, 0.2], stages=4).trust()
     assert (trust.stage_changes, trust.is_converged()) == ((), None)
     assert "stages, 4, is even" in str(trust)
-    assert not len(trust.to_columns()["metric"])
+    columns = trust.to_columns()
+    assert len(columns["metric"]) == 4
+    assert np.isnan([columns["stage_change"], columns["size"], columns["upper_95"]]).all()
 
 
 @pytest.mark.parametrize(("count", "is_said"), [(4, True), (19, True), (20, False)])
@@ -96,6 +161,38 @@ def test_every_path_has_its_own():
     trust = audits.trust()
     assert {*trust} == {"blend", "patch"}
     assert {*trust.to_columns()["path"]} == {"blend", "patch"}
+    assert linear([0.4], path={"blend": Blend()}).trust().paths_agree is None
+
+
+@pytest.mark.parametrize(
+    ("response", "role", "agree"),
+    [
+        (0.2, "evidence", True),
+        (0.1, "evidence", True),
+        (0.09, "evidence", False),
+        (0.2, "mixed", False),
+        (0.009, "no response", False),
+    ],
+)
+def test_paths_agree_with_one_role_and_half_of_the_response(response, role, agree):
+    large = linear([0.4]).trust()  # Abs 0.2, evidence
+    other = replace(large, abs_response=response, roles=(role,) * 3)
+    trust = TrustByPath(low=other, high=large)
+    assert trust.paths_agree is agree
+    assert trust.largest == ("low" if response == 0.2 else "high")
+    assert f"{response:.2g} ({role}) on low" in str(trust)
+    still = [replace(other, abs_response=value, roles=("no response",) * 3) for value in (0, 1e-3)]
+    assert TrustByPath(a=still[0], b=still[1]).paths_agree
+
+
+def test_the_summary_of_the_smaller_path_names_the_larger():
+    # r is 7 in the middle and 2 at the end: Abs 4 on three stages, 1 on two.
+    paths = {"ends": Blend(stages=[0, 1]), "middle": Blend(stages=HALF)}
+    audits = audit(lambda x: x * (9 - 8 * x**2), [[1.0]] * 24, [[-1.0]] * 24, path=paths)
+    summaries = audits.summary()
+    assert [summaries[name].abs_response.estimate for name in paths] == [1, 4]
+    assert "4 (evidence) on middle, 1 (evidence) on ends" in summaries["ends"].doubts[-1]
+    assert not any("ends" in doubt for doubt in summaries["middle"].doubts)
 
 
 @pytest.mark.parametrize(

@@ -242,8 +242,7 @@ def _largest_rows(facts: Facts, pair_type: str) -> list[Row]:
     largest: dict[str, Row] = {}
     for path in facts.paths:
         for row in at(facts.profiles, pair_type, path):
-            kept = largest.setdefault(row.model_id, row)
-            if row.abs_response > kept.abs_response:
+            if row.abs_response > largest.setdefault(row.model_id, row).abs_response:
                 largest[row.model_id] = row
     return [*largest.values()]
 
