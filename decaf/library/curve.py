@@ -118,6 +118,8 @@ def story(
 ) -> str:
     """Describe a (n_stages,) response in one or two sentences; below ``smallest`` there is none.
 
+    The sign of a final difference below twice epsilon is noise, so the text says it is small.
+
     >>> t = [0, 0.5, 1]
     >>> story(t, np.array([0, 0.004, -0.002]), 0.02, 0.01)
     'No response: it stays within 0.004 of zero.'
@@ -125,6 +127,8 @@ def story(
     'No response: it stays at zero.'
     >>> story(t, np.array([0, 0.5, -0.25]), 0.02, 0.01)
     'At t = 0.5 the response is +0.500. It ends at −0.250, on the other side.'
+    >>> story(t, np.array([0, -0.5, 0.03]), 0.02, 0.01)
+    'At t = 0.5 the response is −0.500. It opposes a small final difference, +0.030: |d| < 2ε = 0.040.'
     >>> story(t, np.array([0, 0.5, 0.75]), 0.02, 0.01)
     'The response keeps its sign from start to end, and ends at +0.750.'
     >>> story(t, np.array([0, -0.5, 0.01]), 0.02, 0.01)
@@ -145,6 +149,11 @@ def story(
         return f"{peak} It ends at {signed_text(end)}, {below}."
     if -opposed[place] < smallest:
         return f"The response keeps its sign from start to end, and ends at {signed_text(end)}."
+    if abs(end) < 2 * epsilon:
+        return (
+            f"{peak} It opposes a small final difference, {signed_text(end)}: |d| < 2ε = "
+            f"{limit_text(2 * epsilon)}."
+        )
     return f"{peak} It ends at {signed_text(end)}, on the other side."
 
 
