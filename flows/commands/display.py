@@ -18,7 +18,6 @@ from decaf.foundation.number_text import (
     limit_text,
     percent_text,
     score_text,
-    signed_text,
 )
 from decaf.plan.refining import list_rules
 from decaf.plan.study import Study
@@ -37,7 +36,7 @@ from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import connect_whole, query_readable_files
 from warehouse.query.views import query
-from warehouse.report.audit.facts import Facts
+from warehouse.report.audit.facts import METRICS, Facts
 from warehouse.report.audit.trust import describe_weights
 from warehouse.storage import Storage
 
@@ -57,14 +56,13 @@ MANY_SMALL_FILES = 200
 def print_results(console: Console, store: Storage, study: Study, facts: Facts) -> None:
     """Print means per model, remarks, a finding per model, a query to try and the report's file."""
     facts = facts.for_people()
-    names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
+    names = ("model", "n", "active", "M", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {limit_text(study.epsilon)}", names)
     for place, rows in groupby(facts.profiles, lambda row: (row.pair_type, row.path)):
         table.add_section()
         table.add_row(Text(", ".join(place), style="bold"))
         for row in rows:
-            components = (row.evidence, row.contradiction, row.fragility, row.abs_response)
-            means = (signed_text(row.endpoint_delta), *map(score_text, components))
+            means = [score_text(getattr(row, metric)) for metric in METRICS]
             cells = (count_text(row.pair_count), percent_text(row.active_frac), *means)
             table.add_row(row.model_id, *cells)
     console.print(table)

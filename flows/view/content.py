@@ -34,6 +34,7 @@ HELP = (
     ("verdict:fail", "or pass, undecided", ("verdict",)),
     ('type:"wall colour"', "a text with spaces", ("pair_type",)),
     ("abs>0.2", "also e, c, f and d, with <, <=, > or >=", ("endpoint_delta",)),
+    ("m>0.1", "a bound of M", ("endpoint_magnitude",)),
     ("epsilon<0.1", "a bound of any column of numbers", ("epsilon",)),
     ("severity<3", "a bound of any column of numbers", ("severity",)),
 )

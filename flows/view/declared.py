@@ -5,6 +5,7 @@ from typing import NamedTuple
 BAR = "bar"
 """Column with a bar of E, C and F."""
 ROLE = "role"
+MAGNITUDE = "endpoint_magnitude"
 PROFILE = ("abs_response", "evidence", "contradiction", "fragility")
 TRAJECTORY = ("study", "model_id", "pair_id", "path", "repetition")
 
@@ -78,7 +79,7 @@ PAGES = {
             "models",
             "place",
             "model_id",
-            ("model_id", "study", BAR, *PROFILE, "sentence"),
+            ("model_id", "study", BAR, MAGNITUDE, *PROFILE, "sentence"),
             ("pair_type", "path", "accuracy", "rule", "severity", "decision"),
             "responses",
             ("study", "model_id"),
@@ -89,7 +90,7 @@ PAGES = {
             "responses",
             "-abs_response",
             "pair_type",
-            ("model_id", "study", "pair_type", "path", BAR, *PROFILE)
+            ("model_id", "study", "pair_type", "path", BAR, MAGNITUDE, *PROFILE)
             + ("endpoint_delta", "pair_count"),
             ("active_frac",),
             "pairs",

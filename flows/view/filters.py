@@ -19,6 +19,7 @@ SHORT = {
     "c": "contradiction",
     "f": "fragility",
     "d": "endpoint_delta",
+    "m": "endpoint_magnitude",
     "model": "model_id",
     "pair": "pair_id",
     "type": "pair_type",

@@ -4,6 +4,7 @@ import in_process
 import pytest
 from small_studies import of_scenes, untrained
 
+from decaf.foundation.number_text import score_text
 from decaf.plan.study import load_study
 from flows.commands import display
 from tasks.compute import compute_model
@@ -31,6 +32,12 @@ def test_results_and_status_have_display_names(study, capsys):
     display.print_results(Terminal(width=80), store, study, facts)
     results = capsys.readouterr().out
     assert "wall colour, blend" in results
+    heading, row = (
+        next(line for line in results.splitlines() if line.startswith(start)).split(start[0])
+        for start in ("┃ model", "│ Tiny")
+    )
+    place = [cell.strip() for cell in heading].index("M")
+    assert row[place].strip() == score_text(facts.profiles[0].endpoint_magnitude)
     display.print_status(Terminal(width=80), store, None)
     for shown in (results, capsys.readouterr().out):
         assert "Tiny network" in shown

@@ -115,6 +115,18 @@ def test_models_of_a_study_have_verdict_rows_in_the_order_of_the_table(client):
     assert '<li class="verdict">' not in shown(client, "/models").page
 
 
+def test_models_and_responses_show_m_before_the_parts(client):
+    for name in ("models", "responses"):
+        page = shown(client, f"/{name}?study=demo&sort=-abs_response")
+        records = csv.DictReader(
+            io.StringIO(client.get(f"/{name}.csv?study=demo&sort=-abs_response").text)
+        )
+        sizes = [float(record["endpoint_magnitude"]) for record in records]
+        assert [float(cell) for cell in page.column("M")] == pytest.approx(sizes, abs=6e-4)
+        heading = [cell.split()[0] for cell in page.rows[0]]
+        assert heading.index("M") < heading.index("Abs")
+
+
 def test_a_trajectory_has_its_card_values_models_and_other_path(client):
     # Responses 0, -0.5, -0.5, 0.0205 at 0, 0.25, 0.5, 1: C = 0.0625 + 0.125 + 0.125 = 0.3125,
     # E = 0.25 * 0.0205 = 0.005125, together 0.317625.
