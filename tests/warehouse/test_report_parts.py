@@ -85,6 +85,20 @@ def test_parts_and_shares_are_on_the_path_with_the_largest_response(stub, report
     assert "a differs most on path patch_a: 0.250 for dog, 0.500 for fish" in reader.text
 
 
+def test_means_of_roles_have_the_bound_of_the_stages(stub, report):
+    connection = stub(Audit(models=("a",), pair_types=("floor",), paths=("blend",)))
+    place = ("demo", "a", "floor", "blend")
+    limits = {
+        "evidence": (-0.004, 0.001),
+        "abs_response": (0.002, 0.025),
+        "fragility": (None, None),
+    }
+    rows = [(*place, metric, 9, 20, 0.0, *bounds, 0.0) for metric, bounds in limits.items()]
+    insert(connection, "out_stage_errors", rows)
+    cells = {cell.partition("stages ±")[2] for row in report(connection).rows for cell in row}
+    assert cells == {"", "0.004", "0.025"}
+
+
 def test_of_many_parts_every_model_has_its_worst(stub, report):
     models = tuple(f"m{number:02}" for number in range(30))
     connection = stub(Audit(models=models, pair_types=("floor",), paths=("blend",)))

@@ -57,6 +57,7 @@ class Facts(NamedTuple):
     accuracies: Rows
     profiles: Rows
     intervals: Rows
+    stage_errors: Rows
     breakdowns: Rows
     path_ratios: Rows
     rank_transfer: Rows

@@ -269,15 +269,19 @@ def _spread(facts: Facts, share: str, pair_type: str) -> Cell:
 
 
 def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
-    intervals = {
-        (row.pair_type, row.path, row.model_id, row.metric): (row.lower_95, row.upper_95)
-        for row in facts.intervals
-    }
+    def place_of(row: Row, metric: str) -> tuple[str, ...]:
+        return (row.pair_type, row.path, row.model_id, metric)
+
+    intervals = {place_of(r, r.metric): (r.lower_95, r.upper_95) for r in facts.intervals}
+    bounds = {place_of(r, r.metric): r.bound for r in facts.stage_errors if r.bound is not None}
 
     def cell(metric: str, row: Row) -> Cell:
-        place = (row.pair_type, row.path, row.model_id, metric)
+        place = place_of(row, metric)
         limits = intervals.get(place, (None, None))
-        return with_interval(getattr(row, metric), *limits, WRITERS.get(metric, score_text))
+        mean = with_interval(getattr(row, metric), *limits, WRITERS.get(metric, score_text))
+        if place not in bounds:
+            return mean
+        return mean._replace(note=f"{mean.note} stages ±{score_text(bounds[place])}".lstrip())
 
     return {metric: partial(cell, metric) for metric in ("endpoint_delta", *METRICS)}
 
