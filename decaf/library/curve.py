@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.foundation.number_text import limit_text, score_text, signed_text, tick_text
+from decaf.routing.profiles import profile
 
 MARGIN = 10
 """Margin on either side of a curve, in % of its width; with pictures of states, half a state."""
@@ -155,6 +156,31 @@ def story(
             f"{limit_text(2 * epsilon)}."
         )
     return f"{peak} It ends at {signed_text(end)}, on the other side."
+
+
+def stage_words(t: ArrayLike, response: NDArray[np.float64], epsilon: float) -> str:
+    """Sentence on the largest change of E, C, F or Abs without every second stage.
+
+    It indicates the error of one pair. Empty if the number of stages is even or below three.
+    ``response`` is (n_stages,), or (n_repetitions, n_stages), whose means over repetitions count.
+
+    >>> stage_words([0, 0.5, 1], np.array([0, -0.25, 1]), 0.02).partition("Abs ")[2]
+    'change by at most 0.250: an indication of their error.'
+    """
+    stages = np.asarray(t, np.float64)
+    if stages.size % 2 == 0 or stages.size < 3:
+        return ""
+    fine, coarse = (
+        profile(np.atleast_2d(response)[:, ::step], stages[::step], epsilon) for step in (1, 2)
+    )
+    changes = (
+        abs(float((getattr(fine, name) - getattr(coarse, name)).mean()))
+        for name in ("evidence", "contradiction", "fragility", "abs_response")
+    )
+    return (
+        f"Without every second stage, E, C, F and Abs change by at most "
+        f"{score_text(max(changes))}: an indication of their error."
+    )
 
 
 def csv_of(t: Iterable[float], **scores: Iterable[float]) -> str:

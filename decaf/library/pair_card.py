@@ -18,6 +18,7 @@ from decaf.library.curve import (
     draw_curve,
     places,
     response_of,
+    stage_words,
     story,
 )
 from decaf.library.palette import ROLES, notebook_style
@@ -82,6 +83,11 @@ class PairCard:
         return story(self.t, self.response.mean(axis=0), self.epsilon, self.epsilon / 2)
 
     @property
+    def stage_words(self) -> str:
+        """Sentence on the change without every second stage; empty if it cannot be computed."""
+        return stage_words(self.t, self.response, self.epsilon)
+
+    @property
     def csv(self) -> str:
         """Data URI of a file with the scores: a line for each stage."""
         scores: dict[str, NDArray[np.float64]] = {}
@@ -123,7 +129,8 @@ class PairCard:
             f"<b>{signed_text(self.endpoint_delta)}</b></span><span>changed <b>{changed}</b></span>"
             f"</div>{draw_curve(curve, tick_text(self.scale), words)}"
             '<p class="stages bare" aria-hidden="true"><span>t = 0</span><span>1</span></p>'
-            f'<p class="story">{escape(self.story)}</p><p class="ways"><a class="button" '
-            f'href="{self.csv}" download="{quote(self.pair_id, safe="")}.csv">CSV</a></p>'
+            f'<p class="story">{escape(f"{self.story} {self.stage_words}".rstrip())}</p>'
+            f'<p class="ways"><a class="button" href="{self.csv}" '
+            f'download="{quote(self.pair_id, safe="")}.csv">CSV</a></p>'
             "</article></div>"
         )

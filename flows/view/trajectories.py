@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from decaf.foundation.number_text import score_text, signed_text, tick_text
+from decaf.library.curve import response_of, stage_words
 from flows.view.addresses import Address, BadAddress, restrictions
 from flows.view.declared import TRAJECTORY
 from flows.view.snapshot import Record, Snapshot
@@ -60,6 +61,8 @@ class Trajectory(NamedTuple):
     """Response at the top of the curves, in words."""
     sums: dict[str, str]
     """E, C, F and Abs in words."""
+    stage_words: str
+    """Sentence on the change without every second stage; empty if it cannot be computed."""
     score: str
     stages: list[Stage]
     models: list[Elsewhere]
@@ -112,6 +115,7 @@ def read_trajectory(snapshot: Snapshot, address: Address) -> Trajectory | None:
         card_of_pair(pair, scale),
         tick_text(scale),
         {name: score_text(pair[name]) for name in (*COMPONENTS, "abs_response")},
+        stage_words(pair["t"], response_of(pair["q_plus"], pair["q_minus"]), pair["epsilon"]),
         score_definition(pair["score"]),
         [_stage(row, scale) for row in answer.to_pylist()],
         [_in_model(snapshot, address, row, largest) for row in in_models],

@@ -137,6 +137,7 @@ def test_a_trajectory_has_its_card_values_models_and_other_path(client):
     sums = ("C 0.312", "C 0.313")  # the last digit is a matter of rounding
     assert any(f"E 0.005 + {sum_} + F 0 = Abs 0.318" in page.text for sum_ in sums)
     assert page.tags.count("polygon") >= 2
+    assert "second stage" not in page.text  # four stages cannot be halved
     for model in MODELS:
         assert page.link(f"/trajectory?study=demo&model_id={model}&pair_id=scene-0__wall_hue")
     assert page.link("path=patch")

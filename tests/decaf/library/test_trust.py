@@ -113,6 +113,15 @@ def test_every_second_stage_gives_another_integral():
     ]
 
 
+def test_a_card_indicates_what_fewer_stages_would_change():
+    # As above: E and Abs 1/4 and 3/8 on three stages, 1/2 on two.
+    card = audit(lambda x: x**3 - x / 2, [[1.0]], [[-1.0]], stages=HALF).card(0)
+    assert "at most 0.250:" in card.stage_words
+    assert card.stage_words in card._repr_html_()
+    assert linear([0.1], stages=4).card(0).stage_words == ""
+    assert linear([0.1], stages=[0, 1]).card(0).stage_words == ""
+
+
 def test_a_straight_response_has_converged():
     trust = linear(np.linspace(0.1, 0.5, 24)).trust()
     assert trust.is_converged()
