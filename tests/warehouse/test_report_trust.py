@@ -1,4 +1,4 @@
-"""Sentences of a report on the control change and on the number of stages."""
+"""Sentences of a report on how far its findings hold: sample, threshold, stages, paths, control."""
 
 from types import SimpleNamespace
 
@@ -62,3 +62,76 @@ def test_responses_closest_to_the_control_come_with_numbers():
         row("age", -0.03, None, None, role="no response"),
     ]
     assert [*trust._compare_with_control(unused)] == []
+
+
+def rows_with(**columns):
+    """One row for each value of a column: rows_with(is_firm=[True, False])."""
+    ((name, values),) = columns.items()
+    defaults = {"epsilon": 0.02, "interval_use": "usable", "source_count": 20, "path": "blend"}
+    return [
+        SimpleNamespace(**defaults | {"model_id": f"m{place}"} | {name: value})
+        for place, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "uses", "mark", "words"),
+    [
+        ((20, 1000), ("usable", "usable"), "well", "20 sources or more"),
+        ((19, 1000), ("rough", "usable"), "mind", "19 sources: its intervals are rough"),
+        ((19, 4), ("rough", "none"), "mind", "4 sources: do not rely"),
+        ((1, 30), ("none", "usable"), "mind", "1 source: do not rely"),
+    ],
+)
+def test_the_sample(counts, uses, mark, words):
+    rows = rows_with(source_count=counts)
+    for row, use in zip(rows, uses, strict=True):
+        row.interval_use = use
+    found_mark, sentence = trust._on_sample(rows)
+    assert (found_mark, words in sentence) == (mark, True)
+
+
+@pytest.mark.parametrize(
+    ("shares", "mark", "words"),
+    [
+        ((0, 0.099), "well", "9.9 %"),
+        ((0.1, 0.25), "mind", "25 %"),
+        ((0.1, 0.25), "mind", "2 of 2 responses (m0, m1)"),
+        ((0, 0.25), "mind", "1 of 2 responses (m1)"),
+    ],
+)
+def test_pairs_near_the_threshold(shares, mark, words):
+    found_mark, sentence = trust._on_near_pairs(rows_with(near_frac=shares))
+    assert (found_mark, words in sentence) == (mark, True)
+    assert "between 0.010 and 0.040" in sentence
+
+
+def test_roles_that_depend_on_the_threshold():
+    assert trust._on_threshold(rows_with(is_firm=[True, True]))[0] == "well"
+    mark, sentence = trust._on_threshold(rows_with(is_firm=[True, False, False]))
+    assert (mark, "2 of 3 responses (m1, m2)" in sentence) == ("mind", True)
+
+
+def test_paths_that_agree_or_not():
+    assert trust._on_paths(rows_with(paths_agree=[None, None]))[0] == "note"
+    assert trust._on_paths(rows_with(paths_agree=[True, None]))[0] == "well"
+    mark, sentence = trust._on_paths(rows_with(paths_agree=[True, False, None]))
+    assert (mark, "1 of 2 responses (m1)" in sentence) == ("mind", True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "mark"), [("converged", "well"), ("exact", "well"), ("at_most", "mind")]
+)
+def test_where_doubling_the_stages_stopped(reason, mark):
+    rows = rows_with(stop_reason=[reason, reason])
+    for row in rows:
+        row.stage_count = 17
+    ((found_mark, sentence),) = trust._on_refinements(rows)
+    assert (found_mark, "blend stopped at 17" in sentence) == (mark, True)
+    assert [*trust._on_refinements(rows_with(stop_reason=[None]))] == []
+
+
+def test_paths_that_only_repeat_the_effect_are_named():
+    assert [*trust._on_repeated_effects(rows_with(repeats_effect=[False, None]))] == []
+    ((mark, sentence),) = trust._on_repeated_effects(rows_with(repeats_effect=[False, True]))
+    assert (mark, "1 of 2 responses (m1)" in sentence) == ("mind", True)
