@@ -49,7 +49,7 @@ def build(folder: Path) -> Path:
     (folder / "mkdocs.yml").write_text(f"{settings}docs_dir: pages\nsite_dir: site\n")
     subprocess.run([BUILDER, "build", "--strict"], cwd=folder, check=True)
     for page in (folder / "site").rglob("*.html"):
-        page.write_text(fold_long_parts(page.read_text()))
+        page.write_text(let_keys_scroll(fold_long_parts(page.read_text())))
     return folder / "site" / "index.html"
 
 
@@ -63,6 +63,13 @@ def fold_long_parts(html: str) -> str:
     html = PART.sub(lambda part: _fold(part[1], part[0], most_rows), html)
     if len(CODE.findall(html)) > MOST_BLOCKS:
         html = CODE.sub(lambda block: _fold_code(block[0]), html)
+    return html
+
+
+def let_keys_scroll(html: str) -> str:
+    """Let the focus reach code and tables, which scroll sideways on a telephone."""
+    for element in ("<table>", "<pre>"):
+        html = html.replace(element, f'{element[:-1]} tabindex="0">')
     return html
 
 

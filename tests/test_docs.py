@@ -10,7 +10,7 @@ from typing import Annotated, get_args
 
 import pytest
 import yaml
-from accessibility import resize
+from accessibility import assert_page_accessible, resize
 from pydantic import TypeAdapter
 
 import decaf
@@ -295,6 +295,8 @@ def test_the_site_has_every_page_of_at_most_12000_px_and_fetches_nothing(tmp_pat
         browser.get(shown.as_uri())
         height = browser.execute_script("return document.documentElement.scrollHeight")
         assert height <= 12_000, shown.name
+    for name in ("index", "docs/report", "docs/results/index"):
+        assert_page_accessible(browser, first.parent / f"{name}.html")
 
 
 def test_the_example_by_hand_is_what_the_library_computes():

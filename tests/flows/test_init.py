@@ -8,6 +8,7 @@ from pathlib import Path
 import in_process
 import pytest
 import sklearn
+from accessibility import assert_page_accessible
 from ended_commands import refused, succeeded
 from flow_fixtures import use_workers
 from warehouse_answers import fetched
@@ -40,12 +41,13 @@ def audited(start_decaf, warm_command, prefect_server, workers, tmp_path):
 
 
 @pytest.mark.slow
-def test_features_of_images(audited):
+def test_features_of_images(audited, browser):
     folder, looked, run = audited("image_features")
     assert "40 pairs of 10" in looked
     succeeded(run)
     ask = "SELECT count(*), max(evidence) > 0.2 FROM out_feature_evidence"
     assert fetched(folder / "runs" / "warehouse", ask) == [(40, True)]
+    assert_page_accessible(browser, folder / "runs" / "mine.html")
 
 
 def test_arrays(tmp_path, monkeypatch):
@@ -61,10 +63,11 @@ def test_arrays(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_registry(audited, warm_command, prefect_server):
+def test_a_registry(audited, warm_command, prefect_server, browser):
     folder, _, run = audited("registry")
     refused(run, "small_cnn 2 failed endpoint magnitude", "wall hue", code=1)
     assert re.search(r"small_cnn@champion │ 1 .* pass", run.stdout)
+    assert_page_accessible(browser, folder / "runs" / "mine.html")
 
     def again(*arguments):
         return warm_command.start(arguments, folder, prefect_server).completed()

@@ -5,7 +5,7 @@ import socket
 import subprocess
 
 import pytest
-from accessibility import assert_accessible, requested, resize
+from accessibility import UNFOLDED, assert_accessible, requested, show
 from s3_server import free_port
 from scenes_warehouse import scenes_warehouse
 from selenium.webdriver.support.expected_conditions import url_contains
@@ -14,7 +14,6 @@ from versions_warehouse import add_registry
 from warm_command import DECAF
 
 PATIENCE_SECONDS = 120
-UNFOLDED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
 PICTURE = """const done = arguments[0], words = {title: 'a', subject: 'b', origin: 'c'};
 draw(document.querySelector('.card'), words).then(createImageBitmap)
   .then(picture => done([picture.width, picture.height]));"""
@@ -44,8 +43,8 @@ def address(tmp_path):
 def test_a_visitor_goes_from_a_study_to_a_trajectory_with_and_without_script(browser, address):
     for has_script in (True, False):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not has_script})
-        for width in (1200, 360):
-            resize(browser, width, 900)
+        for width, scheme in ((1200, "dark" if has_script else "light"), (360, "light")):
+            show(browser, width, scheme)
             for log in ("performance", "browser"):
                 browser.get_log(log)
             browser.get(address)

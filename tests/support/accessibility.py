@@ -1,6 +1,7 @@
 """The page that a browser shows: its size, what it loads, and the rules of WCAG 2 A and AA."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
@@ -8,6 +9,7 @@ JUDGED = """const done = arguments[0];
 axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
   [found.passes.length, found.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
+UNFOLDED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
 TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 
 
@@ -39,3 +41,20 @@ def assert_accessible(browser):
     assert violations == []
     assert held_count > 10
     assert browser.execute_script(TOO_WIDE) <= 0
+
+
+def show(browser, width, scheme):
+    """Set the width of the page, px, and its colour scheme."""
+    resize(browser, width, 900)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+
+
+def assert_page_accessible(browser, page):
+    """A file keeps the rules on a desk and on a telephone, light and dark, with all unfolded."""
+    for width, scheme in product((1200, 360), ("light", "dark")):
+        show(browser, width, scheme)
+        browser.get(page.as_uri())
+        browser.execute_script(UNFOLDED)
+        assert_accessible(browser)
+    show(browser, 1200, "light")
