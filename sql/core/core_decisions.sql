@@ -2,24 +2,18 @@
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or may be below the
 -- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
--- the score of another class or of a second softmax, or that a change with a limit cannot show how
--- the model uses its columns. If its answers are no better than a guess, or its scores do not vary,
--- it also fails no limit of a change that should matter.
+-- the score of another class or of a second softmax, or that a limit or a change with a limit cannot
+-- show how the model uses its columns. If its answers are no better than a guess, or its scores do
+-- not vary, it also fails no limit of a change that should matter.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id FROM core_blocks WHERE NOT (is_scored AND is_routed)
 ),
-remarked AS ( -- ArrayModel.remark_changes, and OUTPUTS_LIKE_PROBABILITIES of network_faults.py
-    SELECT DISTINCT study, model_id, 'model_remark' AS warning, NULL::BIGINT, remark AS detail
-    FROM core_model_remarks JOIN out_limits USING (study, model_id)
-    WHERE starts_with(remark, format('pair type ''{}'' changes ', pair_type))
-        OR starts_with(remark, 'its outputs look like probabilities and count as logits')
-),
 faulty AS (
     SELECT study, model_id, string_agg(split_part(detail, '. Likely', 1), '; '
         ORDER BY warning, detail) AS faults,
-        bool_or(warning NOT IN ('missed_classes', 'model_remark')) AS is_faulty
-    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings UNION ALL FROM remarked)
+        bool_or(warning NOT IN ('missed_classes', 'model_remark', 'wide_limit')) AS is_faulty
+    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings UNION ALL FROM core_limit_remarks)
     GROUP BY study, model_id
 ),
 unlimited AS (

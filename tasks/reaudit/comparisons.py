@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from decaf.foundation.number_text import limit_text, score_text
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
-from decaf.registry.gates import NOT_APPLICABLE, RULES, Judged, Verdict
+from decaf.registry.gates import IN_SCORE_UNITS, NOT_APPLICABLE, RULES, Judged, Verdict
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NEW, RecordedReaudit, Row
 from warehouse.query.damage import fetch_whole
 from warehouse.query.views import query
@@ -198,22 +199,34 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
 
 
 def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[Judged]:
-    """Make limits on a response that hold undecided if the model may not read its inputs.
+    """Make limits on a response that hold undecided if no use of the inputs could break them.
 
-    Its scores are constant, or its encoder does not know the changed values and treats them as no
-    category, so that the change cannot move the score.
+    The scores are constant, or the model's encoder does not know the changed values and treats them
+    as no category, or the limit is not below the range of all clean scores.
     """
     pair_types = sorted({row.pair_type for row in judged if row.pair_type})
     if not pair_types:
         return judged
     rows = fetch_whole(store, study.study, query("registry/doubts"), pair_types=pair_types)
-    remarks = {(entry, pair_type): remark for entry, pair_type, remark in rows}
+    doubts = {(entry, pair_type): doubt for entry, pair_type, *doubt in rows}
     return [
-        _without_interval(row, "undecided", remark)
-        if row.verdict == "pass" and (remark := remarks.get((row.entry, row.pair_type)))
+        _without_interval(row, "undecided", reason)
+        if row.verdict == "pass"
+        and (reason := _explain_doubt(row, *doubts.get((row.entry, row.pair_type), (None, None))))
         else row
         for row in judged
     ]
+
+
+def _explain_doubt(row: Judged, remark: str | None, score_range: float | None) -> str | None:
+    """Reason why a limit that holds decides nothing; ``score_range`` is that of clean scores."""
+    is_wide = row.rule == "at_most" and row.metric in IN_SCORE_UNITS
+    if remark or score_range is None or not is_wide or row.limit < score_range:
+        return remark
+    return (
+        f"the limit {limit_text(row.limit)} is not below {score_text(score_range)}, the range of "
+        "all clean scores, so it decides nothing; lower the limit"
+    )
 
 
 def keep_failures(

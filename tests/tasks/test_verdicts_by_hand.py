@@ -110,6 +110,17 @@ def test_constant_scores_decide_no_limit_on_a_response_that_holds(zoo, audit, tm
     assert exit_code(audit(gates={"endpoint_magnitude": {"at_least": 0.1}})) == 1
 
 
+@pytest.mark.parametrize(
+    ("base", "limit", "code"), [(0.48, 0.1, 4), (0.48, 0.03, 1), (0.4, 0.1, 0)]
+)
+def test_a_limit_that_no_score_could_exceed_decides_nothing(zoo, audit, base, limit, code):
+    """All scores are base or 0.04 more; at 0.4, the decision is always no, and may be right."""
+    zoo(1, 0.04, base=base)
+    outcome = audit(gates={"endpoint_magnitude": {"at_most": limit}})
+    assert exit_code(outcome) == code
+    assert ("0.040" in str(outcome.error)) is (code != 0)
+
+
 def test_fewer_pairs_end_no_failure(zoo, audit, tmp_path):
     """M is 0.191 on all pairs; 0.1 is allowed. Eight rows have too few sources for an interval."""
     standing = "SELECT version, entry_failing_since IS NOT NULL FROM out_standing_verdicts"
