@@ -8,6 +8,7 @@ from rich.text import Text
 
 from decaf.foundation.number_text import score_text, signed_text
 from decaf.plan.study import Study
+from decaf.registry.entries import LAST_PASSED
 from decaf.registry.messages import (
     AGAINST,
     explain_unchanged_content,
@@ -17,7 +18,11 @@ from decaf.registry.messages import (
     with_shown_names,
 )
 from flows.commands.display import query_command, table_of
-from flows.commands.remarks import remark_unapplied_limits, remark_warnings
+from flows.commands.remarks import (
+    remark_loosened,
+    remark_unapplied_limits,
+    remark_warnings,
+)
 from flows.commands.terminal import say
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.events import has_events
@@ -77,15 +82,17 @@ def print_summary(
 
 
 def list_remarks(store: Storage, study: Study, entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Remarks on the versions of ``entries``: warnings, limits that do not apply, acceptances."""
+    """Remarks on the versions of ``entries``: warnings, limits, ended failures, and acceptances."""
     names: dict[str, str] = {}
     for entry in entries:
         name, model_id = f"{entry['entry']} {entry['version']}", entry["model_id"]
         names[model_id] = f"{names[model_id]}, {name}" if model_id in names else name
+    has_reference = study.compare_with == LAST_PASSED
     with connect_whole(store, study.study) as connection:
         return [
             *remark_warnings(rows_of(connection, "warnings", study.study), names),
             *remark_unapplied_limits(connection, study.study),
+            *(remark_loosened(connection, study.study) if has_reference else ()),
             *_list_acceptances(connection, study.study),
         ]
 

@@ -7,11 +7,12 @@ from typing import Any
 import duckdb
 
 from decaf.errors import number_of
-from decaf.foundation.names import shown_name
+from decaf.foundation.names import metric_name, shown_name
 from decaf.foundation.number_text import limit_text, text_beside_limit
 from decaf.plan.study import Study
-from decaf.registry.messages import NO_VERSION
+from decaf.registry.messages import NO_VERSION, minute
 from tasks.runs import list_changed_keys, read_newest_run
+from warehouse.query.views import query
 from warehouse.storage import Storage
 
 STOP_REASONS = {
@@ -62,6 +63,29 @@ def remark_unapplied_limits(connection: duckdb.DuckDBPyConnection, study: str) -
         f"applied: {reason}"
         for entry, version, count, reason in rows
     ]
+
+
+def remark_loosened(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on versions that pass only by looser gates, so that none is compared with them.
+
+    They are the present versions of a registry's entries, and the versions before them.
+    """
+    rows = connection.sql(query("registry/loosened"), params={"study": study}).fetchall()
+    remarks = []
+    for entry, version, loosened, passed, metrics, moment in rows:
+        failed = f"failed {', '.join(map(metric_name, metrics))} on {minute(moment)}"
+        compared = f"with version {passed}" if passed else "with no version"
+        if version == loosened:
+            remarks.append(
+                f"{entry} {version} {failed}, and the gates were loosened since: later versions "
+                f"are compared {compared}, unless decaf accept accepts version {version}"
+            )
+        else:
+            remarks.append(
+                f"{entry} {version} is compared {compared}, not {loosened}: version {loosened} "
+                f"{failed}, the gates were loosened for it, and nobody accepted it"
+            )
+    return remarks
 
 
 def remark_stops(stops: Sequence[Any]) -> list[str]:

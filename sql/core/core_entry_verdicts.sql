@@ -27,8 +27,8 @@ entries AS (
             THEN min(entry.resolved_at) FILTER (verdicts.verdict = 'fail')
                 OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
         END AS content_failed_since, -- first failure of this content
-        acceptance.accepted_at, -- NULL unless the verdict was accepted, like the next two columns
-        acceptance.accepted_by, acceptance.why,
+        -- NULL unless the verdict was accepted:
+        acceptance.accepted_at, acceptance.accepted_by, acceptance.why,
         count(*) FILTER (verdicts.verdict <> 'no gate applies')
             OVER (PARTITION BY entry.study, entry.entry
             ORDER BY entry.resolved_at RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS judged_before
@@ -43,18 +43,19 @@ entries AS (
 with_reference AS (
     SELECT
         * EXCLUDE judged_before,
-        -- Compared with later versions: passed, accepted, ungated, or before any gate applied.
+        -- Passed, accepted, ungated, or before any gate applied.
         coalesce(verdict = 'pass' OR verdict = 'no gate applies' AND judged_before = 0, true)
-            OR accepted_at IS NOT NULL AS is_reference,
-        count(*) FILTER (is_reference)
-            OVER (PARTITION BY study, entry ORDER BY resolved_at) AS reference_count
+            OR accepted_at IS NOT NULL AS is_good,
+        is_good AND (accepted_at IS NOT NULL OR (study, reaudit_id, entry)
+            NOT IN (SELECT (study, reaudit_id, entry) FROM core_loosened_gates))
+            AS is_reference, -- compared with later versions
+        count(*) FILTER (is_good) OVER (PARTITION BY study, entry ORDER BY resolved_at) AS good_count
     FROM entries
 )
 SELECT
-    with_reference.* EXCLUDE (resolved_at, reference_count),
+    with_reference.* EXCLUDE (resolved_at, is_good, good_count),
     -- Start of the standing failure over all versions; NULL without one.
-    CASE WHEN verdict = 'fail' AND NOT is_reference
-        THEN min(resolved_at) FILTER (verdict = 'fail')
-            OVER (PARTITION BY study, entry, reference_count)
+    CASE WHEN verdict = 'fail' AND NOT is_good
+        THEN min(resolved_at) FILTER (verdict = 'fail') OVER (PARTITION BY study, entry, good_count)
     END AS entry_failing_since
 FROM with_reference;

@@ -28,7 +28,8 @@ ACCEPTABLE = """
 SELECT study, entry, version, verdict, accepted_at, accepted_by, why,
     judged_reaudit_id AS reaudit_id
 FROM core_entry_verdicts
-WHERE study = $study AND is_newest AND entry = $entry AND verdict <> 'pass'
+WHERE study = $study AND is_newest AND entry = $entry
+    AND (verdict <> 'pass' OR NOT is_reference OR accepted_at IS NOT NULL)
 """
 GATES_OF_ENTRY = """
 FROM out_verdicts WHERE study = $study AND entry = $entry AND verdict <> 'pass'
@@ -42,6 +43,8 @@ def list_standing(store: Storage, study: str) -> list[Verdict]:
 
 def list_undecided(store: Storage, study: Study) -> list[Verdict]:
     """Verdicts `undecided` and `no gate applies` of the current versions, without accepted ones.
+
+    The verdict is None for content that failed gates if the study has none now.
 
     ``is_compared_with`` is true for the alias of `compare_with:` if another entry of its model is
     judged, and for an entry with the content of an alias that passed or was accepted.
@@ -91,8 +94,8 @@ def accept(
 ) -> Verdict:
     """Record that a user accepts a verdict that did not pass, or undoes that; returns the verdict.
 
-    The verdict is `fail`, `undecided` or `no gate applies`. It has the ``rows`` of its gates that
-    did not pass.
+    The verdict is `fail`, `undecided` or `no gate applies`; for a content that failed other gates
+    also `pass`, or None without gates. It has the ``rows`` of its gates that did not pass.
 
     Raises UnknownName if the newest re-audit follows no such entry, and BadInput if the entry
     passed or was not judged, if its verdict is already accepted, if there is no acceptance to undo,

@@ -9,6 +9,7 @@ from warehouse_answers import fetched
 
 from decaf.errors import ConfigError, UnknownEntry, UnknownName
 from decaf.plan.resolution import list_entries
+from flows.commands.reaudit_summary import list_remarks
 from tasks.reaudit.plan import RegistryDiff, commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest_reaudit
 from tasks.reaudit.standing import accept, rows_of, select_followed
@@ -226,3 +227,31 @@ def test_verdicts_of_an_earlier_release_are_found_to_be_outdated(opened, tmp_pat
     assert not unchanged(study, store)
     assert recorded(study, store).changes()["net"] == "compared"
     assert unchanged(study, store)
+
+
+@pytest.mark.parametrize(("is_accepted", "passed", "remarked"), [(False, "1", 1), (True, "2", 0)])
+def test_a_version_that_passes_by_looser_gates_is_no_reference(
+    opened, tmp_path, is_accepted, passed, remarked
+):
+    """Version 2 failed at 0.1 and passed at 0.5; version 3 is judged at 0.1 again."""
+    zoo = tmp_path / "zoo" / "net"
+
+    def judge(version, verdict, limit):
+        if not (zoo / version).exists():
+            put(zoo / version, seed=int(version))
+        study, store = opened(gates={"evidence": {"at_most": limit}})
+        recorded(study, store, verdict, gate_limit=limit)
+        entries = fetched(store, "SELECT version, version_passed, change FROM out_entries")
+        return study, store, entries, list_remarks(store, study, [])
+
+    judge("1", "pass", 0.1)
+    judge("2", "fail", 0.1)
+    study, store, entries, (remark,) = judge("2", "pass", 0.5)
+    assert entries == [("2", "1", "gates")]
+    assert "net 2 failed evidence" in remark
+    assert "with version 1, unless" in remark
+    if is_accepted:
+        accept(store, study.study, "net", "a brighter camera", "ada")
+    _, _, entries, remarks = judge("3", "pass", 0.1)
+    assert entries == [("3", passed, "weights")]
+    assert sum("version 1, not 2" in remark for remark in remarks) == remarked == len(remarks)
