@@ -148,10 +148,14 @@ def _since(verdict: Mapping[str, Any]) -> str:
 def describe_undecided(verdict: Mapping[str, Any], config: str) -> str:
     """State in one line why a verdict is undecided, and how to decide it."""
     subject = f"{verdict['entry']} {verdict['version']}"
-    if verdict["verdict"] == "no gate applies":
+    if verdict["verdict"] is None:
+        state = "it failed its gates, and the study has no gates now; restore 'gates:'"
+    elif verdict["verdict"] == "no gate applies":
         state = "no gate applies; to judge a first version, limit a value: at_most or at_least"
-    elif all(row["lower_limit"] is None for row in verdict["rows"]):
-        state = "undecided, for the reason below"
+    elif any(
+        row["lower_limit"] is None for row in verdict["rows"] if row["verdict"] == "undecided"
+    ):
+        state = "undecided, for the reasons below"
     else:
         state = "undecided, since the limit is inside the interval; to decide it, audit more pairs"
     answer = f", or accept with {accepting(config, verdict['entry'])}"

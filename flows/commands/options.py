@@ -1,5 +1,6 @@
 """Arguments and options that several commands have."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,24 @@ def open_study(config: Path) -> tuple["Study", "Storage"]:
     return study, open_warehouse(study.warehouse)
 
 
+def warn_of_other_warehouse(study: "Study") -> None:
+    """Warn if the environment names another warehouse than the study, which writes to its own."""
+    from tasks.progress import announce
+
+    named = os.environ.get(WAREHOUSE_VARIABLE)
+    if named and _absolute(named) != _absolute(study.warehouse):
+        announce(
+            f"warning: {WAREHOUSE_VARIABLE} names {named}, but study {study.study} writes to "
+            f"{study.warehouse}; to write to the first, add to the study: "
+            f"warehouse: ${{{WAREHOUSE_VARIABLE}}}"
+        )
+
+
+def _absolute(root: str) -> str:
+    return root if "://" in root else str(Path(root).resolve())
+
+
+WAREHOUSE_VARIABLE = "DECAF_WAREHOUSE"
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
 Force = Annotated[
     list[str] | None,
@@ -54,7 +73,7 @@ Warehouse = Annotated[
         "--warehouse",
         "-w",
         parser=open_warehouse,
-        envvar="DECAF_WAREHOUSE",
+        envvar=WAREHOUSE_VARIABLE,
         help="root of the warehouse: folder or URL",
         metavar="TEXT",
     ),

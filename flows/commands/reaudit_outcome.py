@@ -47,8 +47,8 @@ def find_outcome(
 
     The error is AlertFailed if a receiver failed; else GatesFailed if a failed verdict stands, or
     an entry could not be audited; else GatesUndecided if a verdict is undecided, unless the study
-    has `undecided: pass`, or if a version was being copied. With AlertFailed, the other error is a
-    remark.
+    has `undecided: pass`, or if a failed version has no gates now, or if a version was being
+    copied. With AlertFailed, the other error is a remark.
     """
     remarks = [] if study.gates else ["the study has no gates, so nothing was judged"]
     error: DecafError | None = None
@@ -61,7 +61,7 @@ def find_outcome(
     elif undecided_lines:
         count = _count_undecided(undecided_lines)
         text = "\n  ".join([f"no gate failed, but {count}:", *undecided_lines])
-        if study.undecided == "pass":
+        if study.undecided == "pass" and study.gates:
             remarks.append(f"{text}\nThe exit code is 0, since the study has 'undecided: pass'.")
         else:
             error = GatesUndecided(text)

@@ -19,6 +19,7 @@ from decaf.registry.messages import (
 )
 from flows.commands.display import query_command, table_of
 from flows.commands.remarks import (
+    remark_ended,
     remark_loosened,
     remark_unapplied_limits,
     remark_warnings,
@@ -92,6 +93,7 @@ def list_remarks(store: Storage, study: Study, entries: Sequence[Mapping[str, An
         return [
             *remark_warnings(rows_of(connection, "warnings", study.study), names),
             *remark_unapplied_limits(connection, study.study),
+            *remark_ended(connection, study.study),
             *(remark_loosened(connection, study.study) if has_reference else ()),
             *_list_acceptances(connection, study.study),
         ]

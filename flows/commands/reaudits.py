@@ -24,7 +24,7 @@ from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import describe_standing, explain_unchanged_content
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import print_estimate, table_of
-from flows.commands.options import open_warehouse
+from flows.commands.options import open_warehouse, warn_of_other_warehouse
 from flows.commands.reaudit_outcome import find_outcome
 from flows.commands.reaudit_summary import list_remarks, print_summary
 from flows.commands.sizes import say_sizes
@@ -110,6 +110,7 @@ def reaudit(
         raise ConfigError(
             f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
         )
+    warn_of_other_warehouse(study)
     if should_score_all:
         study = study.to_the_end()
     with announce_while_running("reading the pairs"):

@@ -88,6 +88,21 @@ def remark_loosened(connection: duckdb.DuckDBPyConnection, study: str) -> list[s
     return remarks
 
 
+def remark_ended(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]:
+    """Remark on failures that the newest re-audit ended without a new version that passes."""
+    rows = connection.sql(query("registry/ended"), params={"study": study}).fetchall()
+    remarks = []
+    for entry, version, metrics, moment, version_now, change, is_gone in rows:
+        reason = f"version {version_now} does not fail"
+        if is_gone:
+            reason = "the registry no longer lists it"
+        elif change is not None:
+            reason = f"this changed: {change}"
+        failed = f"{', '.join(map(metric_name, metrics))} since {minute(moment)}"
+        remarks.append(f"the failure of {entry} {version} in {failed} ended, since {reason}")
+    return remarks
+
+
 def remark_stops(stops: Sequence[Any]) -> list[str]:
     """Remark on models that were not scored to the end.
 

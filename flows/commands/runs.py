@@ -8,6 +8,7 @@ from decaf.errors import ModelsFailed
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import Study, load_study
 from flows.commands import display
+from flows.commands.options import warn_of_other_warehouse
 from flows.commands.reaudits import refuse_registry
 from flows.launch import launch
 from tasks.cluster import fork_server
@@ -43,6 +44,7 @@ def run(
     study = load_study(config, overrides)
     if should_score_all:
         study = study.to_the_end()
+    warn_of_other_warehouse(study)
     fork_server.begin_early(study)  # it takes 2 s, while this process plans
     refuse_registry(study, "run")
     pairs = read_pairs(study)  # first, so that unreadable data leave no new warehouse behind

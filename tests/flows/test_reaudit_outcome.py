@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from decaf.errors import GatesFailed
+from decaf.registry.messages import describe_undecided
 from flows.commands.reaudit_outcome import find_outcome
 
 
@@ -41,3 +44,15 @@ def test_reasons_of_undecided_verdicts_are_told_beside_a_failure():
     assert "open 1" in remarks[0]
     assert "0.691" in remarks[0]
     assert "0.691" not in outcome(["bad"]).remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("verdict_of_other", "proposes_pairs"), [("undecided", False), ("not applicable", True)]
+)
+def test_more_pairs_are_proposed_only_if_they_could_decide(verdict_of_other, proposes_pairs):
+    open_verdict = verdict("open", "undecided")
+    (row,) = open_verdict["rows"]
+    unmeasured = {"lower_limit": None, "upper_limit": None, "reason": "all scores are equal"}
+    open_verdict["rows"].append(row | unmeasured | {"verdict": verdict_of_other})
+    text = describe_undecided(open_verdict, "nightly.yaml")
+    assert ("more pairs" in text) is proposes_pairs

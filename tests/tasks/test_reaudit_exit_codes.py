@@ -8,6 +8,7 @@ from registry_rounds import recorded
 from rich.console import Console
 
 from decaf.errors import BadInput, DecafError, GatesFailed, GatesUndecided
+from flows.commands.reaudit_summary import list_remarks
 from flows.commands.reaudits import reaudit
 from flows.final_state import final_state
 from tasks.reaudit import standing, write_back
@@ -190,3 +191,69 @@ def test_a_version_that_is_being_copied_is_not_passed(
     assert str(copied) in capsys.readouterr().err
     copied.rename(copied.with_name(".2"))
     assert (first, again()) == codes
+
+
+@pytest.mark.parametrize("is_warned", [False, True])
+def test_another_warehouse_of_the_environment_is_warned_of(
+    exit_code, tmp_path, monkeypatch, capsys, is_warned
+):
+    again, store, _ = exit_code("pass")
+    place = tmp_path / "other" if is_warned else store.address
+    monkeypatch.setenv("DECAF_WAREHOUSE", str(place))
+    assert again() == 0
+    assert ("DECAF_WAREHOUSE" in capsys.readouterr().err) is is_warned
+
+
+@pytest.mark.parametrize("undecided", [None, "pass"])
+def test_a_failed_version_does_not_pass_without_gates(opened, config, tmp_path, undecided):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    recorded(*opened(gates=GATES), FAILED)
+    settings = {"gates": {}, "undecided": undecided}
+    study, store = opened(**settings)
+    assert recorded(study, store).changes() == {"net": "gates"}
+
+    def code():
+        try:
+            reaudit(Console(), config(**settings), is_plan=False, is_json=False)
+        except DecafError as error:
+            return error.exit_code
+        return 0
+
+    assert code() == 4
+    standing.accept(store, study.study, "net", "the lamp is new", "ada")
+    assert code() == 0
+    standing.accept(store, study.study, "net", "it is not", "ada", is_undo=True)
+    assert code() == 4
+
+
+@pytest.mark.parametrize(
+    ("version", "verdict", "changed", "word"),
+    [
+        ("1", "pass", {"stages": 5}, "stages"),
+        ("1", "pass", {"gates": {"evidence": {"at_most": 0.5}}}, "gates"),
+        ("1", FAILED, {"gates": {"evidence": {"at_most": 0.05}}}, None),
+        ("2", "pass", {}, None),
+        ("2", UNSURE, {}, "version 2"),
+        (None, None, {}, "no longer"),
+    ],
+)
+def test_the_end_of_a_failure_is_remarked_on(opened, tmp_path, version, verdict, changed, word):
+    """Unless a new version passes; two re-audits later, the end is no news."""
+    zoo, settings = tmp_path / "zoo", {"gates": GATES} | changed
+    put(zoo / "net" / "1", seed=1)
+    put(zoo / "other" / "1", seed=9)
+    recorded(*opened(gates=GATES), {"net": FAILED, "other": "pass"})
+    if version is None:
+        shutil.rmtree(zoo / "net")
+    elif version != "1":
+        put(zoo / "net" / version, seed=int(version))
+
+    def remarks(verdicts):
+        study, store = opened(**settings)
+        recorded(study, store, verdicts)
+        return [line for line in list_remarks(store, study, []) if "failure of net 1" in line]
+
+    found = remarks({"net": verdict, "other": "pass"} if verdict else {"other": "pass"})
+    assert [word in line for line in found] == ([] if word is None else [True])
+    put(zoo / "other" / "2", seed=8)
+    assert remarks({"other": "pass"}) == []
