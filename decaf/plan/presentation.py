@@ -1,6 +1,7 @@
 """Settings of how a study is shown; they change no number and no unit."""
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -8,6 +9,8 @@ from pydantic import Field, model_validator
 
 from decaf.errors import SettingError, suggestion
 from decaf.foundation.settings import Settings, ShownName
+from decaf.plan.expectations import Expectation
+from decaf.reveal.path import RevealPath
 
 DisplayName = Annotated[ShownName, Field(max_length=60)]
 
@@ -52,15 +55,16 @@ class Report(Settings):
 
 
 def check_shown(
-    expect: Collection[str],
+    expect: Mapping[str, Expectation],
     names: Mapping[str, str],
     pair_types: Collection[str],
-    paths: Iterable[str],
+    paths: Mapping[str, RevealPath],
     models: Iterable[str],
 ) -> None:
     """Refuse words about pair types, paths and models that the study does not have.
 
-    Raises SettingError with the keys that lead to the first of them.
+    Also refuse expectations of pair types that no path scores, since nothing checks them. Raises
+    SettingError with the keys that lead to the first of them.
     """
     for key, chosen, available in (
         ("expect", expect, pair_types),
@@ -72,3 +76,13 @@ def check_shown(
                 raise SettingError(
                     f"there is no {kind} {name!r}{suggestion(name, available)}", key, name
                 )
+    chosen_types = [path.pair_types for path in paths.values()]
+    scored = {*pair_types} if None in chosen_types else {*chain(*filter(None, chosen_types))}
+    for name, stated in expect.items():
+        if stated != "unknown" and name not in scored:
+            raise SettingError(
+                f"no path scores the pair type {name!r}, so nothing checks what it should do; "
+                "expected a path for it: add it to 'pair_types:' of a path, or leave it out here",
+                "expect",
+                name,
+            )
