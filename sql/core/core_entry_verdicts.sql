@@ -27,8 +27,7 @@ entries AS (
             THEN min(entry.resolved_at) FILTER (verdicts.verdict = 'fail')
                 OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
         END AS content_failed_since, -- first failure of this content
-        -- NULL unless the verdict was accepted:
-        acceptance.accepted_at, acceptance.accepted_by, acceptance.why,
+        acceptance.accepted_at, acceptance.accepted_by, acceptance.why, -- NULL if not accepted
         count(*) FILTER (verdicts.verdict <> 'no gate applies')
             OVER (PARTITION BY entry.study, entry.entry
             ORDER BY entry.resolved_at RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS judged_before
