@@ -84,21 +84,21 @@ def read_rows(snapshot: Snapshot, address: Address) -> Rows:
         if name not in page.every:
             raise BadAddress(f"the address shows an unknown column{suggestion(name, page.every)}")
     columns = columns_of(snapshot, page, address.fixed_values.get("study"))
-    filters = restrictions(address, columns)
+    fixed = restrictions(address, columns)
     filters = parse_filter(address.filter, columns, snapshot.names_with)
     order = address.sort or page.sort
     choice = Choice(filters, address.number, order.removeprefix("-"), order.startswith("-"))
-    whole = filter_rows(_all_rows(page.name), filters)
+    whole = filter_rows(_all_rows(page.name), fixed)
     roles = {}
     if page.is_read_once:
         rows = read_whole(snapshot, page, address.fixed_values.get("study"))
-        of_address = filter_rows(ALL_ROWS, filters)
+        of_address = filter_rows(ALL_ROWS, fixed)
         total = _only_value(answer_from(rows, count_rows(filter_rows(of_address, filters))))
         answer = answer_from(rows, choice.of(of_address))
     else:
         answer = snapshot.ask(choice.of(whole))
         if ROLE in page.columns:
-            any_role = [each for each in filters if each.terms[0].column != ROLE]
+            any_role = [each for each in fixed if each.terms[0].column != ROLE]
             roles = _count_roles(snapshot, page, [*any_role, *filters])
             role = address.fixed_values.get(ROLE)
             total = sum(roles.values()) if role is None else roles.get(role, 0)
