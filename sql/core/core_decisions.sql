@@ -1,10 +1,10 @@
 -- purpose: verdict on the limits that `expect:` sets for the responses of a model
 -- grain: one row per study and model of studies with limits
 -- A model is safe only if each response that should not matter has a limit, or may be below the
--- smallest response that counts, and no warning says that it may get wrong inputs, or that q may be
--- the score of another class or of a second softmax, or that a limit or a change with a limit cannot
--- show how the model uses its columns. If its answers are no better than a guess, or its scores do
--- not vary, it also fails no limit of a change that should matter.
+-- smallest response that counts, and no warning says that it may get wrong inputs, that q may be the
+-- score of another class, or that limits that hold decide nothing (core_limit_warnings). If its
+-- answers are no better than a guess, or its scores do not vary, it also fails no limit of a change
+-- that should matter.
 CREATE OR REPLACE VIEW core_decisions AS
 WITH unscored AS (
     SELECT DISTINCT study, model_id FROM core_blocks WHERE NOT (is_scored AND is_routed)
@@ -12,8 +12,9 @@ WITH unscored AS (
 faulty AS (
     SELECT study, model_id, string_agg(split_part(detail, '. Likely', 1), '; '
         ORDER BY warning, detail) AS faults,
-        bool_or(warning NOT IN ('missed_classes', 'model_remark', 'wide_limit')) AS is_faulty
-    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings UNION ALL FROM core_limit_remarks)
+        bool_or(warning IN ('below_chance', 'constant_score')) AS is_faulty
+    FROM (FROM core_chance_warnings UNION ALL FROM core_constant_warnings
+        UNION ALL FROM core_limit_warnings)
     GROUP BY study, model_id
 ),
 unlimited AS (
@@ -45,7 +46,7 @@ SELECT
     '. Too uncertain for a limit, so use more sources: ' || array_to_string(list(words ORDER BY pair_type)
         FILTER (verdict = 'undecided' AND unscored.model_id IS NULL), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
-    '. Its inputs, outputs or classes may be wrong: ' || any_value(faults)), '') AS reasons
+    '. Its scores or pairs may not show what it uses: ' || any_value(faults)), '') AS reasons
 FROM (SELECT *, describe_limit(pair_type_name, expect, metric, response, response_limit,
     if(verdict = 'undecided', lower_95, NULL), upper_95) AS words FROM out_limits)
 LEFT JOIN unscored USING (study, model_id)

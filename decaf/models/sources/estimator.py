@@ -63,6 +63,11 @@ FORMATS = (
     ".skops, written by skops.io.dump(estimator, path), or .json or .ubj, written by XGBoost's "
     "save_model(path)"
 )
+PREDICTS_LABELS = (
+    "its method 'predict' returns labels of classes, which do not show how far a change moves the "
+    "model: write 'method: predict_proba', and a score of classes"
+)
+"""Remark on a classifier; a view compares stored remarks with it, so its beginning stays."""
 LONGEST_END = 16
 """Bytes at the end of a file that are searched for its last character."""
 
@@ -190,6 +195,9 @@ class EstimatorCard(TrainableCard):
                 raise
 
         versions = compare_versions(opened.version)
+        remarks = [f"{versions}: check that its predictions have not changed"] if versions else []
+        if self.method == "predict" and hasattr(opened.estimator, "classes_"):
+            remarks.append(PREDICTS_LABELS)
         return ArrayModel(
             answer,
             opened.output,
@@ -197,9 +205,7 @@ class EstimatorCard(TrainableCard):
             opened.estimator,
             opened.frame_columns,
             by_position=self.columns == BY_POSITION,
-            remarks=(f"{versions}: check that its predictions have not changed",)
-            if versions
-            else (),
+            remarks=tuple(remarks),
         )
 
     @property

@@ -110,6 +110,14 @@ def test_an_estimator_gets_its_own_columns_by_name(tmp_path):
         estimator.load_for("cpu", lacking)
 
 
+@pytest.mark.parametrize(("kind", "count"), [(LogisticRegression, 1), (LinearRegression, 0)])
+def test_labels_of_a_classifier_as_a_score_are_remarked_on(tmp_path, kind, count):
+    skops.io.dump(kind().fit([[0.0], [1.0]], [0, 1]), tmp_path / "m.skops")
+    given = {**GIVEN, "source": "estimator", "method": "predict"}
+    remarks = EstimatorCard(file=tmp_path / "m.skops", **given).load_for("cpu", None).remarks
+    assert sum("returns labels of classes" in remark for remark in remarks) == count
+
+
 def test_an_endpoint_is_sent_records(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
