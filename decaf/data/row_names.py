@@ -11,26 +11,34 @@ from decaf.data.texts import Texts
 from decaf.errors import DataError
 from decaf.foundation.names import quote
 
+NO_VALUE = "(no value)"
+"""Name of the group of rows without a value."""
 
-def names_of_rows(frame: Frame, column: str, expected: str = "a name") -> Texts:
-    """Values of a column as names; raises DataError, with the row from 1, for a missing value.
 
-    ``expected`` says in the message what each row should have.
+def names_of_rows(
+    frame: Frame, column: str, expected: str = "a name", missing: str | None = None
+) -> Texts:
+    """Values of a column as names, with ``missing`` for each missing value.
+
+    Raises DataError, with the row from 1, for a missing value if ``missing`` is None. ``expected``
+    says in the message what each row should have.
     """
     if column not in frame:
         raise DataError(f"the counterfactuals lack the column {column!r}; add it")
     series = frame[column]
     gaps = np.flatnonzero(series.isna())
-    if gaps.size:
+    if gaps.size and missing is None:
         raise DataError(
             f"column {column!r} has no value in row {gaps[0] + 1}; expected {expected} in every row"
         )
     library = LIBRARIES["pandas"]
-    if library.kind(series) == "whole":
+    if not gaps.size and library.kind(series) == "whole":
         is_signed = "uint" not in library.dtype(series).lower()
         return Texts.numbers(series.to_numpy(np.int64 if is_signed else np.uint64))
-    if library.content(series) == "string":
+    if not gaps.size and library.content(series) == "string":
         return Texts(series.tolist())
+    if gaps.size:
+        series = series.astype(object).where(series.notna(), missing)
     return Texts(str(as_text(value)) for value in series.tolist())
 
 

@@ -144,10 +144,8 @@ def test_classes_declare_labels(tmp_path):
         ).pair_set()
 
 
-@pytest.mark.parametrize("column", ["hired", "group"])
-def test_a_number_that_is_missing_is_no_name(tmp_path, column):
-    rows = f"{column},age\n1,40\nNA,31\n0,20\n"
-    settings = {"label": column} if column == "hired" else {"groups": [column]}
+def test_a_number_that_is_missing_is_no_name(tmp_path):
+    rows, settings = "hired,age\n1,40\nNA,31\n0,20\n", {"label": "hired"}
     with pytest.raises(DataError, match=r"no value in row 2\b"):
         adapter(tmp_path, rows, **settings, changes={"older": {"add": {"age": 1}}}).pair_set()
 

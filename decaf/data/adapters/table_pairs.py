@@ -20,7 +20,7 @@ from decaf.data.inputs import InputColumns
 from decaf.data.missing_words import Declarations, remark_words
 from decaf.data.pair_columns import PairColumns
 from decaf.data.pairs import ALL, Input, PairSet
-from decaf.data.row_names import names_of_rows, refuse_doubled, remark_numbers
+from decaf.data.row_names import NO_VALUE, names_of_rows, refuse_doubled, remark_numbers
 from decaf.data.swapped_names import remark_swapped
 from decaf.data.table_changes import Change, share_missing
 from decaf.data.table_files import unused_columns
@@ -348,7 +348,11 @@ class TablePairs(Adapter):
         )
         weights = weights_of(words, f"table {self.table}")
         groups = combine(
-            [(name, code_texts(names_of_rows(frame, name))) for name in self.groups], count
+            [
+                (name, code_texts(names_of_rows(frame, name, missing=NO_VALUE)))
+                for name in self.groups
+            ],
+            count,
         )
         rows = pair_rows(factual, counterfactual_parts)
         left_out = [*remark_equal(counterfactual_parts, rows)]

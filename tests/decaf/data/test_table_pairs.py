@@ -123,6 +123,18 @@ def test_groups_are_values_of_the_row_and_inputs_unless_they_are_dropped(table):
         adapter(table, changes=changes, groups=["twon"]).pair_set()
 
 
+def test_rows_without_a_value_are_a_group(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("who,hired,job,level,age\na,1,,2,30\nb,0,cook,,31\nc,1,NA,3,20\n")
+    changes = {"older": {"set": {"age": 40}}}
+    pairs = adapter(path, changes=changes, groups=["job", "level"]).pair_set()
+    assert [dict(pair.groups) for pair in pairs.pairs] == [
+        {"job": "(no value)", "level": "2"},
+        {"job": "cook", "level": "(no value)"},
+        {"job": "NA", "level": "3"},
+    ]
+
+
 def test_two_tables_are_joined_by_their_ids(table, tmp_path):
     """Floats that are whole stand for whole numbers, columns come in any order, rows too."""
     other = tmp_path / "other.csv"
