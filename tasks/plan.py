@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.equal_pairs import remark_copies
 from decaf.data.pairs import InputSet, PairSet, Rows
 from decaf.foundation.digests import json_sha256, short
 from decaf.models.trainable import TrainableCard
@@ -243,7 +244,13 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         finer = refine_stages(study, store)
         if finer is not study:  # the run was interrupted before it was scored on more stages
             return plan_audit(finer, pairs)
-    remarks = [*pairs.remarks, *remarks, *remark_default_epsilon(study), *remark_references(study)]
+    remarks = [
+        *pairs.remarks,
+        *remark_copies(pairs),
+        *remarks,
+        *remark_default_epsilon(study),
+        *remark_references(study),
+    ]
     remarks += remark_compared_path(study, pairs.pairs)
     earlier = history(store, study.study, missing) if newest != run_id else None
     work = RunWork(units, committed, reasons_of(units, committed, earlier, repeated))

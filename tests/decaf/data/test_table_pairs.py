@@ -8,6 +8,7 @@ import pytest
 from applicants import INPUTS, JOBS, applicants, section, written
 
 from decaf.data.adapters.table_pairs import TablePairs
+from decaf.data.equal_pairs import remark_copies
 from decaf.errors import BadInput, DataError, SettingError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
@@ -121,6 +122,16 @@ def test_groups_are_values_of_the_row_and_inputs_unless_they_are_dropped(table):
     assert "town" in [column.name for column in pairs.columns.columns]
     with pytest.raises(DataError, match="names the column 'twon'.*'town'"):
         adapter(table, changes=changes, groups=["twon"]).pair_set()
+
+
+@pytest.mark.parametrize(("row_count", "kinds", "count"), [(20, 9, 2), (20, 10, 0), (19, 1, 0)])
+def test_copies_under_other_ids_are_remarked_on(tmp_path, row_count, kinds, count):
+    rows = [f"r{n},1,{30 + n % kinds}" for n in range(row_count)]
+    (tmp_path / "copies.csv").write_text("\n".join(["who,hired,age", *rows]) + "\n")
+    changes = {"older": {"add": {"age": 40}}, "younger": {"add": {"age": -9}}}
+    remarks = [*remark_copies(adapter(tmp_path / "copies.csv", changes=changes).pair_set())]
+    assert len(remarks) == count
+    assert all("20 sources, but only 9 different" in remark for remark in remarks)
 
 
 def test_rows_without_a_value_are_a_group(tmp_path):
