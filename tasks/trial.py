@@ -370,9 +370,8 @@ def trials_of(
         return tuple(sample(study.data, study.workspace, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
-    pairs = plan.pairs.pairs if tasks and plan.pairs.column_functions else ()
-    spread = np.linspace(0, len(pairs), ROWS, endpoint=False).astype(int) if pairs else ()
-    rows = read(sorted({pairs[place].plus for place in spread}))
+    factual = plan.pairs.pairs.plus if tasks and plan.pairs.column_functions else np.empty(0, int)
+    rows = read(np.unique(factual[:: len(factual) // ROWS + 1]).tolist())
     _, state_count = largest_block(study, plan.pairs)
     return [
         Trial(

@@ -1,14 +1,14 @@
 """Columns of a table that follow from a changed column, such as a region from a postcode."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.change_remarks import differing_rows
-from decaf.data.table_rows import Counterfactuals, PackedRows
+from decaf.data.frames import FrameSchema
 
 FEWEST_ROWS = 20
 """Fewest rows that suggest a function."""
@@ -22,9 +22,22 @@ MOST_MISFITS = 0.1
 """Largest share of changed rows that need not fit a function."""
 
 
+class ChangedRows(NamedTuple):
+    """Counterfactual rows of a pair type."""
+
+    pair_type: str
+    parts: Sequence[NDArray[Any]]
+    """Packed rows, among others."""
+    number: NDArray[np.int64]
+    """(m,) positions of the rows in ``parts``."""
+    place: NDArray[np.int64]
+    """(m,) positions of their factual rows."""
+
+
 def list_functions(
-    factual: PackedRows,
-    origins: Sequence[Counterfactuals],
+    columns: FrameSchema,
+    factual: Sequence[NDArray[Any]],
+    changes: Iterable[ChangedRows],
     changed_columns: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     """Unchanged columns from which a changed one follows, or that follow from it, or almost.
@@ -34,48 +47,47 @@ def list_functions(
     frequent value of all rows, and at least ``LEAST_GAIN`` of the wrong values become right
     (Goodman and Kruskal's lambda). Rows whose value of the other column is missing or occurs once
     do not count. Relations that the changed rows keep are left out, such as that to the country if
-    towns are permuted within each country. ``changed_columns`` are by pair type.
+    towns are permuted within each country. ``factual`` are packed
+    rows (:meth:`FrameSchema.pack`), and ``changed_columns`` names by pair type.
     """
-    names = [column.name for column in factual.columns.columns]
-    parts = [part[_spread(len(part))] for part in factual.parts]
+    names = [column.name for column in columns.columns]
+    parts = [part[_spread(len(part))] for part in factual]
     codes = [_number_values(part) for part in parts]
 
     @cache
-    def follows(other: int, place: int) -> bool:
-        has_presence = factual.columns.columns[place].has_presence
+    def follows(target: int, place: int) -> bool:
+        has_presence = columns.columns[place].has_presence
         chosen = parts[place][:, 1] > 0 if has_presence else np.full(len(codes[place]), True)
         counts = np.bincount(codes[place][chosen])
         if chosen.sum() < max(FEWEST_ROWS, ROWS_PER_VALUE * np.count_nonzero(counts)):
             return False
         chosen[chosen] = counts[codes[place][chosen]] > 1
-        return _gain(codes[place][chosen], codes[other][chosen]) >= LEAST_GAIN
+        return _gain(codes[place][chosen], codes[target][chosen]) >= LEAST_GAIN
 
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for origin in origins:
-        for code, pair_type in enumerate(origin.pair_type.values):
-            changed = [names.index(name) for name in changed_columns.get(pair_type, ())]
-            of_type = np.flatnonzero(origin.pair_type.codes == code)
-            for place in changed:
-                before, after = factual.parts[place], origin.rows.parts
-                is_changed = differing_rows(before[origin.place[of_type]], after[place][of_type])
-                rows = of_type[is_changed]
-                rows = rows[_spread(len(rows))]
-                own_functions = tuple(
-                    names[other]
-                    for other in range(len(names))
-                    if other not in changed
-                    and any(
-                        follows(second, first)
-                        and _count_misfits(
-                            (parts[first], parts[second]), (after[first][rows], after[second][rows])
-                        )
-                        > MOST_MISFITS * len(rows)
-                        for first, second in ((place, other), (other, place))
+    functions: dict[str, dict[str, tuple[str, ...]]] = {}
+    for change in changes:
+        changed = [names.index(name) for name in changed_columns.get(change.pair_type, ())]
+        unchanged = [place for place in range(len(names)) if place not in changed]
+        for place in changed:
+            before, after = factual[place][change.place], change.parts[place][change.number]
+            rows = change.number[differing_rows(before, after)]
+            rows = rows[_spread(len(rows))]
+            own_functions = tuple(
+                names[candidate]
+                for candidate in unchanged
+                if any(
+                    follows(second, first)
+                    and _count_misfits(
+                        (parts[first], parts[second]),
+                        (change.parts[first][rows], change.parts[second][rows]),
                     )
+                    > MOST_MISFITS * len(rows)
+                    for first, second in ((place, candidate), (candidate, place))
                 )
-                if own_functions:
-                    found.setdefault(pair_type, {})[names[place]] = own_functions
-    return found
+            )
+            if own_functions:
+                functions.setdefault(change.pair_type, {})[names[place]] = own_functions
+    return functions
 
 
 def _spread(count: int) -> slice:

@@ -17,6 +17,7 @@ from decaf.data.change_remarks import (
     remark_outside,
 )
 from decaf.data.coded import Coded, code_texts, concat_coded, first_rows, recode, texts_of
+from decaf.data.column_functions import ChangedRows
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
 from decaf.data.texts import (
@@ -154,6 +155,13 @@ class PairedRows(NamedTuple):
             for code, place in np.argwhere(origin.change_counts(self.factual)).tolist():
                 places.setdefault(origin.pair_type.values[code], set()).add(place)
         return {name: tuple(names[place] for place in sorted(places[name])) for name in places}
+
+    def changes(self) -> Iterator[ChangedRows]:
+        """Counterfactual rows of each pair type and origin, also those that equal their row."""
+        for origin in self.origins:
+            for code, pair_type in enumerate(origin.pair_type.values):
+                number = np.flatnonzero(origin.pair_type.codes == code)
+                yield ChangedRows(pair_type, origin.rows.parts, number, origin.place[number])
 
     def _digests(self) -> NDArray[np.uint8]:
         """(n_inputs, 32) sha256 of the values of each input."""

@@ -16,13 +16,10 @@ from decaf.data.change_remarks import (
     remark_moved_marks,
     remark_outside,
 )
-from decaf.data.coded import code_texts
-from decaf.data.column_functions import list_functions
+from decaf.data.column_functions import ChangedRows, list_functions
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
-from decaf.data.table_rows import Counterfactuals, PackedRows
-from decaf.data.texts import Texts
 from decaf.data.typed_frames import remark_new_texts
 from decaf.errors import DataError, abridge
 from decaf.foundation.arrays import Array
@@ -152,10 +149,9 @@ class Frames:
         if len(plus[0]) != len(minus[0]):
             return
         changed = [*self._changed_columns(plus, minus)]
-        factual, counterfactual = PackedRows(self.schema, plus), PackedRows(self.schema, minus)
-        types = code_texts(Texts.repeat("", len(plus[0])))
-        origin = Counterfactuals(np.arange(len(plus[0])), counterfactual, types)
-        functions = list_functions(factual, [origin], {"": changed}).get("", {})
+        rows = np.arange(len(plus[0]))
+        change = ChangedRows("", minus, rows, rows)
+        functions = list_functions(self.schema, plus, [change], {"": changed}).get("", {})
         for name, own_functions in functions.items():
             if fitted := [quote(function) for function in own_functions if function in used]:
                 yield (

@@ -185,11 +185,11 @@ class ArrayModel:
         for shift in 2 ** np.arange(len(rows).bit_length()):
             shifted.append(rows.copy())
             shifted[-1][:, is_of_column] = np.roll(rows[:, is_of_column], shift, axis=0)
-        if all(np.array_equal(other, rows, equal_nan=True) for other in shifted):
+        if all(np.array_equal(turned, rows, equal_nan=True) for turned in shifted):
             return True
         outputs = self.outputs(torch.from_numpy(np.concatenate([rows, *shifted]))).numpy()
         before, *after = np.split(outputs, len(shifted) + 1)
-        return any(np.abs(other - before).max() > NO_CHANGE for other in after)
+        return any(np.abs(turned - before).max() > NO_CHANGE for turned in after)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.

@@ -8,7 +8,7 @@ from warehouse.query.views import query
 def test_parts_of_the_pairs_are_on_the_path_with_the_largest_response(catalogue, audit):
     parts = query("report/breakdowns")
     shown = catalogue(audit).sql(
-        f"SELECT DISTINCT model_id, pair_type, path FROM ({parts})", params=["s", "s"]
+        f"SELECT DISTINCT model_id, pair_type, path FROM ({parts})", params={"study": "s"}
     )
     largest = {}
     for (model, pair_type, path), rows in by_cell(audit, "stg_profiles").items():

@@ -389,7 +389,9 @@ class TablePairs(Adapter):
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
             changed_columns=changed_columns,
-            column_functions=list_functions(factual, counterfactual_parts, changed_columns),
+            column_functions=list_functions(
+                columns, factual.parts, rows.changes(), changed_columns
+            ),
         )
         release_memory()
         return Built(rows, pair_set)

@@ -3,11 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from decaf.data.coded import code_texts
-from decaf.data.column_functions import list_functions
+from decaf.data.column_functions import ChangedRows, list_functions
 from decaf.data.frames import FrameSchema
-from decaf.data.table_rows import Counterfactuals, PackedRows
-from decaf.data.texts import Texts
 
 
 def functions_in(frame, *names, rows=slice(None), **changed):
@@ -16,16 +13,16 @@ def functions_in(frame, *names, rows=slice(None), **changed):
     Changed columns are ``names`` and those of ``changed``.
     """
     columns = FrameSchema.of(frame)
-    factual = PackedRows(columns, columns.pack(frame))
     new = frame.copy()
     for name in names:
         new[name] = frame[name].to_numpy()[::-1]
     for name, values in changed.items():
         new.loc[rows, name] = values
-    types = code_texts(Texts.repeat("other", len(frame)))
-    origin = Counterfactuals(np.arange(len(frame)), PackedRows(columns, columns.pack(new)), types)
-    found = list_functions(factual, [origin], {"other": [*names, *changed]})
-    return found.get("other", {})
+    every_row = np.arange(len(frame))
+    change = ChangedRows("turned", columns.pack(new), every_row, every_row)
+    changed_columns = {"turned": [*names, *changed]}
+    found = list_functions(columns, columns.pack(frame), [change], changed_columns)
+    return found.get("turned", {})
 
 
 def frame_of(count=24, rows_per_value=3):

@@ -308,7 +308,7 @@ class TestRemarksOnChanges:
 
     def columns(self):
         numbers = np.arange(self.count)
-        return {"n": numbers + 0.5, "m": numbers % 8, "c": ["x", "y"] * (self.count // 2)}
+        return {"n": numbers + 0.5, "m": numbers // 5, "c": ["x", "y"] * (self.count // 2)}
 
     def audit_changed(self, library, **changed):
         frame = LIBRARIES[library]
