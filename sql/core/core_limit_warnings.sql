@@ -2,7 +2,8 @@
 -- grain: one row per study, model and warning
 -- A change with a limit cannot show how the model uses its columns, more than a twentieth of its
 -- pairs have no profile on some path, the scores may be labels or passed a second softmax, or the
--- limit is not below the range of the clean scores, which hardly any response can exceed.
+-- limit is not below the range of the clean scores, which hardly any response can exceed; for
+-- probabilities, only if it would not hold for scores from 0 to 1.
 CREATE OR REPLACE VIEW core_limit_warnings AS
 WITH limited AS (
     SELECT DISTINCT study, model_id, pair_type, pair_type_name FROM out_limits
@@ -45,4 +46,8 @@ SELECT study, model_id, 'wide_limit', NULL,
         format_limit(response_limit), pair_type_name, format_score(score_range))
 FROM out_limits
 JOIN core_score_ranges USING (study, model_id)
-WHERE verdict = 'passed' AND expect = 'should_not_matter' AND response_limit >= score_range;
+JOIN core_current_runs USING (study)
+JOIN stg_runs USING (study, run_id)
+WHERE verdict = 'passed' AND expect = 'should_not_matter' AND response_limit >= score_range
+    AND ((score ->> '$.kind') NOT IN ('class_probability', 'superclass_probability')
+        OR upper_95 > response_limit * score_range);

@@ -7,6 +7,7 @@ from decaf.foundation.number_text import limit_text, score_text
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
 from decaf.registry.gates import IN_SCORE_UNITS, NOT_APPLICABLE, RULES, Judged, Verdict
+from decaf.scoring.scores.base import ScoreDefinition
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NEW, RecordedReaudit, Row
 from warehouse.query.damage import fetch_whole
 from warehouse.query.views import query
@@ -202,7 +203,7 @@ def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[
     """Make limits on a response that hold undecided if no use of the inputs could break them.
 
     The scores are constant, or the model's encoder does not know the changed values and treats them
-    as no category, or the limit is not below the range of all clean scores.
+    as no category, or the limit is wide: not below the range of all clean scores.
     """
     pair_types = sorted({row.pair_type for row in judged if row.pair_type})
     if not pair_types:
@@ -212,17 +213,27 @@ def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[
     return [
         _without_interval(row, "undecided", reason)
         if row.verdict == "pass"
-        and (reason := _explain_doubt(row, *doubts.get((row.entry, row.pair_type), (None, None))))
+        and (doubt := doubts.get((row.entry, row.pair_type)))
+        and (reason := _explain_doubt(row, study.score, *doubt))
         else row
         for row in judged
     ]
 
 
-def _explain_doubt(row: Judged, remark: str | None, score_range: float | None) -> str | None:
-    """Reason why a limit that holds decides nothing; ``score_range`` is that of clean scores."""
-    is_wide = row.rule == "at_most" and row.metric in IN_SCORE_UNITS
-    if remark or score_range is None or not is_wide or row.limit < score_range:
+def _explain_doubt(
+    row: Judged, score: ScoreDefinition, remark: str | None, score_range: float | None
+) -> str | None:
+    """Reason why a limit that holds decides nothing; ``score_range`` is that of clean scores.
+
+    A limit of a bounded score is not too wide if it would hold for scores over all of its bounds.
+    """
+    is_of_response = row.rule == "at_most" and row.metric in IN_SCORE_UNITS
+    if remark or score_range is None or not is_of_response or row.limit < score_range:
         return remark
+    if score.bounds is not None and row.upper_limit is not None:
+        span = score.bounds[1] - score.bounds[0]
+        if row.upper_limit * span <= row.limit * score_range:
+            return None
     return (
         f"the limit {limit_text(row.limit)} is not below {score_text(score_range)}, the range of "
         "all clean scores, so it decides nothing; lower the limit"
