@@ -15,6 +15,8 @@ EMBEDDINGS = ("Embedding", "EmbeddingBag")
 """Layers of torch that take ids."""
 ROUNDING = 1e-6
 """Distance from [0, 1] of a probability in float32."""
+FEWEST_LABELS = 20
+"""Fewest pairs whose clean scores suggest labels."""
 LEAST_PARTS = 3
 """Fewest regions that get a remark for counting from 0."""
 NO_RESPONSE = 1e-9
@@ -69,14 +71,30 @@ def remark_on_equal_pairs(x_plus: Array, x_minus: Array) -> str:
 def remark_on_scores(
     audits: Mapping[str, Trajectories], epsilon: float | None, *, has_classes: bool
 ) -> str:
-    """Remark on an epsilon that does not fit the scores, or that no pair reaches; empty if it fits.
+    """Remark on labels as scores, or on an epsilon that does not fit; empty if the scores fit.
 
     ``epsilon`` is the threshold of the call, None for the default, which fits only probabilities;
     ``has_classes`` is True for scores of a class, a network or an estimator.
     """
+    if labels := _remark_on_labels(audits):
+        return labels
     if epsilon is None and has_classes:
         return _remark_on_units(audits)
     return remark_on_epsilon(audits, epsilon)
+
+
+def _remark_on_labels(audits: Mapping[str, Trajectories]) -> str:
+    """Remark on clean scores of many pairs that are one of two whole numbers; else empty."""
+    audited = next(iter(audits.values()))
+    branches = [branch[audited.is_finite, ..., -1] for branch in (audited.q_plus, audited.q_minus)]
+    values = np.unique(np.concatenate(branches))
+    if len(branches[0]) < FEWEST_LABELS or len(values) != 2 or (values != np.round(values)).any():
+        return ""
+    return (
+        f"the score of each clean input is {values[0]:g} or {values[1]:g}, like a label of a "
+        "class, which does not show how far a change moves the model; give a score that returns "
+        "probabilities, such as predict_proba"
+    )
 
 
 def _remark_on_units(audits: Mapping[str, Trajectories]) -> str:

@@ -152,3 +152,19 @@ def test_the_default_epsilon_of_a_regressor_is_remarked_on():
     with pytest.warns(DataWarning, match="not probabilities"):
         audit(Prices(), ROWS, ROWS / 2)
     audit(Prices(), ROWS, ROWS / 2, epsilon=20)
+
+
+@pytest.mark.parametrize(
+    ("score", "is_remarked"),
+    [
+        (lambda x: (x[:, 0] > 0).astype(int), True),
+        (lambda x: np.clip(x[:, 0].round(), -1, 1), False),
+        (lambda x: np.where(x[:, 0] > 0, 0.5, 0), False),
+    ],
+)
+def test_labels_as_scores_are_remarked_on(score, is_remarked):
+    x = np.linspace(-2, 2, 20)[:, None]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        audit(score, x, -x)
+    assert any("like a label of a class" in str(entry.message) for entry in caught) == is_remarked
