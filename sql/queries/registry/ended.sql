@@ -1,7 +1,7 @@
 -- purpose: failures that stood before the newest re-audit and that no new version that passes ended
 -- Other content that passed ends a failure as expected, and an acceptance has its own line.
 WITH recorded AS (
-    SELECT entry.*, verdict, failed_gates, failing_since, accepted_at
+    SELECT entry.*, verdict, failed_gates, entry_failing_since, accepted_at
     FROM stg_registry_entries AS entry
     LEFT JOIN core_entry_verdicts AS verdict USING (study, reaudit_id, entry)
     WHERE study = $study AND entry.is_followed
@@ -13,7 +13,7 @@ before AS ( -- the last audit of each entry
     QUALIFY resolved_at = max(resolved_at) OVER (PARTITION BY entry)
 )
 SELECT entry, before.version, before.failed_gates,
-    strftime(before.failing_since AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S'),
+    strftime(before.entry_failing_since AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S'),
     newest.version,
     CASE WHEN newest.model_id = before.model_id THEN newest.change END AS same_change,
     newest.state = 'gone' AS is_gone
