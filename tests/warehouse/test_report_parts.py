@@ -82,7 +82,7 @@ def test_parts_and_shares_are_on_the_path_with_the_largest_response(stub, report
     assert shares[1] == "patch_a (2 models), blend (1 model)"
     assert shares[-1] == "25 % – 75 % highest: c"
     assert ["a patch_a", "fish"] in [row[:2] for row in reader.rows]
-    assert "a differs most on path patch_a: 0.250 for dog, 0.500 for fish" in reader.text
+    assert "a differs most between groups of floor on path patch_a: 0.250 for dog" in reader.text
 
 
 def test_means_of_roles_have_the_bound_of_the_stages(stub, report):

@@ -273,7 +273,8 @@ def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
 
 def rows_of(connection: duckdb.DuckDBPyConnection, part: str, study: str) -> Rows:
     """Run the query of a part for a study."""
-    answer = connection.execute(query_of(part), {"study": study})
+    text = query_of(part)
+    answer = connection.execute(text, {"study": study} if "$study" in text else None)
     row_type = namedtuple("Row", [column[0] for column in answer.description])
     return tuple(map(row_type._make, answer.fetchall()))
 
