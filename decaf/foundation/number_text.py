@@ -10,25 +10,20 @@ MOST_DECIMALS = 12
 def score_text(value: float | None, decimals: int = 3) -> str:
     """Write a score, a mean of scores or a probability with three decimals.
 
-    A value that rounds to zero shows its bound. Zero is ``0``, as is a value that rounding in
-    batches may cause, up to 1e-9 for three decimals. Set ``decimals`` for values that a publication
-    prints with more.
+    A value that rounds to zero shows its bound, and zero is ``0``. Set ``decimals`` for values that
+    a publication prints with more.
 
     >>> score_text(0.12345), score_text(-0.5), score_text(1234.5)
     ('0.123', '−0.500', '1,234.500')
     >>> score_text(1e-6), score_text(-1e-6), score_text(0.0), score_text(None)
     ('<0.001', '<0.001', '0', '–')
-    >>> score_text(2.3e-20)
-    '0'
     """
     if value is None:
         return MISSING
     bound = 10.0**-decimals
-    if abs(value) <= bound / 1e6:
-        return "0"
-    if abs(value) < bound / 2:
+    if 0 < abs(value) < bound / 2:
         return f"<{bound:.{decimals}f}"
-    return f"{value:,.{decimals}f}".replace("-", MINUS)
+    return "0" if value == 0 else f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
 def signed_text(value: float | None) -> str:

@@ -5,21 +5,7 @@ from sql_fixtures import open_catalogue
 
 from decaf.foundation.number_text import limit_text, percent_text, score_text
 
-VALUES = (
-    0.0,
-    2.3e-20,
-    1e-9,
-    1.1e-9,
-    0.00049,
-    0.0005,
-    0.05,
-    0.4849,
-    0.5,
-    0.99951,
-    1.0,
-    12.5,
-    1234.5,
-)
+VALUES = (0.0, 1e-9, 0.00049, 0.0005, 0.05, 0.0625, 0.4849, 0.5, 0.99951, 1.0, 12.5, 1234.5)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
 -- purpose: format scores and shares for the sentence of a finding
 -- grain: scalar macros
 
--- A score with three decimals; '<0.001' for numbers that round to 0, except up to 1e-9, which
--- rounding in batches may cause.
+-- A score with three decimals; '<0.001' for other numbers than 0 that round to 0.
 CREATE OR REPLACE MACRO format_score(value) AS
     CASE
-        WHEN abs(value) <= 1e-9 THEN '0'
+        WHEN value = 0 THEN '0'
         WHEN abs(value) < 0.0005 THEN '<0.001'
         ELSE replace(format('{:,.3f}', value), '-', '−')
     END;
