@@ -365,7 +365,7 @@ class TestRetraining:
     def test_without_a_recipe_there_is_no_refit(self):
         found = Retraining(kind="retraining").measure(subject(linear, random_rows(3)))
         assert found["score"][:2] == (None, 0)
-        assert "recipe" in found["score"].reason
+        assert "'training:'" in found["score"].reason
 
 
 def test_planning_imports_no_library_of_explanations_or_training():

@@ -106,7 +106,7 @@ class TestQuarantine:
         def score(x):
             return np.where(x[:, 0] == 7, [np.inf], x[:, 0].clip(0))
 
-        with pytest.warns(decaf.QuarantineWarning, match="1 pairs .*: bad"):
+        with pytest.warns(decaf.QuarantineWarning, match="1 pair .*: bad"):
             return audit(
                 score, [[2.0], [7.0], [-1.0]], [[1.0], [0.0], [0.0]], ids=["good", "bad", "null"]
             )

@@ -197,7 +197,7 @@ def test_paths_agree_with_one_role_and_half_of_the_response(response, role, agre
 def test_the_summary_of_the_smaller_path_names_the_larger():
     # r is 7 in the middle and 2 at the end: Abs 4 on three stages, 1 on two.
     paths = {"ends": Blend(stages=[0, 1]), "middle": Blend(stages=HALF)}
-    audits = audit(lambda x: x * (9 - 8 * x**2), [[1.0]] * 24, [[-1.0]] * 24, path=paths)
+    audits = audit(lambda x: x * (9 - 8 * x**2) + 0.5, [[1.0]] * 24, [[-1.0]] * 24, path=paths)
     summaries = audits.summary()
     assert [summaries[name].abs_response.estimate for name in paths] == [1, 4]
     assert "4 (evidence) on middle, 1 (evidence) on ends" in summaries["ends"].doubts[-1]
