@@ -15,7 +15,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
-from decaf.data.pairs import ColumnFunctions, PairSet
+from decaf.data.pairs import ColumnProxies, PairSet
 from decaf.errors import DecafError, ModelError, UnstableScore, number_of
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
@@ -80,10 +80,10 @@ class Trial(NamedTuple):
     epsilon: float
     changed_columns: Mapping[str, Sequence[str]]
     """Columns of a table that differ in any pair, by pair type."""
-    column_functions: ColumnFunctions
-    """Unchanged columns of a table that are a proxy of a changed one."""
+    column_proxies: ColumnProxies
+    """Proxies of the changed columns of a table."""
     rows: tuple[Callable[[], NDArray[Any]], ...]
-    """Functions that each read a factual row of a table, (1, width), if it has such functions."""
+    """Functions that each read a factual row of a table, (1, width), if it has proxies."""
     class_names: Sequence[str]
     """Names of the study's classes 0, 1, …, as far as they are known."""
     is_measured: bool = False
@@ -257,7 +257,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     if hasattr(model, "remark_changes"):
         is_asked = trial.rows and not card.is_remote  # requests may cost money
         rows = np.concatenate([read() for read in trial.rows]) if is_asked else None
-        remarks += model.remark_changes(trial.changed_columns, trial.column_functions, rows)
+        remarks += model.remark_changes(trial.changed_columns, trial.column_proxies, rows)
     if model.output == "logits":
         with torch.inference_mode():
             outputs = model.outputs(inputs)
@@ -370,7 +370,7 @@ def trials_of(
         return tuple(sample(study.data, study.workspace, inputs, place) for place in positions)
 
     extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
-    factual = plan.pairs.pairs.plus if tasks and plan.pairs.column_functions else np.empty(0, int)
+    factual = plan.pairs.pairs.plus if tasks and plan.pairs.column_proxies else np.empty(0, int)
     rows = read(np.unique(factual[:: len(factual) // ROWS + 1]).tolist())
     _, state_count = largest_block(study, plan.pairs)
     return [
@@ -383,7 +383,7 @@ def trials_of(
             state_count=state_count,
             epsilon=study.epsilon,
             changed_columns=plan.pairs.changed_columns,
-            column_functions=plan.pairs.column_functions,
+            column_proxies=plan.pairs.column_proxies,
             rows=rows,
             class_names=plan.pairs.class_names,
             is_measured=is_measured,

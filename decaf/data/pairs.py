@@ -32,8 +32,8 @@ from decaf.foundation.names import fault_of, quote
 
 __all__ = ["ALL", "Input", "InputSet", "Pair", "PairBlock", "PairSet", "Rows"]
 
-ColumnFunctions = Mapping[str, Mapping[str, Sequence[str]]]
-"""Unchanged columns that follow from a changed one, or it from them: by pair type and column."""
+ColumnProxies = Mapping[str, Mapping[str, Sequence[str]]]
+"""Proxies of changed columns, which do not change: by pair type and changed column."""
 ALL = "all"
 """Default split of pairs."""
 RESERVED_GROUPS = ("class", "split", "factual", "counterfactual")
@@ -66,8 +66,8 @@ class PairSet:
     """True if class names have no stated numbers, so decaf numbers the sorted names."""
     changed_columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     """Columns of a table that differ in any pair, by pair type; empty for other data."""
-    column_functions: ColumnFunctions = field(default_factory=dict, kw_only=True)
-    """Unchanged columns of a table of which one follows from the other, by the changed one."""
+    column_proxies: ColumnProxies = field(default_factory=dict, kw_only=True)
+    """Proxies of the changed columns of a table; empty for other data."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class PairSet:
         class_names: tuple[str, ...] = (),
         has_sorted_names: bool = False,
         changed_columns: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-        column_functions: ColumnFunctions = MappingProxyType({}),
+        column_proxies: ColumnProxies = MappingProxyType({}),
     ) -> None:
         self.__dict__.update(
             inputs=InputColumns.of(inputs),
@@ -95,7 +95,7 @@ class PairSet:
             class_names=class_names,
             has_sorted_names=has_sorted_names,
             changed_columns=dict(changed_columns),
-            column_functions=dict(column_functions),
+            column_proxies=dict(column_proxies),
         )
         self._check()
 

@@ -17,7 +17,7 @@ from decaf.data.change_remarks import (
     remark_outside,
 )
 from decaf.data.coded import Coded, code_texts, concat_coded, first_rows, recode, texts_of
-from decaf.data.column_functions import ChangedRows
+from decaf.data.column_proxies import ChangedRows
 from decaf.data.frames import FrameSchema
 from decaf.data.inputs import InputColumns
 from decaf.data.texts import (

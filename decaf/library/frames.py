@@ -16,7 +16,7 @@ from decaf.data.change_remarks import (
     remark_moved_marks,
     remark_outside,
 )
-from decaf.data.column_functions import ChangedRows, list_functions
+from decaf.data.column_proxies import ChangedRows, list_proxies
 from decaf.data.column_remarks import remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema, library_of
@@ -118,7 +118,7 @@ class Frames:
         if "x_minus" in packed:
             yield from self._remark_unused(packed["x_plus"], packed["x_minus"], used)
             yield from self._remark_changes(packed["x_plus"], packed["x_minus"])
-            yield from self._remark_functions(packed["x_plus"], packed["x_minus"], used)
+            yield from self._remark_proxies(packed["x_plus"], packed["x_minus"], used)
 
     def _remark_unused(
         self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
@@ -142,22 +142,22 @@ class Frames:
         yield from remark_outside("x_minus", "x_plus", self.schema, plus, plus, minus)
         yield from remark_moved_marks("x_minus", self.schema, plus, plus, minus)
 
-    def _remark_functions(
+    def _remark_proxies(
         self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
     ) -> Iterator[str]:
-        """Remark on changed columns without their functions, among columns of the fit."""
+        """Remark on columns that change without a proxy that the estimator was fitted on."""
         if len(plus[0]) != len(minus[0]):
             return
         changed = [*self._changed_columns(plus, minus)]
         rows = np.arange(len(plus[0]))
         change = ChangedRows("", minus, rows, rows)
-        functions = list_functions(self.schema, plus, [change], {"": changed}).get("", {})
-        for name, own_functions in functions.items():
-            if fitted := [quote(function) for function in own_functions if function in used]:
+        proxies = list_proxies(self.schema, plus, [change], {"": changed}).get("", {})
+        for name, own_proxies in proxies.items():
+            if fitted := [quote(proxy) for proxy in own_proxies if proxy in used]:
                 yield (
                     f"x_minus changes {quote(name)} without {abridge(fitted)}, and one of them "
-                    "follows from the other in x_plus, or almost: if the model uses both, or only "
-                    "the second, change both"
+                    "follows from the other in x_plus, or almost: if the model uses an unchanged "
+                    "one, change both"
                 )
 
     def _changed_columns(

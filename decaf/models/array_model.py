@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.data.pairs import ColumnFunctions
+from decaf.data.pairs import ColumnProxies
 from decaf.errors import ModelError, abridge
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy, type_name
 from decaf.foundation.names import quote
@@ -132,34 +131,38 @@ class ArrayModel:
     def remark_changes(
         self,
         changed_columns: Mapping[str, Sequence[str]],
-        column_functions: ColumnFunctions = MappingProxyType({}),
-        rows: NDArray[np.floating] | None = None,
+        column_proxies: ColumnProxies,
+        rows: NDArray[np.floating] | None,
     ) -> Iterator[str]:
         """Remark on pair types that cannot show how the model uses their columns.
 
         The model uses none of the columns, or its encoders do not know all values of a column, or
-        it uses an unchanged column of ``column_functions``: limits on a change with a remark that
+        it uses an unchanged proxy of a column: limits on a change with a remark that
         begins with "pair type" decide nothing. ``changed_columns`` are names of columns of the
-        table, by pair type. ``rows``, (n, width), show which of its columns the model uses; without
-        them, it counts as using all.
+        table, by pair type. ``rows``, (n, width), show which of its columns the model uses; with
+        None, it counts as using all.
         """
         if self._columns is None:
             return
         model_columns = set(self._match.columns)
         for pair_type, names in changed_columns.items():
             unknown = [quote(name) for name in names if name in self._unknown_columns]
-            functions = {
-                quote(name): quote(function)
-                for name, functions_of_name in column_functions.get(pair_type, {}).items()
-                for function in functions_of_name
-                if function in model_columns and self._uses(function, rows)
+            proxies = {
+                quote(name): [
+                    quote(proxy)
+                    for proxy in proxies_of_name
+                    if proxy in model_columns and self._uses(proxy, rows)
+                ]
+                for name, proxies_of_name in column_proxies.get(pair_type, {}).items()
             }
-            if functions:
+            used_proxies = dict.fromkeys(chain(*proxies.values()))
+            if used_proxies:
+                replaced = [name for name, used in proxies.items() if used]
                 yield (
-                    f"pair type '{pair_type}' changes {abridge([*functions])} without "
-                    f"{abridge([*functions.values()])}, which the model uses, and one of which "
-                    "follows from the other in the table, or almost. Likely a proxy: change both, "
-                    "in a second table ('counterfactuals:')"
+                    f"pair type '{pair_type}' changes {abridge(replaced)} without "
+                    f"{abridge([*used_proxies])}, which the model uses, and one of which follows "
+                    "from the other in the table, or almost. Likely a proxy: change both, in a "
+                    "second table ('counterfactuals:')"
                 )
             elif model_columns.isdisjoint(names):
                 yield (
@@ -174,7 +177,7 @@ class ArrayModel:
                 )
 
     def _uses(self, column: str, rows: NDArray[np.floating] | None) -> bool:
-        """True if another value of a column changes outputs, or if ``rows`` have but one value."""
+        """True if other values of a column change outputs, or ``rows`` cannot show it."""
         if self._columns is None or rows is None:
             return True
         import torch
@@ -189,7 +192,7 @@ class ArrayModel:
             return True
         outputs = self.outputs(torch.from_numpy(np.concatenate([rows, *shifted]))).numpy()
         before, *after = np.split(outputs, len(shifted) + 1)
-        return any(np.abs(turned - before).max() > NO_CHANGE for turned in after)
+        return not all((np.abs(turned - before) <= NO_CHANGE).all() for turned in after)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64, with the seed 0 if the callable takes one.

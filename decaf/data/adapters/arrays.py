@@ -293,7 +293,9 @@ class Arrays(Adapter):
         """(n,) names as texts."""
         if getattr(self, role) is None:
             return default
-        return [str(word) for word in self._column(role, count, "biuU", "whole numbers or texts")]
+        return [
+            str(word) for word in self._column(role, count, "biuSUmM", "whole numbers or texts")
+        ]
 
     def _weights(self, count: int) -> list[float]:
         if self.weight is None:

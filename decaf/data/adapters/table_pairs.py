@@ -12,7 +12,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.change_remarks import remark_moved_marks, remark_outside
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids, names_of
 from decaf.data.coded import code_distinct, code_texts, combine, repeat_text
-from decaf.data.column_functions import list_functions
+from decaf.data.column_proxies import list_proxies
 from decaf.data.column_remarks import number_columns, remark_marks, remark_widths
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -389,9 +389,7 @@ class TablePairs(Adapter):
             class_names=classes.names,
             has_sorted_names=classes.are_sorted,
             changed_columns=changed_columns,
-            column_functions=list_functions(
-                columns, factual.parts, rows.changes(), changed_columns
-            ),
+            column_proxies=list_proxies(columns, factual.parts, rows.changes(), changed_columns),
         )
         release_memory()
         return Built(rows, pair_set)

@@ -8,7 +8,6 @@ import pytest
 from applicants import INPUTS, JOBS, applicants, section, written
 
 from decaf.data.adapters.table_pairs import TablePairs
-from decaf.data.equal_pairs import remark_copies
 from decaf.errors import BadInput, DataError, SettingError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
@@ -122,28 +121,6 @@ def test_groups_are_values_of_the_row_and_inputs_unless_they_are_dropped(table):
     assert "town" in [column.name for column in pairs.columns.columns]
     with pytest.raises(DataError, match="names the column 'twon'.*'town'"):
         adapter(table, changes=changes, groups=["twon"]).pair_set()
-
-
-@pytest.mark.parametrize(("row_count", "kinds", "count"), [(20, 9, 2), (20, 10, 0), (19, 1, 0)])
-def test_copies_under_other_ids_are_remarked_on(tmp_path, row_count, kinds, count):
-    rows = [f"r{n},1,{30 + n % kinds}" for n in range(row_count)]
-    (tmp_path / "copies.csv").write_text("\n".join(["who,hired,age", *rows]) + "\n")
-    changes = {"older": {"add": {"age": 40}}, "younger": {"add": {"age": -9}}}
-    remarks = [*remark_copies(adapter(tmp_path / "copies.csv", changes=changes).pair_set())]
-    assert len(remarks) == count
-    assert all("20 sources, but only 9 different" in remark for remark in remarks)
-
-
-def test_rows_without_a_value_are_a_group(tmp_path):
-    path = tmp_path / "gaps.csv"
-    path.write_text("who,hired,job,level,age\na,1,,2,30\nb,0,cook,,31\nc,1,NA,3,20\n")
-    changes = {"older": {"set": {"age": 40}}}
-    pairs = adapter(path, changes=changes, groups=["job", "level"]).pair_set()
-    assert [dict(pair.groups) for pair in pairs.pairs] == [
-        {"job": "(no value)", "level": "2"},
-        {"job": "cook", "level": "(no value)"},
-        {"job": "NA", "level": "3"},
-    ]
 
 
 def test_two_tables_are_joined_by_their_ids(table, tmp_path):
@@ -353,57 +330,6 @@ def test_a_path_that_needs_images_is_refused_when_it_is_planned(table, path, wor
     block = pair_set.block(tuple(range(len(pair_set.pairs))))
     with pytest.raises(BadInput, match=words):
         plan_states(block, inputs, {"path": path}, np.array([0.0, 0.5, 1.0]))
-
-
-def test_numbers_that_lose_leading_zeros_are_remarked(tmp_path):
-    (tmp_path / "rows.csv").write_text("id,x,code\n000001,1,0.5\n12,2,01\n")
-    (tmp_path / "others.csv").write_text("id,x,code\n1,3,01\n12,4,02\n")
-    files = {"table": tmp_path / "rows.csv", "counterfactuals": tmp_path / "others.csv"}
-    pairs = TablePairs(adapter="table_pairs", id="id", **files).pair_set()
-    of_code, of_id, of_counterfactuals = [r for r in pairs.remarks if "zeros" in r]
-    assert all(word in of_id for word in ("table:", "'id'", "000001", "dtypes: {id: str}"))
-    assert all(word in of_code for word in ("table:", "'code'", "01 is 1"))
-    assert of_counterfactuals.startswith("counterfactuals:")
-    unused = TablePairs(adapter="table_pairs", id="id", drop=("code",), **files).pair_set()
-    assert not [remark for remark in unused.remarks if "'code' is read" in remark]
-    (tmp_path / "others.csv").write_text("id,x,code\n000001,3,01\n12,4,02\n")
-    dtypes = {"id": "str", "code": "str"}
-    kept = TablePairs(adapter="table_pairs", id="id", dtypes=dtypes, **files).pair_set()
-    assert not [remark for remark in kept.remarks if "zeros" in remark]
-    assert [pair.pair_id for pair in kept.pairs] == ["000001__pair", "12__pair"]
-
-
-@pytest.mark.parametrize(
-    ("cells", "count"),
-    [
-        ([f"{n}.500" for n in range(1, 21)], 1),
-        (["950", "2.000"] * 20, 1),  # below 1000, numbers have no point
-        ([f"{n}.500" for n in range(1, 20)], 0),
-        ([f"0.{n}" for n in range(100, 140)], 0),  # such as probabilities
-        ([f"{n}.5" for n in range(1, 41)], 0),
-        (["2.000", "1234"] * 20, 0),
-    ],
-)
-def test_points_that_may_separate_thousands_are_remarked(tmp_path, cells, count):
-    rows = "".join(f"{cell},{n}\n" for n, cell in enumerate(cells))
-    (tmp_path / "rows.csv").write_text(f"income,age\n{rows}")
-    settings = {"adapter": "table_pairs", "changes": {"older": {"add": {"age": 1}}}}
-
-    def remarks(**more):
-        data = TablePairs.model_validate({**settings, **more, "table": str(tmp_path / "rows.csv")})
-        return [remark for remark in data.pair_set().remarks if "thousands" in remark]
-
-    assert len(remarks()) == count
-    assert all("'income'" in remark for remark in remarks())
-    assert remarks(dtypes={"income": "float64"}) == []
-
-
-def test_numbers_with_commas_may_be_text(tmp_path):
-    (tmp_path / "rows.csv").write_text('id,rooms,note\n1,"2,3","1,5"\n2,"1,2","2,5"\n')
-    files = {"table": tmp_path / "rows.csv", "changes": {"c": {"set": {"rooms": "1,2"}}}}
-    settings = {"adapter": "table_pairs", "id": "id", "drop": ["note"], "dtypes": {"rooms": "str"}}
-    (column,) = TablePairs(**settings, **files).pair_set().columns.columns
-    assert column.categories == ("1,2", "2,3")
 
 
 def test_changes_to_far_numbers_are_mentioned(table):

@@ -1,4 +1,4 @@
-"""Columns of a table that follow from a changed column, such as a region from a postcode."""
+"""Proxies of a changed column of a table, such as the region of a postcode."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -11,15 +11,15 @@ from decaf.data.change_remarks import differing_rows
 from decaf.data.frames import FrameSchema
 
 FEWEST_ROWS = 20
-"""Fewest rows that suggest a function."""
+"""Fewest rows that suggest a relation."""
 MOST_ROWS = 50_000
 """Rows of the table, and of a pair type, that are looked at, evenly spread."""
 ROWS_PER_VALUE = 2
-"""Smallest mean number of rows per value of a column that suggests a function of it."""
+"""Smallest mean number of rows per value of a column from which another follows."""
 LEAST_GAIN = 0.9
-"""Smallest share of the rows without the most frequent value that a function explains."""
+"""Smallest lambda of Goodman and Kruskal with which a column follows from another."""
 MOST_MISFITS = 0.1
-"""Largest share of changed rows that need not fit a function."""
+"""Largest share of changed rows that may break a relation that counts as kept."""
 
 
 class ChangedRows(NamedTuple):
@@ -34,21 +34,21 @@ class ChangedRows(NamedTuple):
     """(m,) positions of their factual rows."""
 
 
-def list_functions(
+def list_proxies(
     columns: FrameSchema,
     factual: Sequence[NDArray[Any]],
     changes: Iterable[ChangedRows],
     changed_columns: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Unchanged columns from which a changed one follows, or that follow from it, or almost.
+    """Unchanged columns of which one follows from a changed one, or the other way round.
 
-    By pair type and changed column, in the order of the table. A column follows from another if
-    each row gets the most frequent value of its value of the other column, instead of the most
-    frequent value of all rows, and at least ``LEAST_GAIN`` of the wrong values become right
-    (Goodman and Kruskal's lambda). Rows whose value of the other column is missing or occurs once
-    do not count. Relations that the changed rows keep are left out, such as that to the country if
-    towns are permuted within each country. ``factual`` are packed
-    rows (:meth:`FrameSchema.pack`), and ``changed_columns`` names by pair type.
+    By pair type and changed column, in the order of the table. A column follows from another if the
+    most frequent value for each value of the other is right in so many rows that Goodman and
+    Kruskal's lambda is at least ``LEAST_GAIN``: the share of the rows without the most frequent
+    value of all that become right. Rows whose value of the other column is missing or occurs once
+    do not count. Relations that the changed rows keep are left out, such as that of town and
+    country if towns are permuted within each country. ``factual`` are packed rows
+    (:meth:`FrameSchema.pack`), and ``changed_columns`` names by pair type.
     """
     names = [column.name for column in columns.columns]
     parts = [part[_spread(len(part))] for part in factual]
@@ -64,7 +64,14 @@ def list_functions(
         chosen[chosen] = counts[codes[place][chosen]] > 1
         return _gain(codes[place][chosen], codes[target][chosen]) >= LEAST_GAIN
 
-    functions: dict[str, dict[str, tuple[str, ...]]] = {}
+    def is_broken(
+        first: int, second: int, changed: Sequence[NDArray[Any]], rows: NDArray[np.int64]
+    ) -> bool:
+        return follows(second, first) and _count_misfits(
+            (parts[first], parts[second]), (changed[first][rows], changed[second][rows])
+        ) > MOST_MISFITS * len(rows)
+
+    proxies: dict[str, dict[str, tuple[str, ...]]] = {}
     for change in changes:
         changed = [names.index(name) for name in changed_columns.get(change.pair_type, ())]
         unchanged = [place for place in range(len(names)) if place not in changed]
@@ -72,22 +79,15 @@ def list_functions(
             before, after = factual[place][change.place], change.parts[place][change.number]
             rows = change.number[differing_rows(before, after)]
             rows = rows[_spread(len(rows))]
-            own_functions = tuple(
+            own_proxies = tuple(
                 names[candidate]
                 for candidate in unchanged
-                if any(
-                    follows(second, first)
-                    and _count_misfits(
-                        (parts[first], parts[second]),
-                        (change.parts[first][rows], change.parts[second][rows]),
-                    )
-                    > MOST_MISFITS * len(rows)
-                    for first, second in ((place, candidate), (candidate, place))
-                )
+                if is_broken(place, candidate, change.parts, rows)
+                or is_broken(candidate, place, change.parts, rows)
             )
-            if own_functions:
-                functions.setdefault(change.pair_type, {})[names[place]] = own_functions
-    return functions
+            if own_proxies:
+                proxies.setdefault(change.pair_type, {})[names[place]] = own_proxies
+    return proxies
 
 
 def _spread(count: int) -> slice:
@@ -106,9 +106,9 @@ def _gain(codes: NDArray[np.int64], values: NDArray[np.int64]) -> float:
 def _count_misfits(
     factual: tuple[NDArray[Any], NDArray[Any]], changed: tuple[NDArray[Any], NDArray[Any]]
 ) -> int:
-    """Changed rows, (column, function), that break the relation of the factual rows.
+    """Number of changed rows whose second column is not what follows from the first.
 
-    A value of the column that no factual row has breaks it, too.
+    Both arguments are two parts. A value of the first that no factual row has follows from nothing.
     """
     codes, values = (
         _number_values(np.concatenate(both)) for both in zip(factual, changed, strict=True)

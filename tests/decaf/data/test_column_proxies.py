@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from decaf.data.column_functions import ChangedRows, list_functions
+from decaf.data.column_proxies import ChangedRows, list_proxies
 from decaf.data.frames import FrameSchema
 
 
-def functions_in(frame, *names, rows=slice(None), **changed):
+def proxies_in(frame, *names, rows=slice(None), **changed):
     """Functions of columns, of which ``rows`` get new values, else those of the table upside down.
 
     Changed columns are ``names`` and those of ``changed``.
@@ -21,7 +21,7 @@ def functions_in(frame, *names, rows=slice(None), **changed):
     every_row = np.arange(len(frame))
     change = ChangedRows("turned", columns.pack(new), every_row, every_row)
     changed_columns = {"turned": [*names, *changed]}
-    found = list_functions(columns, columns.pack(frame), [change], changed_columns)
+    found = list_proxies(columns, columns.pack(frame), [change], changed_columns)
     return found.get("turned", {})
 
 
@@ -40,51 +40,51 @@ def frame_of(count=24, rows_per_value=3):
 
 def test_columns_that_follow_from_another_are_listed():
     frame = frame_of()
-    assert functions_in(frame, "code") == {"code": ("region", "height")}
+    assert proxies_in(frame, "code") == {"code": ("region", "height")}
     # The region follows from each of them, so they cannot stay if it changes.
-    assert functions_in(frame, "region") == {"region": ("code", "height")}
-    assert functions_in(frame, "own") == {}
+    assert proxies_in(frame, "region") == {"region": ("code", "height")}
+    assert proxies_in(frame, "own") == {}
 
 
 def test_a_column_that_changes_too_is_left_out():
     frame = frame_of()[["code", "region", "own"]]
-    assert functions_in(frame, "code", "region") == {}
+    assert proxies_in(frame, "code", "region") == {}
 
 
 def test_a_relation_that_the_changed_rows_keep_is_left_out():
     frame = frame_of()
     # Within each region, each row gets the code of the row one code further on.
     within = [*frame["code"][3:12], *frame["code"][:3], *frame["code"][15:], *frame["code"][12:15]]
-    assert functions_in(frame, code=within) == {"code": ("height",)}
+    assert proxies_in(frame, code=within) == {"code": ("height",)}
     # Few rows change, and none of them fits.
-    assert functions_in(frame, rows=[0], code=["c05"]) == {"code": ("region", "height")}
-    assert functions_in(frame, rows=[0], code=["c01"]) == {"code": ("height",)}
+    assert proxies_in(frame, rows=[0], code=["c05"]) == {"code": ("region", "height")}
+    assert proxies_in(frame, rows=[0], code=["c01"]) == {"code": ("height",)}
 
 
 def test_a_column_that_almost_follows_from_another_is_listed():
     frame = frame_of()  # 12 of 24 rows have the region r0
     frame.loc[1, "region"] = "r1"  # 13 have r1; of the 11 others, the code gives 10: 0.91
-    assert functions_in(frame, "code") == {"code": ("region", "height")}
+    assert proxies_in(frame, "code") == {"code": ("region", "height")}
     frame.loc[4, "region"] = "r1"  # 14 and 10, of which 8: 0.8
-    assert functions_in(frame, "code") == {"code": ("height",)}
+    assert proxies_in(frame, "code") == {"code": ("height",)}
 
 
 def test_a_column_with_one_frequent_value_is_not_listed():
     frame = frame_of()
     frame["rare"] = [*("yes",), *("no",) * 23]  # every code gives "no", as do all rows
-    assert functions_in(frame, "code") == {"code": ("region", "height")}
+    assert proxies_in(frame, "code") == {"code": ("region", "height")}
 
 
 def test_missing_values_of_the_changed_column_do_not_count():
     frame = frame_of()
     frame.loc[[0, 3], "height"] = np.nan
-    assert functions_in(frame, "height") == {"height": ("code", "region")}
+    assert proxies_in(frame, "height") == {"height": ("code", "region")}
 
 
 def test_few_repeats_and_few_rows_suggest_nothing():
     columns = ["code", "region", "own"]
-    assert functions_in(frame_of(18)[columns], "code") == {}
+    assert proxies_in(frame_of(18)[columns], "code") == {}
     frame = frame_of(24, 2)[columns]
-    assert functions_in(frame, "code") == {"code": ("region",)}
+    assert proxies_in(frame, "code") == {"code": ("region",)}
     frame.loc[0, "code"] = "another"  # 13 values in 24 rows
-    assert functions_in(frame, "code") == {}
+    assert proxies_in(frame, "code") == {}
