@@ -7,11 +7,12 @@ SELECT
     model_id,
     'label_score' AS warning,
     NULL::BIGINT AS affected_count,
-    format('its value is {:.0f} or {:.0f} for each of {:,} clean inputs, like a label of a class, '
-        || 'which does not show how far a change moves the model: return a probability',
-        min(class_scores[1]), max(class_scores[1]), count(DISTINCT image_id)) AS detail
+    format('its value is {:.0f} or {:.0f} for every clean input, like a label of a class, which '
+        || 'does not show how far a change moves the model: return a probability',
+        min(class_scores[1]), max(class_scores[1])) AS detail
 FROM stg_predictions
 SEMI JOIN core_run_units USING (study, model_id, unit_key)
+WHERE predicted_class IS NULL
 GROUP BY study, model_id
-HAVING count(predicted_class) = 0 AND count(DISTINCT class_scores[1]) = 2
+HAVING count(DISTINCT class_scores[1]) = 2
     AND bool_and(class_scores[1] = round(class_scores[1])) AND count(DISTINCT image_id) >= 20;

@@ -22,6 +22,7 @@ SHARED_VIEWS = (
     "core_sources",
     "core_profiles",
     "core_trajectories",
+    "core_score_ranges",
     "core_score_noise",
     "out_score_noise",
     "core_accuracy_counts",
