@@ -115,43 +115,43 @@ class Frames:
             if name != "x_plus":
                 for remark in remark_new_texts(values, plus, repeated_names, "x_plus"):
                     yield f"{name}: {remark}"
-        if "x_minus" in packed:
-            yield from self._remark_unused(packed["x_plus"], packed["x_minus"], used)
-            yield from self._remark_changes(packed["x_plus"], packed["x_minus"])
-            yield from self._remark_proxies(packed["x_plus"], packed["x_minus"], used)
+        before, after = packed["x_plus"], packed.get("x_minus")
+        if after and len(before[0]) == len(after[0]):
+            changed = [
+                name
+                for name, *parts in zip(self.feature_names, before, after, strict=True)
+                if differing_rows(*parts).any()
+            ]
+            if changed and used.isdisjoint(changed):
+                yield (
+                    f"x_minus differs from x_plus only in {abridge(changed)}, which the estimator "
+                    "was not fitted on, so no score can change: change a column of its fit"
+                )
+            yield from self._remark_changes(before, after)
+            yield from self._remark_proxies(before, after, changed, used)
 
-    def _remark_unused(
-        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
+    def _remark_changes(
+        self, before: list[NDArray[Any]], after: list[NDArray[Any]]
     ) -> Iterator[str]:
-        """Remark if only columns change that the estimator was not fitted on."""
-        if len(plus[0]) != len(minus[0]):
-            return
-        changed = [*self._changed_columns(plus, minus)]
-        if changed and not any(name in used for name in changed):
-            yield (
-                f"x_minus differs from x_plus only in {abridge(changed)}, which the estimator was "
-                "not fitted on, so no score can change: change a column of its fit"
-            )
-
-    def _remark_changes(self, plus: list[NDArray[Any]], minus: list[NDArray[Any]]) -> Iterator[str]:
         """Remark on 20 rows or more whose changes are rarely intended."""
-        if not FEWEST_ROWS <= len(plus[0]) == len(minus[0]):
+        if len(before[0]) < FEWEST_ROWS:
             return
-        if reason := describe_other_rows(plus, minus):
+        if reason := describe_other_rows(before, after):
             yield f"x_minus: {reason} than in x_plus; are the rows in the same order?"
-        yield from remark_outside("x_minus", "x_plus", self.schema, plus, plus, minus)
-        yield from remark_moved_marks("x_minus", self.schema, plus, plus, minus)
+        yield from remark_outside("x_minus", "x_plus", self.schema, before, before, after)
+        yield from remark_moved_marks("x_minus", self.schema, before, before, after)
 
     def _remark_proxies(
-        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]], used: Container[str]
+        self,
+        before: list[NDArray[Any]],
+        after: list[NDArray[Any]],
+        changed: list[str],
+        used: Container[str],
     ) -> Iterator[str]:
         """Remark on columns that change without a proxy that the estimator was fitted on."""
-        if len(plus[0]) != len(minus[0]):
-            return
-        changed = [*self._changed_columns(plus, minus)]
-        rows = np.arange(len(plus[0]))
-        change = ChangedRows("", minus, rows, rows)
-        proxies = list_proxies(self.schema, plus, [change], {"": changed}).get("", {})
+        rows = np.arange(len(before[0]))
+        change = ChangedRows("", after, rows, rows)
+        proxies = list_proxies(self.schema, before, [change], {"": changed}).get("", {})
         for name, own_proxies in proxies.items():
             if fitted := [quote(proxy) for proxy in own_proxies if proxy in used]:
                 yield (
@@ -159,13 +159,6 @@ class Frames:
                     "follows from the other in x_plus, or almost: if the model uses an unchanged "
                     "one, change both"
                 )
-
-    def _changed_columns(
-        self, plus: list[NDArray[Any]], minus: list[NDArray[Any]]
-    ) -> Iterator[str]:
-        for name, before, after in zip(self.feature_names, plus, minus, strict=True):
-            if differing_rows(before, after).any():
-                yield name
 
     @property
     def has_labels(self) -> bool:
