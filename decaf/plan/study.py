@@ -49,6 +49,12 @@ RevealPath = Annotated[reveal_base.RevealPath, OneOf(reveal_base.RevealPath)]
 Attribution = Annotated[AttributionMethod, OneOf(AttributionMethod)]
 Baseline = Annotated[baselines_base.Baseline, OneOf(baselines_base.Baseline)]
 Labels = Annotated[LabelSource, OneOf(LabelSource)]
+FORMER_KEYS = {
+    "behaviours": "is now 'labels: {kind: behaviours}'",
+    "models_per_worker": "is gone, since a worker scores one model at a time; leave it out",
+    "sources_per_shard": "is now 'sources_per_block'",
+}
+"""Former keys of a study, with their replacements."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
@@ -157,6 +163,15 @@ class Study(Settings):
         if not isinstance(data, dict) or not isinstance(models, list | tuple):
             return fields
         return fields | {"models": with_keys_of_data(models, data)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_former_keys(cls, fields: Any) -> Any:
+        """Refuse a former key of a study, and name its replacement."""
+        for key, advice in FORMER_KEYS.items():
+            if isinstance(fields, dict) and key in fields:
+                raise fault(f"'{key}' {advice}", key)
+        return fields
 
     @field_validator("python_path")
     @classmethod
