@@ -137,6 +137,12 @@ def test_a_mistake_in_an_included_file_is_found_there(tmp_path):
         load(tmp_path, text)
 
 
+@pytest.mark.parametrize("key", ["behaviours", "models_per_worker", "sources_per_shard"])
+def test_a_key_that_went_is_refused_with_what_to_do(tmp_path, key):
+    with pytest.raises(ConfigError, match=rf"'{key}' is (now '|gone, .*; leave it out)"):
+        load(tmp_path, f"{STUDY}{key}: 4\n")
+
+
 def test_two_models_of_one_name_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="model ids are equal, or differ only in capitals"):
         load(tmp_path, STUDY.replace(MODEL, MODEL + MODEL))
