@@ -177,6 +177,10 @@ def message(alert: Mapping[str, Any], report: str, config: str, names: Mapping[s
     rows = [f"  {finding(row, names)}" for row in alert["rows"][:MOST_ROWS]]
     if more := len(alert["rows"]) - len(rows):
         rows.append(f"  and {more} more")
+    if pair := alert["strongest_pair"]:
+        place = ", ".join(shown_name(pair[name], names) for name in ("pair_type", "path"))
+        value = f"{pair['component']} {score_text(pair['value'])}"
+        rows.append(f"Strongest pair: {pair['pair_id']} ({place}), {value}")
     fails = "still fails" if alert["kind"] == "gate.standing" else "has failed"
     gates = "1 gate" if len(alert["rows"]) == 1 else f"{len(alert['rows'])} gates"
     before, passed = alert["version_before"], alert["version_passed"]

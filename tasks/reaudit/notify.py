@@ -16,7 +16,7 @@ from decaf.registry.messages import message
 from tasks.reaudit.events import emit, has_events
 from tasks.reaudit.judge import summary
 from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, list_newly_failed
-from tasks.reaudit.standing import list_due_alerts
+from tasks.reaudit.standing import find_strongest_pairs, list_due_alerts
 from tasks.reaudit.write_back import write_answers, write_results
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -40,6 +40,9 @@ def notify(store: Storage, study: Study, config: str) -> dict[str, Any]:
     reaudit_id, keys = content["reaudit_id"], receipts.keys(store, ALERTS, study.study)
     is_new, is_heard = reaudit_id not in keys, settings.has_receivers or has_events(study)
     alerts = list_due_alerts(content["standing"], settings, now) if is_new or is_heard else []
+    if alerts:
+        pairs = find_strongest_pairs(store, study.study)
+        alerts = [alert | {"strongest_pair": pairs.get(alert["entry"])} for alert in alerts]
     if is_new:
         alerts += _entry_alerts(content["entries"], list_newly_failed(store, study.study, keys))
     content = {

@@ -89,6 +89,13 @@ def list_due_alerts(verdicts: Sequence[Verdict], alerts: Alerts, now: datetime) 
     return due
 
 
+def find_strongest_pairs(store: Storage, study: str) -> dict[str, dict[str, Any]]:
+    """Find the strongest pair of each entry that fails a gate, among those that a report shows."""
+    with connect_whole(store, study) as connection:
+        rows = rows_of(connection, query("registry/strongest_pairs"), study=study)
+    return {row.pop("entry"): row for row in rows}
+
+
 def accept(
     store: Storage, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
 ) -> Verdict:

@@ -75,6 +75,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         assert "Traceback" not in tuesday.stderr
         check_found(registered, json.loads(tuesday.stdout), before)
         check_told(server.requests, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
+        check_strongest_pair(registered, json.loads(tuesday.stdout))
         check_events(prefect_server)
         check_wednesday(registered, config, decaf, tmp_path / "zoo", environment)
         assert len(server.requests) == 2  # none more
@@ -149,6 +150,22 @@ def check_told(requests, file, content):
     assert [json.loads(line)["alerts"] for line in file.read_text().splitlines()] == [
         content["alerts"]
     ]
+
+
+def check_strongest_pair(settings, content):
+    """The alert names the pair with the most of the component that its gate limits."""
+    (alert,) = (each for each in content["alerts"] if each["kind"] == "gate.failed")
+    pair, metrics = alert["strongest_pair"], set(alert["failed_gates"])
+    limited = metrics & {"evidence", "contradiction", "fragility"}
+    assert pair["component"] in limited or not limited
+    ((pair_id, value),) = fetched(
+        settings["warehouse"],
+        f"SELECT pair_id, {pair['component']} FROM core_profiles "
+        f"WHERE model_id = '{pair['model_id']}' AND pair_type = '{pair['pair_type']}' "
+        f"ORDER BY {pair['component']} DESC LIMIT 1",
+    )
+    assert (pair["pair_id"], pair["value"]) == (pair_id, value)
+    assert pair["pair_id"] in alert["message"]
 
 
 def check_events(prefect_server):

@@ -100,6 +100,8 @@ ROW |= {"gate_limit": 0.02, "level": 0.95, "source_count": None, "planned_source
 FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
 FAILED |= {"content_failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
 FAILED |= {"entry_failing_since": "2026-02-27T21:30:00+00:00", "version_passed": "0.9"}
+PAIR = {"pair_id": "scene_7_wall", "pair_type": "wall", "path": "blend"}
+FAILED |= {"strongest_pair": PAIR | {"component": "fragility", "value": 0.25}}
 
 
 NAMES = {"wall": "wall colour", "blend": "fading in"}
@@ -129,7 +131,7 @@ def test_a_failure_stands_since_the_last_pass():
 
 
 def test_a_message_says_what_to_do():
-    head, *rows, more, keep, report, accept = message(
+    head, *rows, more, pair, keep, report, accept = message(
         FAILED, "/r/nightly.html", "my study.yaml", NAMES
     ).splitlines()
     moments = ("2026-03-01 08:00 UTC", "2026-02-27 21:30 UTC")
@@ -148,6 +150,11 @@ def test_a_message_says_what_to_do():
     assert "7 gates" in head
     assert "1 gate " in message(FAILED | {"rows": [ROW]}, "", "c", NAMES).partition("\n")[0]
     assert (len(rows), more) == (5, "  and 2 more")
+    assert all(
+        value in pair
+        for value in ("scene_7_wall", "wall colour", "fading in", "fragility", "0.250")
+    )
+    assert "Strongest" not in message(FAILED | {"strongest_pair": None}, "", "c", NAMES)
     assert "version 0.9" in keep
     assert "Keep" not in message(FAILED | {"version_passed": None}, "", "c", NAMES)
     assert report.endswith("/r/nightly.html")
