@@ -15,7 +15,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first
-from decaf.data.pairs import ColumnProxies, PairSet
+from decaf.data.pairs import PairSet
 from decaf.errors import DecafError, ModelError, UnstableScore, number_of
 from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
@@ -54,9 +54,8 @@ from tasks.plan import AuditPlan
 from tasks.progress import announce
 from tasks.run_work import SCORED
 from tasks.sizes import Pace
+from tasks.tried_changes import TriedChanges, remark_on_changes, select_changes
 
-ROWS = 32
-"""Rows of a table that show which columns a model uses."""
 REPEAT_RATIO = 100
 """A long call is measured again if a block has at least this many times the rows of the call.
 
@@ -78,12 +77,8 @@ class Trial(NamedTuple):
     state_count: int
     """States of the largest block, which no batch exceeds."""
     epsilon: float
-    changed_columns: Mapping[str, Sequence[str]]
-    """Columns of a table that differ in any pair, by pair type."""
-    column_proxies: ColumnProxies
-    """Proxies of the changed columns of a table."""
-    rows: tuple[Callable[[], NDArray[Any]], ...]
-    """Functions that each read a factual row of a table, (1, width), if it has proxies."""
+    changes: TriedChanges
+    """Changes of pairs on which there may be remarks."""
     class_names: Sequence[str]
     """Names of the study's classes 0, 1, …, as far as they are known."""
     is_measured: bool = False
@@ -254,10 +249,7 @@ def try_with_remarks(trial: Trial) -> TriedModel:
     remarks = [*getattr(model, "remarks", ())]
     if is_network:
         remarks.append(remark_on_mean(inputs, card.mean))
-    if hasattr(model, "remark_changes"):
-        is_asked = trial.rows and not card.is_remote  # requests may cost money
-        rows = np.concatenate([read() for read in trial.rows]) if is_asked else None
-        remarks += model.remark_changes(trial.changed_columns, trial.column_proxies, rows)
+    remarks += remark_on_changes(model, card, trial.changes)
     if model.output == "logits":
         with torch.inference_mode():
             outputs = model.outputs(inputs)
@@ -369,9 +361,10 @@ def trials_of(
     def read(positions: Sequence[int]) -> tuple[Callable[[], NDArray[Any]], ...]:
         return tuple(sample(study.data, study.workspace, inputs, place) for place in positions)
 
-    extremes, probes = (read(inputs.extremes), read(_probes(plan.pairs))) if tasks else ((), ())
-    factual = plan.pairs.pairs.plus if tasks and plan.pairs.column_proxies else np.empty(0, int)
-    rows = read(np.unique(factual[:: len(factual) // ROWS + 1]).tolist())
+    if not tasks:
+        return []
+    extremes, probes = read(inputs.extremes), read(_probes(plan.pairs))
+    changes = select_changes(plan.pairs, read)
     _, state_count = largest_block(study, plan.pairs)
     return [
         Trial(
@@ -382,9 +375,7 @@ def trials_of(
             batch_size=study.batch_size,
             state_count=state_count,
             epsilon=study.epsilon,
-            changed_columns=plan.pairs.changed_columns,
-            column_proxies=plan.pairs.column_proxies,
-            rows=rows,
+            changes=changes,
             class_names=plan.pairs.class_names,
             is_measured=is_measured,
         )

@@ -21,6 +21,10 @@ OUTPUTS_LIKE_PROBABILITIES = (
     "softmax of its own"
 )
 """Remark that warehouses store and compare with this text, so the wording stays."""
+OUTPUTS_IN_PERCENT = (
+    "its outputs look like probabilities in percent and count as logits; let the network return "
+    "them from 0 to 1, and write 'output: probabilities'"
+)
 STATED_LOGITS_LIKE_PROBABILITIES = (
     "the card says logits, but the outputs of each tried input lie in [0, 1] and sum to 1; if they "
     "are probabilities, say 'output: probabilities', or decaf applies a second softmax"
@@ -87,18 +91,23 @@ def check_row_count(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
 def remark_on_outputs(outputs: Tensor, *, is_stated: bool) -> str:
     """Remark on (n, …) logits of any model that look like probabilities; empty if they do not.
 
-    ``is_stated`` is True if the card says that they are logits; one output in [0, 1] for each input
-    then gets no remark.
+    Logits of two classes or more hardly all lie in [0, 1], whatever they sum to. ``is_stated`` is
+    True if the card says that they are logits; then only rows that sum to 1, or to 100, get a
+    remark.
     """
     columns = outputs.double().reshape(len(outputs), -1)
-    is_in_unit_range = bool(((columns >= 0) & (columns <= 1)).all())
-    is_one_column = columns.shape[1] == 1
-    sums_to_one = bool(((columns.sum(dim=1) - 1).abs() < ROUNDING).all())
-    if is_stated:
-        is_distribution = is_in_unit_range and sums_to_one and not is_one_column
-        return STATED_LOGITS_LIKE_PROBABILITIES if is_distribution else ""
-    is_alike = is_in_unit_range and (is_one_column or sums_to_one)
-    return OUTPUTS_LIKE_PROBABILITIES if is_alike else ""
+    if not float(columns.min()) >= 0:  # or NaN
+        return ""
+    totals, is_one_column = columns.sum(dim=1), columns.shape[1] == 1
+
+    def sums_to(total: float) -> bool:
+        return bool(((totals - total).abs() < total * ROUNDING).all()) and not is_one_column
+
+    if sums_to(100):
+        return OUTPUTS_IN_PERCENT
+    if float(columns.max()) > 1 or (is_stated and not sums_to(1)):
+        return ""
+    return STATED_LOGITS_LIKE_PROBABILITIES if is_stated else OUTPUTS_LIKE_PROBABILITIES
 
 
 def remark_on_mean(inputs: Tensor, mean: Sequence[float]) -> str:

@@ -62,7 +62,12 @@ def test_channels_help_only_a_network_with_one_channel(channels, remedy):
         (torch.tensor([[1.0], [1.0]]), True, False),
         (torch.tensor([[0.1, 0.9], [0.5, 0.5]]), True, True),
         (torch.tensor([[0.1, 0.8, 0.2], [3, 1, 0]]).softmax(1).bfloat16().float(), True, True),
-        (torch.tensor([[0.1, 0.8], [0.5, 0.5]]), False, False),
+        (torch.tensor([[0.1, 0.8], [0.5, 0.6]]), True, False),  # sigmoids of several labels
+        (torch.tensor([[10.0, 90.0], [50.0, 50.0]]), True, True),
+        (torch.tensor([[10.0, 90.0], [50.0, 50.5]]), True, True),
+        (torch.tensor([[10.0, 90.0], [50.0, 60.0]]), False, False),
+        (torch.tensor([[0.1, 1.8], [0.5, 0.5]]), False, False),
+        (torch.tensor([[0.1, torch.nan], [0.5, 0.5]]), False, False),
         (torch.tensor([[-0.5, 1.5], [0.5, 0.5]]), False, False),
         (torch.tensor([0.1, 1.9]), False, False),
     ],
