@@ -36,10 +36,10 @@ def find_outcome(
     study: Study,
     summary: Mapping[str, Any],
     config: str,
-    only: Collection[str],
+    labels: Collection[str],
     unfinished: Sequence[str],
 ) -> Outcome:
-    """Outcome of a re-audit for the entries in ``only``, all where it is empty.
+    """Outcome of a re-audit for the entries with these labels, all if there are none.
 
     ``summary`` has entries, standing and undecided verdicts, and failures of receivers, if there
     are any; ``unfinished`` are remarks on versions that were being copied when the re-audit began;
@@ -52,8 +52,8 @@ def find_outcome(
     """
     remarks = [] if study.gates else ["the study has no gates, so nothing was judged"]
     error: DecafError | None = None
-    undecided_lines = _list_undecided(study, summary["undecided"], config, only, remarks)
-    if lines := _list_failures(study, summary, config, only, remarks):
+    undecided_lines = _list_undecided(study, summary["undecided"], config, labels, remarks)
+    if lines := _list_failures(study, summary, config, labels, remarks):
         failures = number_of(len(lines), "failure needs", "failures need")
         error = GatesFailed("\n  ".join([f"{failures} attention:", *lines]))
         if undecided_lines:
@@ -78,7 +78,7 @@ def _list_failures(
     study: Study,
     summary: Mapping[str, Any],
     config: str,
-    only: Collection[str],
+    labels: Collection[str],
     remarks: list[str],
 ) -> list[str]:
     """List failures that need an answer: standing failures, and entries that failed.
@@ -87,13 +87,13 @@ def _list_failures(
     """
     standing = verdicts.select_unaccepted(summary["standing"])
     failed_entries = [entry for entry in summary["entries"] if entry["state"] == FAILED]
-    compared = {each["compared_entry"] for each in summary["entries"] if each["entry"] in only}
+    compared = {each["compared_entry"] for each in summary["entries"] if each["entry"] in labels}
     return [
         describe_standing(verdict, config) + _list_gates(study, verdict)
-        for verdict in _select_asked(standing, only, remarks)
+        for verdict in _select_named(standing, labels, remarks)
     ] + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
-        for entry in _select_asked(failed_entries, only and {*only, *compared}, remarks)
+        for entry in _select_named(failed_entries, labels and {*labels, *compared}, remarks)
     ]
 
 
@@ -101,15 +101,14 @@ def _list_undecided(
     study: Study,
     undecided: Sequence[Row],
     config: str,
-    only: Collection[str],
+    labels: Collection[str],
     remarks: list[str],
 ) -> list[str]:
     """List verdicts that neither passed nor failed.
 
-    A version that only others are compared with gets a remark instead, unless ``only`` names
-    entries.
+    A version that only others are compared with gets a remark instead, unless ``labels`` are given.
     """
-    compared = [] if only else [row for row in undecided if row["is_compared_with"]]
+    compared = [] if labels else [row for row in undecided if row["is_compared_with"]]
     remarks += [
         f"{verdict['entry']} {verdict['version']} is the version that 'compare_with: "
         f"{study.compare_with}' names; no gate applies to it, so it is not judged"
@@ -118,7 +117,7 @@ def _list_undecided(
     open_verdicts = [row for row in undecided if row not in compared]
     return [
         describe_undecided(verdict, config) + _list_gates(study, verdict)
-        for verdict in _select_asked(open_verdicts, only, remarks)
+        for verdict in _select_named(open_verdicts, labels, remarks)
     ]
 
 
@@ -131,11 +130,11 @@ def _list_gates(study: Study, verdict: Row) -> str:
     return "".join(f"\n    {finding(row, study.names)}" for row in verdict["rows"])
 
 
-def _select_asked(rows: Sequence[Row], only: Collection[str], remarks: list[str]) -> list[Row]:
-    """Select rows of the entries in ``only``, all where it is empty; other rows get a remark."""
+def _select_named(rows: Sequence[Row], labels: Collection[str], remarks: list[str]) -> list[Row]:
+    """Select rows of the entries in ``labels``, all if it is empty; other rows get a remark."""
     remarks += [
         f"{row['entry']} did not pass; --entry does not name it, so the exit code leaves it out"
         for row in rows
-        if only and row["entry"] not in only
+        if labels and row["entry"] not in labels
     ]
-    return [row for row in rows if not only or row["entry"] in only]
+    return [row for row in rows if not labels or row["entry"] in labels]

@@ -34,6 +34,7 @@ from tasks.inputs import check_masks
 from tasks.plan import plan_audit, settle_blocks
 from tasks.progress import announce, announce_while_running
 from tasks.reaudit import standing as verdicts
+from tasks.reaudit.comparisons import select_named
 from tasks.reaudit.events import emit_failure, has_events
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
 from tasks.reaudit.recorded import RETURNED, newest_reaudit
@@ -41,6 +42,7 @@ from tasks.reaudit.write_back import write_answers
 from tasks.row_counts import count_rows
 from tasks.sizes import fill_cluster
 from warehouse.commits.writer import open_root
+from warehouse.storage import Storage
 
 
 def refuse_registry(study: Study, command: str) -> None:
@@ -129,16 +131,17 @@ def reaudit(
         _ = webhook.secret  # raises now, not after hours of scoring
     store = open_root(study.warehouse)
     entries, unfinished = _list_entries(study, _name_of(config), only)
+    labels = _find_labels(store, study, entries, only)
     standing_verdicts = None
     if is_unchanged(study, store, entries, pairs, only):
         standing_verdicts = verdicts.select_followed(verdicts.list_standing(store, study.study))
     if standing_verdicts is None or _must_tell(study, standing_verdicts):
-        _audit(console, study, pairs, config, only, unfinished, is_json=is_json)
+        _audit(console, study, pairs, config, only, labels, unfinished, is_json=is_json)
         return
     write_answers(store, study)
     unchanged = {"study": study.study, "changed": False, "entries": [], "undelivered": []}
     unchanged |= {"standing": standing_verdicts, "undecided": verdicts.list_undecided(store, study)}
-    outcome = find_outcome(study, unchanged, _name_of(config), only, unfinished)
+    outcome = find_outcome(study, unchanged, _name_of(config), labels, unfinished)
     if is_json:
         say(console, json.dumps(unchanged | outcome.fields, indent=1))
     else:
@@ -167,6 +170,7 @@ def _audit(
     pairs: PairSet,
     config: Source,
     only: Collection[str],
+    labels: Collection[str],
     unfinished: Sequence[str],
     *,
     is_json: bool,
@@ -181,7 +185,7 @@ def _audit(
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
 
     def conclude(summary: dict[str, Any]) -> None:
-        outcome = find_outcome(study, summary, _name_of(config), only, unfinished)
+        outcome = find_outcome(study, summary, _name_of(config), labels, unfinished)
         if is_json:
             remarks = [*list_remarks(store, study, summary["entries"]), *outcome.remarks]
             fields = summary | outcome.fields | {"remarks": remarks}
@@ -205,6 +209,22 @@ def _list_entries(study: Study, name: str, only: Collection[str]) -> tuple[list[
         emit_failure(study, error)
         notify_unreachable(study, name, str(error))
         raise
+
+
+def _find_labels(
+    store: Storage, study: Study, entries: Sequence[Entry], only: Collection[str]
+) -> Collection[str]:
+    """Labels of the entries that ``only`` names, empty if it is; warn of names without an entry.
+
+    Raises UnknownEntry if none of the names has an entry.
+    """
+    if not only:
+        return ()
+    previous = newest_reaudit(store, study.study)
+    named = select_named(entries, previous.rows if previous else {}, only)
+    for name in sorted({*only} - {*named, *named.values()}):
+        announce(f"warning: the registry has no entry {name!r}; the others are audited")
+    return named.keys()
 
 
 def _list_with_remarks(
@@ -235,8 +255,9 @@ def _print_plan(
     alert_faults = [*dict.fromkeys(faults(study.alerts))]
     for fault in alert_faults:
         announce(f"warning: {fault}")
-    _list_with_remarks(study.registry)
+    entries, _ = _list_with_remarks(study.registry, only)
     store = open_warehouse(study.warehouse)
+    _find_labels(store, study, entries, only)
     diff = discover(study, store, pairs, only)
     planned, remarks = None, pairs.remarks
     if diff.audited_study.models:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from decaf.errors import UnknownEntry
 from decaf.foundation.number_text import limit_text, score_text
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
@@ -58,20 +59,29 @@ def label_compared(study: Study, name: str, label: str) -> str | None:
     return None if study.compare_with in COMPARISONS or alias_label == label else alias_label
 
 
-def select_labels(
-    study: Study, entries: Iterable[Entry], rows: Mapping[str, Row], only: Collection[str]
-) -> set[str]:
-    """Labels that ``only`` selects, all if it is empty, and aliases that gates compare them with.
+def select_named(
+    entries: Iterable[Entry], rows: Mapping[str, Row], only: Collection[str]
+) -> dict[str, str]:
+    """Names of models by label, for the entries that ``only`` names; all if it is empty.
 
-    ``entries`` are listed, ``rows`` recorded by label; ``only`` has labels and names of models.
+    ``entries`` are listed, ``rows`` recorded by label; ``only`` has labels and names of models: a
+    name selects all entries of its model. Raises UnknownEntry if ``only`` names no entry.
     """
     names = {label: row["name"] for label, row in rows.items()}
     names |= {entry.label: entry.name for entry in entries}
-    selected = {
-        label for label in names if not only or label in only or label.rpartition("@")[0] in only
-    }
-    aliases = {label_compared(study, names[label], label) for label in selected}
-    return selected | {alias for alias in aliases if alias}
+    if not only:
+        return names
+    named = {label: name for label, name in names.items() if label in only or name in only}
+    if not named:
+        known = {*names, *names.values()}
+        raise UnknownEntry.among("entry of the registry", next(iter(only)), known)
+    return named
+
+
+def select_audited(study: Study, named: Mapping[str, str]) -> set[str]:
+    """Labels of named entries (see `select_named`), and of aliases that gates compare them with."""
+    aliases = {label_compared(study, name, label) for label, name in named.items()}
+    return {*named, *filter(None, aliases)}
 
 
 def read_compared(store: Storage, study: Study) -> dict[tuple[str, str], Content]:

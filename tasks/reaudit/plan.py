@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.data.pairs import PairSet
-from decaf.errors import UnknownEntry
 from decaf.foundation.digests import json_sha256, short
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, list_entries, models_of, resolve
@@ -21,7 +20,8 @@ from tasks.reaudit.comparisons import (
     has_outdated,
     label_compared,
     read_compared,
-    select_labels,
+    select_audited,
+    select_named,
 )
 from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (
@@ -189,14 +189,13 @@ def is_unchanged(
     previous = newest_reaudit(store, study.study)
     if previous is None or not previous.is_settled:
         return False
-    selected = select_labels(study, entries, previous.rows, only)
+    selected = select_audited(study, select_named(entries, previous.rows, only))
     rows = [row for row in previous.rows.values() if row["entry"] in selected]
     recorded = {row["entry"]: (row["version"], row["digest"]) for row in rows}
     listed = [entry for entry in entries if entry.label in selected]
     return (
         recorded == {entry.label: (entry.version, entry.digest) for entry in listed}
         and all(row["state"] == AUDITED for row in rows)
-        and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
         and not completes_scoring(store, study, previous)
         and not has_outdated(store, study, rows)
@@ -217,8 +216,10 @@ def discover(
     resolved_at = next_moment(store, REAUDITS, study.study)
     previous = newest_reaudit(store, study.study)
     entries, held_back = list_entries(study.registry, only), ()
+    recorded = previous.rows if previous else {}
+    selected = select_audited(study, select_named(entries, recorded, only))
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
-        entries, held_back = _restrict(study, entries, previous.rows, only)
+        entries, held_back = _restrict(entries, recorded, selected)
     elif only:
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
@@ -251,23 +252,16 @@ def discover(
 
 
 def _restrict(
-    study: Study, entries: list[Entry], rows: Mapping[str, Row], only: Collection[str]
+    entries: list[Entry], rows: Mapping[str, Row], selected: Collection[str]
 ) -> tuple[list[Entry], tuple[Row, ...]]:
     """Split entries into selected or unchanged ones, and held-back rows of the others."""
-    unknown = [name for name in only if not select_labels(study, entries, rows, [name])]
-    if len(unknown) == len(only):
-        labels = {entry.label for entry in entries} | rows.keys()
-        raise UnknownEntry.among("entry of the registry", unknown[0], labels)
-    for name in unknown:
-        announce(f"the registry has no entry {name!r}; the others are audited")
-    selected = select_labels(study, entries, rows, only)
 
     def is_recorded(entry: Entry) -> bool:
         row = rows.get(entry.label, {})
         return (row.get("version"), row.get("digest")) == (entry.version, entry.digest)
 
     audited = [entry for entry in entries if entry.label in selected or is_recorded(entry)]
-    covered = {entry.label for entry in audited} | selected
+    covered = {entry.label for entry in audited}.union(selected)
     return audited, tuple(row for label, row in rows.items() if label not in covered)
 
 

@@ -7,11 +7,12 @@ from registry_folder import alias, put
 from registry_rounds import recorded
 from rich.console import Console
 
-from decaf.errors import BadInput, DecafError, GatesFailed, GatesUndecided
+from decaf.errors import BadInput, DecafError, GatesFailed, GatesUndecided, UnknownEntry
 from flows.commands.reaudit_summary import list_remarks
 from flows.commands.reaudits import reaudit
 from flows.final_state import final_state
 from tasks.reaudit import standing, write_back
+from tasks.reaudit.recorded import newest_reaudit
 
 GATES = {"evidence": {"at_most": 0.1}}
 FAILED, UNSURE, INAPPLICABLE = "fail", "undecided", "not applicable"
@@ -163,6 +164,54 @@ def test_the_exit_code_is_about_the_entries_that_were_asked_for(
     capsys.readouterr()
     code_of("other")
     assert "net" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verdict", [FAILED, UNSURE])
+def test_the_name_of_a_model_stands_for_all_its_entries(
+    opened, config, settings, tmp_path, verdict
+):
+    for name in ("net", "other"):
+        put(tmp_path / "zoo" / name / "1", seed=1)
+        alias(tmp_path / "zoo" / name, champion=1)
+    registry = settings["registry"] | {"follow": ["latest", "champion"]}
+    study, store = opened(gates=GATES, registry=registry)
+    recorded(study, store, {"net": "pass", "net@champion": verdict, "other": "pass"})
+
+    def code_of(*only):
+        path = config(gates=GATES, registry=registry)
+        try:
+            reaudit(Console(), path, is_plan=False, is_json=False, only=only)
+        except DecafError as error:
+            return error.exit_code
+        return 0
+
+    code = {FAILED: 1, UNSURE: 4}[verdict]
+    assert [code_of("net"), code_of("net@champion"), code_of("other", "net")] == [code] * 3
+    assert (code_of("other"), code_of("other@champion")) == (0, 0)
+
+
+@pytest.mark.parametrize("changed", [None, {}, {"epsilon": 0.1}])
+@pytest.mark.parametrize("is_plan", [False, True])
+def test_a_misspelt_entry_is_refused_before_anything_is_audited(
+    opened, config, tmp_path, capsys, changed, is_plan
+):
+    """On the first night, without a change, and after a change of the study."""
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    if changed is not None:
+        recorded(*opened(gates=GATES), "pass")
+    path = config(gates=GATES, **changed or {})
+    study, store = opened(gates=GATES, **changed or {})
+    before = newest_reaudit(store, study.study)
+    for name in ("nett", "net@1x"):
+        with pytest.raises(UnknownEntry) as raised:
+            reaudit(Console(), path, is_plan=is_plan, is_json=False, only=[name])
+        assert raised.value.exit_code == 2
+        assert name in str(raised.value)
+    assert newest_reaudit(store, study.study) == before
+    if changed == {} and not is_plan:
+        capsys.readouterr()
+        reaudit(Console(), path, is_plan=False, is_json=False, only=["nett", "net"])
+        assert "'nett'" in capsys.readouterr().err
 
 
 def test_an_alias_that_no_model_has_is_remarked_on(opened, config, settings, tmp_path, capsys):
