@@ -1,5 +1,6 @@
 """Turn the entries of a registry into models of a study; an unusable entry stops no other."""
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ from decaf.registry.entries import (
 FACTORY = "factory"
 NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
 LONGEST_NAME, DIGITS = 100, 8
+RESTRICTED_KEYS = ("training", "arguments", "architecture", "function", "trusted")
+"""Keys whose values only a card of the study itself may choose freely."""
 LEAVES_FOLDER = re.compile(r"^[/\\~]|^\w:|://|(^|[/\\])\.\.([/\\]|$)")
 """An absolute path, an address, or a path with ``..``, here or on another system."""
 
@@ -137,19 +140,25 @@ def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
     return study.model_copy(update={"models": (*configured.values(), *(cards[i] for i in cards))})
 
 
-def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
+def recorded_card(study: Study, name: str, text: str, weights: str) -> ModelCard:
     """The card of a version that a registry had, as a run of the study has recorded it.
 
-    ``text`` is its JSON, ``weights`` its recorded digest. Raises BadInput if it would run code that
-    the registry no longer trusts, or if its files are missing or have changed.
+    ``name`` is that of its model, ``text`` its JSON, ``weights`` its recorded digest. Raises
+    BadInput if it would run code that neither the registry nor its card under ``cards:`` trusts, or
+    if its files are missing or have changed.
     """
     try:
         card = TypeAdapter(Card).validate_json(text)
     except ValidationError as error:
         problem = wording(error.errors(include_url=False)[0])
         raise ModelError(f"its card, of an earlier run, cannot be used: {problem}") from None
-    trusted = study.registry.trusted if isinstance(study.registry, CardRegistry) else ()
-    _refuse_untrusted(card, trusted, "its card, of an earlier run,")
+    registry = study.registry if isinstance(study.registry, CardRegistry) else None
+    own_card, recorded = registry.cards.get(name) if registry else None, json.loads(text)
+    if own_card is None or any(
+        recorded.get(key) and recorded[key] != own_card.get(key) for key in RESTRICTED_KEYS
+    ):
+        trusted = registry.trusted if registry else ()
+        _refuse_untrusted(card, trusted, "its card, of an earlier run,")
     if getattr(card, "unpickle", False):
         raise ModelError(
             "it is an earlier version stored as a pickle, and decaf opens only the current version "

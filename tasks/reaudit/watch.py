@@ -41,9 +41,9 @@ def with_references(diff: RegistryDiff) -> RegistryDiff:
         connection.register("pending", rows)
         references = connection.sql(query("looks/references"), params=values).fetchall()
     cards = []
-    for model_id, label, card, weights in references:
+    for model_id, label, name, card, weights in references:
         try:
-            cards.append(recorded_card(study, card, weights))
+            cards.append(recorded_card(study, name, card, weights))
         except BadInput as error:
             announce(f"{label} ({model_id}) cannot be scored further for comparisons: {error}")
     return replace(diff, references=tuple(cards))

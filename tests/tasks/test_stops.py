@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from registry_folder import put
+from registry_folder import CARD, put
 from small_studies import LINEAR, of_scenes, untrained
 
 from decaf.errors import BadInput
@@ -47,20 +47,25 @@ def test_a_version_is_what_the_run_has_recorded_of_it(opened, tmp_path):
     study, _ = opened()
     (found,) = resolve(study, list_entries(study.registry))
     text = found.card.model_dump_json()
-    assert recorded_card(study, text, found.weights) == found.card
+    assert recorded_card(study, "net", text, found.weights) == found.card
 
     refused(study, text, "0" * 64, "its files have changed since that run")
     refused(study, json.dumps({"source": "network"}), found.weights, "cannot be used")
     registry = study.registry.model_copy(update={"trusted": ()})
     distrusting = study.model_copy(update={"registry": registry})
     refused(distrusting, text, found.weights, "leaning")
+    own = registry.model_copy(update={"cards": {"net": CARD}})
+    owning = study.model_copy(update={"registry": own})
+    assert recorded_card(owning, "net", text, found.weights) == found.card
+    other_code = text.replace("leaning:build", "other:build")
+    refused(owning, other_code, found.weights, "other:build")
     (folder / "leaning.safetensors").unlink()
     refused(study, text, found.weights, "leaning.safetensors")
 
 
 def refused(study, text, weights, words):
     with pytest.raises(BadInput, match=words):
-        recorded_card(study, text, weights)
+        recorded_card(study, "net", text, weights)
 
 
 def test_other_rules_make_another_run_of_the_same_units(tmp_path):

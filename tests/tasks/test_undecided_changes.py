@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from in_process import reaudited
-from registry_folder import alias, put
+from registry_folder import CARD, alias, put
 from rich.console import Console
 from warehouse_answers import fetched
 
@@ -73,6 +73,18 @@ def test_a_version_is_compared_on_the_pairs_that_arrive_with_it(audit, zoo, ware
     assert audit(data=DATA | {"sources": 11}) == 1
     put_version(zoo, "3")
     assert audit(data=DATA | {"sources": 12}) == 1
+
+
+def test_an_earlier_version_with_a_card_of_the_study_is_compared_on_new_pairs(
+    audit, settings, zoo, store
+):
+    """The study's own card may name code that cards of the registry may not."""
+    registry = settings["registry"] | {"trusted": [], "cards": {"net": CARD}}
+    put_version(zoo, "1")
+    assert audit(registry=registry) == 4  # none applies
+    accept(store, "try", "net", "the first", "ada")
+    put_version(zoo, "2")
+    assert audit(registry=registry, **GROWN) == 1
 
 
 def test_a_version_that_cannot_be_compared_is_undecided_until_it_is_accepted(

@@ -12,7 +12,8 @@ WITH changed_entries AS (
     FROM pending
     WHERE state = 'audited' AND change NOT IN ('none', 'version', 'returned')
 )
-SELECT DISTINCT model_id, before.entry || ' ' || before.version AS label, card, model.weights_sha256
+SELECT DISTINCT model_id, before.entry || ' ' || before.version AS label, before.name, card,
+    model.weights_sha256
 FROM changed_entries
 JOIN stg_registry_entries AS before USING (entry, reaudit_id)
 JOIN stg_models AS model USING (study, run_id, model_id)
