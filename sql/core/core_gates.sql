@@ -27,7 +27,7 @@ SELECT
         ELSE -verdict.gate_limit - verdict.upper_limit
     END END AS beyond_by,
     verdict.reason, -- why there is no interval, or why an earlier failure stands
-    look.source_count, -- scored sources at the decision; NULL without early stopping
+    look.source_count, -- scored sources at the decision; NULL unless a look decided
     look.planned_source_count,
     entry.judged_reaudit_id, -- re-audit that judged this content, and its time
     judging.resolved_at AS judged_at
@@ -46,4 +46,5 @@ LEFT JOIN stg_looks AS look
     AND look.pair_type IS NOT DISTINCT FROM verdict.pair_type
     AND look.path IS NOT DISTINCT FROM verdict.path
     AND look.variant IS NOT DISTINCT FROM verdict.variant
-    AND look.gate_limit = verdict.gate_limit;
+    AND look.gate_limit = verdict.gate_limit
+    AND look.verdict = verdict.verdict AND look.verdict IN ('pass', 'fail');

@@ -12,6 +12,7 @@ from tasks.manifest import commit_outcome
 from tasks.reaudit.plan import discover
 from tasks.reaudit.standing import accept
 from tasks.reaudit.write_back import answers, version_results
+from tasks.stops import commit_stops
 from tasks.terminal import Terminal
 
 M = {"metric": "endpoint_magnitude", "pair_type": "wall_hue", "path": "blend"}
@@ -107,3 +108,18 @@ def test_an_accepted_version_that_failed_no_gate_has_none(record):
     accept(store, study.study, "net", "few pairs", "me")
     answer = answers(store, study)["net", "1"]
     assert (answer.verdict, answer.failed_gates) == ("accepted", "")
+
+
+@pytest.mark.parametrize(("is_decided", "word"), [(True, "decided"), (False, "undecided")])
+def test_a_version_that_stopped_without_a_decision_is_not_called_decided(
+    opened, history, tmp_path, is_decided, word
+):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    study, store = opened()
+    (net,) = recorded(study, store, "undecided").resolved
+    stop = {"model_id": net.model_id, "is_decided": is_decided, "block_count": 2}
+    stop |= {"planned_block_count": 9, "source_count": 96, "planned_source_count": 1644}
+    commit_stops(store, study.study, "run", "whole", [stop], [])
+    text = " ".join(" ".join(history(store)).split())
+    assert "96 of" in text
+    assert f" {word} after" in text

@@ -3,7 +3,8 @@ SELECT study, entry, resolved_at AT TIME ZONE 'UTC', version, change, verdict, s
     concat_ws(
         '; ',
         note,
-        format('decided after {:,} of {:,} sources', stop.source_count, stop.planned_source_count)
+        format('{} after {:,} of {:,} sources', if(is_decided, 'decided', 'undecided'),
+            stop.source_count, stop.planned_source_count)
     ),
     (
         SELECT list(gate ORDER BY gate.position)
