@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from decaf.data.pairs import PairSet
-from decaf.errors import UnknownEntry
+from decaf.errors import RegistryError, UnknownEntry
 from decaf.plan.study import Study
 from flows.audit import audit_models
 from tasks.models_under_audit import RegistryModels
@@ -12,6 +12,7 @@ from tasks.plan import plan_audit
 from tasks.prefect import reaudit_steps as steps
 from tasks.prefect.audit_steps import report
 from tasks.reaudit.events import emit_failure
+from tasks.reaudit.notify import notify_unreachable
 from tasks.reaudit.plan import RegistryDiff
 from tasks.reaudit.recorded import has_run
 from warehouse.storage import Storage
@@ -39,6 +40,8 @@ def reaudit(
         raise
     except Exception as error:
         emit_failure(study, error)
+        if isinstance(error, RegistryError):
+            notify_unreachable(study, config, str(error))
         raise
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.data.pairs import PairSet
+from decaf.errors import RegistryError
 from decaf.foundation.digests import json_sha256, short
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, list_entries, models_of, resolve
@@ -358,8 +359,15 @@ def _find_compared(row: Row, diff: RegistryDiff, references: set[str], key: str)
 
 
 def _find_moved(diff: RegistryDiff) -> dict[str, str]:
-    """Problems of entries whose content changed during the re-audit; the next one audits it."""
-    now = {entry.label: entry for entry in list_entries(diff.study.registry)}
+    """Problems of entries that changed during the re-audit; the next re-audit audits the change.
+
+    Warns if the registry cannot be read any more: the results are recorded all the same.
+    """
+    try:
+        now = {entry.label: entry for entry in list_entries(diff.study.registry)}
+    except RegistryError as error:
+        announce(f"warning: versions that moved during the re-audit are unknown: {error}")
+        return {}
     return {
         entry.label: f"moved to version {now[entry.label].version} while version "
         f"{entry.version} was being audited; the next re-audit audits it"

@@ -21,6 +21,7 @@ from decaf.errors import (
 )
 from decaf.plan.resolution import list_entries
 from flows.commands.reaudits import reaudit, refuse_registry
+from flows.reaudit import reaudit as flow_of_reaudit
 from tasks.cluster.worker import load_model
 from tasks.make_task import make_task
 from tasks.manifest import commit_outcome, commit_run
@@ -235,6 +236,21 @@ def test_a_registry_out_of_reach_is_told(config, tmp_path, monkeypatch):
         with pytest.raises(RegistryError, match="cannot be read"):
             reaudit(Console(), path, is_plan=False, is_json=False)
     assert b"registry.failed" in server.requests[0].body
+
+
+def test_a_registry_that_is_lost_during_a_re_audit_is_told(opened, tmp_path):
+    file = tmp_path / "alerts.jsonl"
+    put(tmp_path / "zoo" / "net", seed=1)
+    study, store = opened(alerts={"file": str(file)})
+    found = discover(study, store, study.pair_set())
+    (tmp_path / "zoo").rename(tmp_path / "away")
+    commit_reaudit(found, "run")
+    (row,) = newest_reaudit(store, study.study).rows.values()
+    assert (row["entry"], row["problem"]) == ("net", None)
+    with pytest.raises(RegistryError):
+        flow_of_reaudit(study, study.pair_set(), store, "study.yaml")
+    (alert,) = json.loads(file.read_text())["alerts"]
+    assert alert["kind"] == "registry.failed"
 
 
 def test_a_missing_secret_is_missed_before_anything_is_scored(config, tmp_path, monkeypatch):
