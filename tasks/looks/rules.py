@@ -36,14 +36,17 @@ class Rule:
     subject: Subject
     limit: float
     reason: str | None = None
-    """Why the rule has no earlier version to compare with."""
-    is_comparable: bool = True
-    """True if a rule about a change has an earlier version to compare with."""
+    """Why no earlier version can be compared; None if one can."""
 
     @property
     def is_change(self) -> bool:
         """True if the rule is about a change from the earlier version."""
         return self.name in RULES and RULES[self.name].is_change
+
+    @property
+    def is_applicable(self) -> bool:
+        """False for a rule about a change without an earlier version to compare with."""
+        return self.reason is None or not self.is_change
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,6 @@ def gate_rules(
             name=name,
             subject=subject,
             limit=getattr(gate, name),
-            is_comparable=entry["reason"] is None,
             reason=entry["reason"],
         )
         for entry in entries
@@ -113,7 +115,7 @@ def error_per_bound(study: Study, rules: Iterable[Rule]) -> float:
     A gate can be wrong on one side of its limit only, so it counts one bound; a half width counts
     both.
     """
-    applicable = [rule for rule in rules if rule.is_comparable or not rule.is_change]
+    applicable = [rule for rule in rules if rule.is_applicable]
     bounds = sum(2 if rule.name == HALF_WIDTH else 1 for rule in applicable)
     return study.stop.error / max(1, bounds)
 
@@ -145,7 +147,7 @@ class RuleEvaluator:
         items = self.items[rule.subject]
         count = int(np.searchsorted(items.block, block_count))
         sources = int(items.source_count[:count].sum())
-        if rule.is_change and not rule.is_comparable:
+        if not rule.is_applicable:
             return RuleLook(rule, NOT_APPLICABLE, rule.reason, None, block_count, sources, True)
         is_end = block_count == self.block_count
         item_sums = self.drawn_sources.sum_items(sums, items, columns_of(rule.metric))
@@ -153,10 +155,10 @@ class RuleEvaluator:
         if rule.is_change:
             is_missing = item_sums["compared_count"] < item_sums["row_count"]
             usable = int(np.append(np.flatnonzero(is_missing[:count]), count)[0])
-        if (item_sums["row_count"] < items.row_count)[:count].any() and not is_end:
-            reason = "some of its scores are not finite, so all blocks are needed"
-            return RuleLook(rule, UNDECIDED, reason, None, block_count, sources, False)
         if (item_sums["row_count"] < items.row_count)[:count].any():
+            if not is_end:
+                reason = "some of its scores are not finite, so all blocks are needed"
+                return RuleLook(rule, UNDECIDED, reason, None, block_count, sources, False)
             usable, items, item_sums = _finite(items, item_sums, usable)
             if not items.block.size:
                 return RuleLook(rule, UNDECIDED, NOTHING, None, block_count, 0, True)

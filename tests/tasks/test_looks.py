@@ -217,7 +217,7 @@ def test_a_change_needs_as_much_of_the_version_before(tmp_path):
     assert "6 of 40" in seen.reason
     none = evaluator.evaluate(own, summed(drawn_sources, 10, compared_count=0), 10)
     assert (none.reason, none.is_closed) == ("it was not measured", True)
-    first = replace(own, is_comparable=False, reason="there is no version before it")
+    first = replace(own, reason="there is no version before it")
     seen = evaluator.evaluate(first, alike, 10)
     assert (seen.verdict, seen.reason) == ("not applicable", "there is no version before it")
     assert seen.is_closed
