@@ -247,7 +247,7 @@ def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
 
 def faults(alerts: Alerts) -> Iterator[str]:
-    """Say which receivers would get no alert, and all reasons, without sending one."""
+    """Yield a sentence for each receiver that cannot be reached or has no secret; send nothing."""
     for webhook in alerts.webhook:
         try:
             _ = webhook.secret
@@ -260,8 +260,13 @@ def faults(alerts: Alerts) -> Iterator[str]:
             yield f"{webhook.short_address} does not answer: {error}"
     if alerts.file is not None:
         nearest = next(path for path in (alerts.file, *alerts.file.parents) if path.exists())
-        if not os.access(nearest, os.W_OK) or nearest.is_dir() == (nearest == alerts.file):
-            yield f"file of alerts {alerts.file} cannot be written: {nearest} is in its way"
+        problem = ""
+        if nearest.is_dir() == (nearest == alerts.file):
+            problem = f"{nearest} is in its way"
+        elif not os.access(nearest, os.W_OK):
+            problem = f"no right to write to {nearest}"
+        if problem:
+            yield f"file of alerts {alerts.file} cannot be written: {problem}"
     if alerts.command is not None and shutil.which(alerts.command[0]) is None:
         yield (
             f"command of alerts {alerts.command[0]} was not found, or cannot be run; correct the "

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.pairs import PairSet
-from decaf.errors import ChecksFailed, ConfigError, RegistryError, UnknownName, number_of
+from decaf.errors import BadInput, ChecksFailed, ConfigError, RegistryError, UnknownName, number_of
 from decaf.foundation.names import printable, quote
 from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.expectations import kinds_of
@@ -57,8 +57,8 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the proposed card of an entry, as YAML for ``registry:``.
 
-    For a pickle, this has the key ``trust``, with all names that the registry trusts. ``label``
-    may also name an alias or a version that the study does not follow.
+    For a pickle, the YAML also has ``trust:`` with all trusted names. ``label`` may also name an
+    alias or a version that the study does not follow.
 
     Raises ConfigError if the study has no registry with cards, UnknownName for an unknown entry,
     and ModelError if the files of the entry do not determine a card.
@@ -100,13 +100,16 @@ def reaudit(
 
     If ``should_score_all``, all pairs are scored in spite of the study's ``stop``.
 
-    Raises ConfigError if the study has no registry, a gate names something that its pairs lack, or
-    a secret of its alerts is not set; RegistryError, also sent as an alert, if the registry cannot
-    be read; GatesFailed if a failed verdict stands, or an entry could not be audited;
-    GatesUndecided if no verdict failed, and some verdict is undecided or a new version is still
-    being copied; AlertFailed if a receiver of alerts failed, after the summary is printed;
-    ChecksFailed if a plan finds that alerts cannot be delivered.
+    Raises BadInput for a plan as JSON; ConfigError if the study has no registry, a gate names
+    something that its pairs lack, or a secret of its alerts is not set; RegistryError, also sent as
+    an alert, if the registry cannot be read; UnknownEntry if no name in ``only`` has an entry;
+    GatesFailed if a failed verdict stands, or an entry could not be audited; GatesUndecided if no
+    verdict failed, and some verdict is undecided or a new version is still being copied;
+    AlertFailed if a receiver of alerts failed, after the summary is printed; ChecksFailed if a plan
+    finds that entries cannot be audited, or alerts cannot be delivered.
     """
+    if is_plan and is_json:
+        raise BadInput("found --plan and --json; expected one of them: a plan is not JSON")
     study = load_study(config, overrides)
     if study.registry is None:
         raise ConfigError(

@@ -20,7 +20,7 @@ def reaudit(
     config: Config,
     plan_only: Annotated[
         bool,
-        typer.Option("--plan", help="print changes, work and due alerts; audit nothing"),
+        typer.Option("--plan", help="print changes, work and standing failures; audit nothing"),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
     entry: Entries = None,

@@ -7,7 +7,7 @@ from applicants import section
 from registry_folder import alias, put
 from rich.console import Console
 
-from decaf.errors import ChecksFailed, RegistryError
+from decaf.errors import BadInput, ChecksFailed, RegistryError
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit
 from tasks import trial
@@ -55,6 +55,11 @@ def test_a_plan_of_an_unreachable_registry_still_names_faults_of_alerts(
     with pytest.raises(RegistryError):
         reaudit(Console(), config(**changed), is_plan=True, is_json=False)
     assert "no-such-program" in capsys.readouterr().err
+
+
+def test_a_plan_as_json_is_refused(config):
+    with pytest.raises(BadInput, match="--json"):
+        reaudit(Console(), config(), is_plan=True, is_json=True)
 
 
 def test_a_plan_has_the_remarks_on_data_and_threshold(config, tmp_path, capsys, monkeypatch):

@@ -254,6 +254,12 @@ def test_receivers_are_tried_without_an_alert(tmp_path, monkeypatch):
     assert "alerts.jsonl cannot be written" in file
     assert "no-such-program was not found" in program
     assert list(faults(Alerts(file=tmp_path)))
+    (blocked,) = faults(Alerts(file=__file__ + "/alerts.jsonl"))
+    assert f"{__file__} is in its way" in blocked
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (locked,) = faults(Alerts(file=tmp_path / "alerts.jsonl"))
+    assert str(tmp_path) in locked
+    assert "in its way" not in locked
 
 
 def test_one_webhook_is_a_list_of_one():
