@@ -67,7 +67,7 @@ class Caller:
         self._client = open_client(**options)
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close the client."""
         self._client.close()
 
     def call(

@@ -30,7 +30,7 @@ def fault(message: str, key: str = "") -> PydanticCustomError:
 
 @contextmanager
 def setting(*keys: str) -> Iterator[None]:
-    """Blame a setting, by the keys that lead to it, for bad data that the block finds."""
+    """Convert DataError in the block to SettingError for these keys."""
     try:
         yield
     except DataError as error:
@@ -75,7 +75,7 @@ def _beside_file(path: Path, info: ValidationInfo) -> Path:
 
 LONGEST_PATH, LONGEST_NAME = 3000, 255
 """Bytes; what lies below a path needs some of the 4096 that Linux allows."""
-PATH_LIMITS = f"at most {LONGEST_PATH} bytes, and {LONGEST_NAME} between two slashes"
+PATH_LIMITS = f"at most {LONGEST_PATH} bytes, and at most {LONGEST_NAME} in each name"
 """Words for messages."""
 LARGEST_SEED = 2**32 - 1
 """The largest that every library takes which draws."""
@@ -162,7 +162,9 @@ def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
             if isinstance(part, bool) and accepted & {int, float} and not accepted & {bool, Any}:
                 raise fault(f"'{key}' is {str(part).lower()}; expected a number", key)
             if isinstance(part, str) and Path in accepted and is_too_long(part):
-                raise fault(f"'{key}' has {len(part)} characters; expected {PATH_LIMITS}", key)
+                raise fault(
+                    f"'{key}' has {len(os.fsencode(part))} bytes; expected {PATH_LIMITS}", key
+                )
     return given
 
 

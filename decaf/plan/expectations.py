@@ -24,7 +24,7 @@ class AtLeast(Settings):
 
 
 class LimitedExpectation(Settings):
-    """An expectation with a limit of Abs and M, which makes the report say safe or not safe."""
+    """An expectation with a limit on Abs and M; the report states safe, not safe or undecided."""
 
     should_not_matter: AtMost | None = Field(
         None, description="the change should not move the score further than this"

@@ -43,7 +43,9 @@ def check_limits(
 def _check_limit(value: float, rule: str, largest: float | None, *keys: str) -> None:
     """Refuse a limit of values from 0 to ``largest``, which is None if it is not known."""
     problem = ""
-    if value < 0 or (rule == "at_least" and value == 0):
+    if value < 0 and rule == "at_most":
+        problem = "fails every version, since no value is below 0; expected a larger limit"
+    elif value <= 0 and rule == "at_least":
         problem = "decides nothing, since no value is below 0; expected a larger limit"
     elif largest is None:
         return

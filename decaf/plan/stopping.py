@@ -88,7 +88,9 @@ class Stop(Settings):
                     key,
                 )
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
-            raise fault(f"it is {list(self.bounds)}; expected the smaller value first", "bounds")
+            raise fault(
+                f"'bounds' is {list(self.bounds)}; expected the smaller value first", "bounds"
+            )
         return self
 
     def to_the_end(self) -> "Stop":

@@ -1,5 +1,6 @@
 """Configuration of an audit, read from one YAML file."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -203,7 +204,7 @@ class Study(Settings):
     @classmethod
     def _check_length(cls, place: str) -> str:
         if is_too_long(place):
-            raise fault(f"it has {len(place)} characters; expected {PATH_LIMITS}")
+            raise fault(f"it has {len(os.fsencode(place))} bytes; expected {PATH_LIMITS}")
         return place
 
     @field_validator("models")

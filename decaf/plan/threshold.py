@@ -7,7 +7,7 @@ SHARES = (0.0, 1.0)
 
 
 def remark_default_epsilon(study: Study) -> list[str]:
-    """Remark on the default ``epsilon`` of a study whose score has not the bounds of a probability.
+    """Remark on the default ``epsilon`` of a study whose score is not bounded by 0 and 1.
 
     The default is meant for probabilities: with it, almost every endpoint difference of logits or
     prices counts as an effect (paper, appendix B.6). Empty for other studies.
