@@ -71,7 +71,7 @@ def print_results(console: Console, store: Storage, study: Study, facts: Facts) 
     remarks += [on_weights] if on_weights else []
     if list_rules(study.paths, study.stages):
         remarks += _remark_refinements(store, study)
-    for sentence in (*remarks, *_finding_lines(facts)):
+    for sentence in (*remarks, *format_findings(facts)):
         say_sentence(console, sentence)
     if (hidden_count := len(facts.findings) - MOST_FINDINGS) > 0:
         more = number_of(hidden_count, "model")
@@ -87,7 +87,7 @@ def _remark_refinements(store: Storage, study: Study) -> list[str]:
         return remark_refinements(connection, study)
 
 
-def _finding_lines(facts: Facts) -> list[str]:
+def format_findings(facts: Facts) -> list[str]:
     """Decision, if any, and finding of each printed model, the worst first."""
     return [
         f"{row.model_id}: {f'{row.decision}. ' if row.decision else ''}{row.sentence}"

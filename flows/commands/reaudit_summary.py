@@ -27,6 +27,7 @@ from flows.commands.remarks import (
 from flows.commands.terminal import say
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.events import has_events
+from tasks.reaudit.judge import FALSE_DISCOVERY_RATE
 from tasks.reaudit.recorded import AUDITED, COMPARED, GATES, NONE, RETURNED, VERSION
 from tasks.terminal import Terminal
 from warehouse.query.damage import connect_whole
@@ -48,7 +49,10 @@ NOT_PASSED = {
     None: ", which was never judged",
 }
 """Words for verdicts of a version that others are compared with."""
-DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
+DRIFT = (
+    "FROM out_drift WHERE study = '{study}' "
+    f"AND p_adjusted <= {FALSE_DISCOVERY_RATE} ORDER BY abs(change) DESC"
+)
 
 
 def print_summary(

@@ -1,4 +1,4 @@
--- purpose: limits that a content of an entry failed, and that no later verdict on this content holds
+-- purpose: limits that a content of an entry failed, and that it met in no later verdict
 -- grain: one row per study, re-audit, audited entry and failed limit
 -- If the content passes or is not judged, then only because the gates were loosened or removed.
 -- Failures up to the last acceptance of this content are left out.

@@ -28,7 +28,7 @@ SHARES = {
 WHOLE = "abs_response"
 COUNTED = ("active_frac", "accuracy")
 """Means of true or false values."""
-BEFORE = {"is_correct": "was_correct"}
+EARLIER_NAMES = {"is_correct": "was_correct"}
 """Columns of the earlier version with special names; others end in ``_before``."""
 ROUNDING = 1e-5
 """Share of the score's range by which float32 values may exceed it."""
@@ -46,12 +46,12 @@ class BoundedEstimate(NamedTuple):
 def columns_of(metric: str) -> tuple[str, ...]:
     """Columns of sums that a metric needs; those of the earlier version come last."""
     columns = (MEANS[metric],) if metric in MEANS else (SHARES[metric], WHOLE)
-    return (*columns, *map(before, columns))
+    return (*columns, *map(earlier_column, columns))
 
 
-def before(column: str) -> str:
+def earlier_column(column: str) -> str:
     """Name of a column for the earlier version."""
-    return BEFORE.get(column, f"{column}_before")
+    return EARLIER_NAMES.get(column, f"{column}_before")
 
 
 def of_value(
@@ -64,9 +64,11 @@ def of_value(
     """
     if metric in SHARES:
         return _share(sums[SHARES[metric]], sums[WHOLE], items, count, error, width)
-    over, under = sums[MEANS[metric]][:count], items.weight[:count]
+    numerators, denominators = sums[MEANS[metric]][:count], items.weight[:count]
     bounds = (0.0, 1.0 if metric in COUNTED else width * (1.0 + ROUNDING))
-    return _bound_ratio(over, under, items.block.size, error, float(items.weight.max()), bounds)
+    return _bound_ratio(
+        numerators, denominators, items.block.size, error, float(items.weight.max()), bounds
+    )
 
 
 def of_change(
@@ -77,20 +79,22 @@ def of_change(
     Means are compared item by item. For shares, the bounds of both versions are combined.
     """
     if metric in SHARES:
-        present = (sums[SHARES[metric]], sums[WHOLE])
-        then = (sums[before(SHARES[metric])], sums[before(WHOLE)])
-        now, past = (_share(*parts, items, count, error / 2, width) for parts in (present, then))
-        is_defined = now.value is not None and past.value is not None
+        current = (sums[SHARES[metric]], sums[WHOLE])
+        earlier = (sums[earlier_column(SHARES[metric])], sums[earlier_column(WHOLE)])
+        now, before = (
+            _share(*parts, items, count, error / 2, width) for parts in (current, earlier)
+        )
+        is_defined = now.value is not None and before.value is not None
         return BoundedEstimate(
-            now.value - past.value if is_defined else None,
-            Limits(now.limits.lower - past.limits.upper, now.limits.upper - past.limits.lower),
+            now.value - before.value if is_defined else None,
+            Limits(now.limits.lower - before.limits.upper, now.limits.upper - before.limits.lower),
         )
     column = MEANS[metric]
-    over = sums[column][:count] - sums[before(column)][:count]
+    numerators = sums[column][:count] - sums[earlier_column(column)][:count]
     reach = 1.0 if metric in COUNTED else width * (1.0 + ROUNDING)
     most = float(items.weight.max())
-    under = items.weight[:count]
-    return _bound_ratio(over, under, items.block.size, error, most, (-reach, reach))
+    denominators = items.weight[:count]
+    return _bound_ratio(numerators, denominators, items.block.size, error, most, (-reach, reach))
 
 
 def _share(
@@ -103,23 +107,23 @@ def _share(
 ) -> BoundedEstimate:
     most = float(items.weight.max()) * width * (1.0 + ROUNDING)
     # In sums of floats, a part may exceed its whole in the last digits.
-    under = np.maximum(whole[:count], part[:count])
-    return _bound_ratio(part[:count], under, items.block.size, error, most, (0.0, 1.0))
+    denominators = np.maximum(whole[:count], part[:count])
+    return _bound_ratio(part[:count], denominators, items.block.size, error, most, (0.0, 1.0))
 
 
 def _bound_ratio(
-    over: NDArray[np.float64],
-    under: NDArray[np.float64],
+    numerators: NDArray[np.float64],
+    denominators: NDArray[np.float64],
     count: int,
     error: float,
     most: float,
     bounds: tuple[float, float],
 ) -> BoundedEstimate:
-    limits = ratio_limits(over, under, count, error, most=most, bounds=bounds)
-    value = float(over.sum() / under.sum()) if under.sum() > 0.0 else None
+    limits = ratio_limits(numerators, denominators, count, error, most=most, bounds=bounds)
+    value = float(numerators.sum() / denominators.sum()) if denominators.sum() > 0.0 else None
     if limits is None:  # without any response, shares are undefined
         return BoundedEstimate(None, Limits(*bounds))
-    is_complete = over.size == count
+    is_complete = numerators.size == count
     return BoundedEstimate(
         value, Limits(value, value) if is_complete and value is not None else limits
     )

@@ -19,7 +19,7 @@ Content = tuple[str, str]
 
 
 INSIDE = "the limit is inside the interval"
-PLACE = Judged._fields.index("limit")
+KEY_LENGTH = Judged._fields.index("limit")
 """Number of fields of a verdict that identify its rule and subject; limit and level follow."""
 
 
@@ -73,8 +73,8 @@ def select_named(
         return names
     named = {label: name for label, name in names.items() if label in only or name in only}
     if not named:
-        known = {*names, *names.values()}
-        raise UnknownEntry.among("entry of the registry", next(iter(only)), known)
+        choices = {*names, *names.values()}
+        raise UnknownEntry.among("entry of the registry", next(iter(only)), choices)
     return named
 
 
@@ -144,22 +144,22 @@ def keep_standing(judged: Sequence[Judged], earlier: Sequence[Judged]) -> list[J
     stands once. Other verdicts stand only at the same limit and level.
     """
     open_rows = [row for row in judged if row.verdict == NOT_APPLICABLE]
-    limits = {row[: PLACE + 2] for row in open_rows}
-    places = {row[:PLACE] for row in open_rows}
+    limits = {row[: KEY_LENGTH + 2] for row in open_rows}
+    keys = {row[:KEY_LENGTH] for row in open_rows}
     standing = [
         row
         for row in earlier
-        if row[: PLACE + 2] in limits or (row.verdict == "fail" and row[:PLACE] in places)
+        if row[: KEY_LENGTH + 2] in limits or (row.verdict == "fail" and row[:KEY_LENGTH] in keys)
     ]
-    failed_places = {row[:PLACE] for row in standing if row.verdict == "fail"}
-    answered = {row[: PLACE + 2] for row in standing}
+    failed_keys = {row[:KEY_LENGTH] for row in standing if row.verdict == "fail"}
+    answered = {row[: KEY_LENGTH + 2] for row in standing}
     return [
         *standing,
         *(
             row
             for row in judged
             if row.verdict != NOT_APPLICABLE
-            or (row[:PLACE] not in failed_places and row[: PLACE + 2] not in answered)
+            or (row[:KEY_LENGTH] not in failed_keys and row[: KEY_LENGTH + 2] not in answered)
         ),
     ]
 
@@ -200,7 +200,11 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
     version = f"version {comparison.version} of {comparison.compared_entry}"
     if row.verdict == NOT_APPLICABLE and comparison.is_itself:
         if comparison.needs_another:
-            return _without_interval(row, "undecided", f"it is new, and {version} itself")
+            return _without_interval(
+                row,
+                "undecided",
+                f"this content is new and equals {version}, the version to compare with",
+            )
     elif row.verdict == NOT_APPLICABLE and comparison.version is not None:
         return row._replace(verdict="undecided")
     elif row.verdict == "pass" and comparison.compared_entry in failed_entries:
@@ -264,10 +268,10 @@ def keep_failures(
     if not any(row.verdict == "undecided" and row.entry in labels for row in judged):
         return judged
     earlier = [row for row in _read_earlier(store, study, {}) if row.verdict == "fail"]
-    failures = {row[: PLACE + 2]: row for row in earlier if row.entry in labels}
+    failures = {row[: KEY_LENGTH + 2]: row for row in earlier if row.entry in labels}
     return [
         failure._replace(reason=f"it failed before, and is undecided now: {row.reason or INSIDE}")
-        if row.verdict == "undecided" and (failure := failures.get(row[: PLACE + 2]))
+        if row.verdict == "undecided" and (failure := failures.get(row[: KEY_LENGTH + 2]))
         else row
         for row in judged
     ]

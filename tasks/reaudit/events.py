@@ -22,7 +22,7 @@ def has_events(study: Study) -> bool:
 
 
 def emit_outcome(study: Study, content: Mapping[str, Any]) -> None:
-    """Emit an event for the end of a re-audit, and one for each version that was audited first.
+    """Emit an event for the end of a re-audit, and one for each entry with another version.
 
     ``content`` is the summary of the re-audit.
     """

@@ -53,8 +53,8 @@ ORDER BY ALL
 def judge_newest(store: Storage, study: Study) -> None:
     """Judge the newest re-audit of a study and commit the verdicts, once.
 
-    Limits on a change that cannot be applied get the verdicts of `settle_changes`. Does nothing
-    without a re-audit.
+    `settle_changes` decides limits on a change that lack a comparison. Does nothing without a
+    re-audit.
     """
     recorded = newest_reaudit(store, study.study)
     if recorded is None or receipts.exists(store, VERDICTS, study.study, recorded.reaudit_id):
@@ -76,7 +76,7 @@ def judge_newest(store: Storage, study: Study) -> None:
 
 
 def read_looks(store: Storage, study: str, recorded: RecordedReaudit) -> list[Judged]:
-    """Verdicts of the looks of the newest re-audit's run; empty if all blocks were scored."""
+    """Verdicts of the looks of the newest re-audit's run; empty unless it could stop early."""
     runs = {row["run_id"] for row in recorded.rows.values() if row["run_id"]}
     with connect_whole(store, study) as connection:
         return [

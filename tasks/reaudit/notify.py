@@ -154,9 +154,10 @@ def _deliver_rest(
     channels: Mapping[str, Callable[[], None]],
     keys: Collection[str],
 ) -> list[str]:
-    """Deliver to channels that the receipt ``key`` does not name; if one fails, name the others.
+    """Deliver to channels that the receipt ``key`` does not name.
 
-    Returns the error messages of the channels that failed.
+    If a channel fails, record the successful ones in that receipt. Returns the error messages of
+    the channels that failed.
     """
     delivered = receipts.read_one(store, ALERTS, study.study, key).inputs if key in keys else {}
     failures = {

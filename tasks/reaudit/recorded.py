@@ -22,8 +22,8 @@ NONE, VERSION, NEW, RETURNED = "none", "version", "new", "returned"
 """Kinds of change of an entry other than weights, preprocessing and inputs of the study. RETURNED
 is a content that passed before."""
 GATES, COMPARED = "gates", "compared"
-"""Changes after which stored results are judged again: COMPARED is that of the version that
-`compare_with:` names."""
+"""Changes after which stored results are judged again. COMPARED: the alias of `compare_with:` moved
+to other content."""
 
 BLOCKS = "blocks"
 """Change of a study that stops early: other blocks, or more scored blocks."""
