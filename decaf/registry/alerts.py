@@ -32,7 +32,7 @@ AGAIN = "the audit is kept, and the next decaf reaudit sends the alerts here aga
 
 
 class Webhook(Settings):
-    """A request with a JSON body, sent again until it is answered with 2xx.
+    """A POST with a JSON body; transient failures are retried.
 
     A redirect counts as a refusal: alerts go only to this address.
     """
@@ -60,7 +60,7 @@ class Webhook(Settings):
         4,
         ge=0,
         le=1000,
-        description="further attempts after no connection, a time-out, 408, 429 or 5xx",
+        description="further attempts after no connection, a time-out, 408, 425, 429 or 5xx",
     )
     backoff_seconds: float = Field(
         1.0,
@@ -71,7 +71,10 @@ class Webhook(Settings):
 
     @property
     def short_address(self) -> str:
-        """Shortened address for messages: the whole address gives write access."""
+        """Address for messages; of Slack and Teams only the host.
+
+        Their whole address gives write access.
+        """
         parts = urlsplit(self.url)
         whole = self.format == "decaf"
         return f"webhook {self.url if whole else f'{parts.scheme}://{parts.netloc}/…'}"
@@ -124,7 +127,7 @@ class Alerts(Settings):
 
     @field_validator("webhook", mode="before")
     @classmethod
-    def _one_is_a_list(cls, given: Any) -> Any:
+    def _wrap_single_webhook(cls, given: Any) -> Any:
         webhooks = given if isinstance(given, list | tuple) else [given]
         if any(isinstance(webhook, str) for webhook in webhooks):
             raise fault(

@@ -33,11 +33,12 @@ class Entry:
     name: str
     version: str
     digest: str
-    """Changes when the entry may have; equal digests are the same entry."""
+    """Digest of the listing; it changes whenever the entry may have changed."""
     place: str
     """Place in the registry, for messages and for :meth:`Registry.fetch`."""
     alias: str = ""
-    """Alias under which the version was found; empty for the newest."""
+    """Alias under which the version was found, or its number if it is incomplete or ``--entry``
+    names it; empty for the newest."""
     problem: str = ""
     """Why the entry cannot be audited, as far as the registry can tell."""
     is_followed: bool = True
@@ -55,11 +56,11 @@ class Fetched(NamedTuple):
     model: ModelCard | dict[str, Any]
     """The model as an entry of ``models:``, without ``id``."""
     folder: Path | None = None
-    """Folder that relative paths of the card start from and cannot leave; None where the card is
-    the owner's own configuration."""
+    """Folder that relative paths of the card start from and cannot leave; None for a card that the
+    study's configuration has itself."""
     trusted: tuple[str, ...] | None = ()
-    """Modules whose functions and types the card may name; None where the card is the owner's own,
-    of an entry that has none."""
+    """Modules whose functions and types the card may name; None for a card under ``cards:`` of the
+    configuration, which may name all."""
 
 
 class Described(NamedTuple):
@@ -79,7 +80,7 @@ class Answer(NamedTuple):
     accepted: str = ""
     """For a failed or accepted version: who accepted it, when and why, or `no`."""
     failed_gates: str = ""
-    """For a failed version: each failed gate with the value found and its limit."""
+    """For a failed or accepted version: each failed gate with the value found and its limit."""
 
 
 class VersionResult(NamedTuple):
@@ -165,7 +166,7 @@ class CardRegistry(Registry, ABC):
     )
 
     def version_of(self, name: str, version: str) -> Entry | None:
-        """The entry of one version, under its number in the place of an alias; None without it.
+        """Entry of a version, with the number as its alias; None if there is no such version.
 
         Raises RegistryError when the registry cannot be asked.
         """

@@ -130,9 +130,9 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     """Judge every row by the gates of its column.
 
     A rule fails if the whole interval lies beyond its limit, and passes if no part of it does.
-    Otherwise, or with too few sources for an interval, the rule is undecided; a gate without a row
-    of an entry is undecided, too. Equal verdicts of several gates are listed once. Without an
-    earlier value, a limit on a change is not applicable.
+    Otherwise, or with too few sources for an interval, the rule is undecided. A gate is also
+    undecided for an entry on which nothing was measured. Equal verdicts of several gates are listed
+    once. Without an earlier value, a limit on a change is not applicable.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
 def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
     """Verdict of a rule: fail if the whole interval is beyond the limit, pass if no part of it is.
 
-    Limits of a change are distances, in either direction; limits of a value are values.
+    ``increase`` and ``decrease`` take the size of a change, without a sign.
     """
     rule = RULES[name]
     allowed = limit if rule.is_change else rule.sign * limit

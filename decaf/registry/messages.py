@@ -4,13 +4,18 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from decaf.errors import abridge
+from decaf.errors import abridge, number_of
 from decaf.foundation.names import metric_name, shown_name
 from decaf.foundation.number_text import limit_text, percent_text, score_text, signed_text
 
-MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
+MOST_ALERTS = 15
+"""Most alerts of one body."""
+MOST_ROWS = 5
+"""Most findings of one message."""
+MOST_LETTERS = 1200
 """Most letters of one message; Slack takes 3,000 in a section, Teams 28 kB in a card."""
 TITLE_LETTERS = 150
+"""Most letters of a title; the most that Slack takes."""
 FOUND_AND_ALLOWED = {
     "increase": ("a change of ", "at most +"),
     "decrease": ("a change of ", "at least −"),
@@ -21,7 +26,7 @@ FOUND_AND_ALLOWED = {
 AGAINST = {
     "another_entry": "the entry that the gates compare with",
     "last_passed": "the last that passed or was accepted",
-    "previous": "the version before, which did not pass",
+    "previous": "the version before, which does not count as passed",
 }
 """Words for the versions that a changed version is compared with, in order of precedence."""
 NO_VERSION = "version before it"
@@ -83,7 +88,7 @@ def remark_skipped(name: str, last: str, latest: str, audited: Collection[str]) 
     ``audited`` are all versions of the entry that were audited, or failed to be, at some time.
 
     >>> remark_skipped("net", "9", "13", ["10"])
-    'net: left out versions 11 to 12; if it still exists, --entry net@11 audits version 11'
+    'net: left out versions 11 to 12; --entry net@11 audits version 11, if it still exists'
     """
     if not (last.isdecimal() and latest.isdecimal()):
         return ""
@@ -99,8 +104,8 @@ def remark_skipped(name: str, last: str, latest: str, audited: Collection[str]) 
     if between := sorted(number for number in numbers if first < number < end):
         versions += f" except {abridge([*map(str, between)])}"
     return (
-        f"{name}: left out {versions}; if it still exists, --entry {name}@{first} audits version "
-        f"{first}"
+        f"{name}: left out {versions}; --entry {name}@{first} audits version {first}, if it still "
+        "exists"
     )
 
 
@@ -112,9 +117,11 @@ def explain_unchanged_content(
     >>> explain_unchanged_content("net", "4", "2", "2026-03-01T08:00:59", "pass")
     'net 4 has the content of version 2, which passed on 2026-03-01 08:00 UTC: its verdict stands'
     """
-    how = "passed" if verdict == "pass" else "was judged, and later accepted,"
+    how = f"passed on {minute(moment)}"
+    if verdict != "pass":
+        how = f"was judged on {minute(moment)}, and accepted later"
     of = "" if version == version_judged else f" has the content of version {version_judged}, which"
-    return f"{entry} {version}{of} {how} on {minute(moment)}: its verdict stands"
+    return f"{entry} {version}{of} {how}: its verdict stands"
 
 
 def minute(moment: str) -> str:
@@ -151,7 +158,7 @@ def describe_undecided(verdict: Mapping[str, Any], config: str) -> str:
     if verdict["verdict"] is None:
         state = "it failed its gates, and the study has no gates now; restore 'gates:'"
     elif verdict["verdict"] == "no gate applies":
-        state = "no gate applies; to judge a first version, limit a value: at_most or at_least"
+        state = "no gate applies, for the reasons below; limit a value with at_most or at_least"
     elif any(
         row["lower_limit"] is None for row in verdict["rows"] if row["verdict"] == "undecided"
     ):
@@ -181,11 +188,11 @@ def message(alert: Mapping[str, Any], report: str, config: str, names: Mapping[s
         place = ", ".join(shown_name(pair[name], names) for name in ("pair_type", "path"))
         value = f"{pair['component']} {score_text(pair['value'])}"
         rows.append(f"Strongest pair: {pair['pair_id']} ({place}), {value}")
-    fails = "still fails" if alert["kind"] == "gate.standing" else "has failed"
-    gates = "1 gate" if len(alert["rows"]) == 1 else f"{len(alert['rows'])} gates"
+    breaks = "still breaks" if alert["kind"] == "gate.standing" else "has broken"
+    limits = number_of(len(alert["rows"]), "limit")
     before, passed = alert["version_before"], alert["version_passed"]
     compared = f", compared with version {before}" if before else ""
-    head = f"{subject} {fails} {gates} {_since(alert)}{compared}:"
+    head = f"{subject} {breaks} {limits} {_since(alert)}{compared}:"
     if passed:
         rows.append(f"Keep version {passed}, the last that passed or was accepted.")
     if report:
@@ -196,9 +203,7 @@ def message(alert: Mapping[str, Any], report: str, config: str, names: Mapping[s
 
 def title_of(content: Mapping[str, Any]) -> str:
     """Headline of the alerts of one re-audit."""
-    count = len(content["alerts"])
-    alerts = "1 alert" if count == 1 else f"{count} alerts"
-    return f"decaf, study {content['study']}: {alerts}"
+    return f"decaf, study {content['study']}: {number_of(len(content['alerts']), 'alert')}"
 
 
 def slack(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -123,8 +123,8 @@ Read = TypeVar("Read", bound=AnswerFields)
 class MlflowServer:
     """One tracking server; credentials come from MLflow's own environment variables.
 
-    ``silence_seconds`` limits the wait for each next byte, ``seconds`` each whole request except
-    downloads of files.
+    ``silence_seconds`` limits the wait for each next byte, ``seconds`` all requests of this object
+    together; each download has as many seconds of its own, and one more for each MB.
     """
 
     def __init__(self, uri: str, silence_seconds: float, seconds: float) -> None:
@@ -138,7 +138,7 @@ class MlflowServer:
         )
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close the client."""
         self._caller.close()
 
     def models(self) -> Iterator[RegisteredModel]:
@@ -186,8 +186,7 @@ class MlflowServer:
     def list_files(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
 
-        Raises Unfit when the server does not hand out these artefacts, or names one that is no
-        name.
+        Raises Unfit when the server does not hand out these artefacts, or lists an invalid name.
         """
         if (local := _local(artefacts)) is not None:
             place = local / folder
@@ -208,8 +207,8 @@ class MlflowServer:
     def download(self, artefacts: str, name: str, size: int, target: Path) -> None:
         """Write one artefact, of as many bytes as are listed, to a file.
 
-        Raises RegistryError when it is not there, the connection breaks or is slower than 1 MB/s,
-        or it is larger than listed, or than the room on the disk.
+        Raises RegistryError when it is not there, the connection breaks or takes longer than the
+        deadline plus a second per MB, or it is larger than listed, or than the room on the disk.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:

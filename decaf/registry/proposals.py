@@ -31,8 +31,8 @@ PICKLED = (
     "versions too"
 )
 MISSING = (
-    "missing: give the value that it was fitted with as missing, such as -999, unless that was "
-    "NaN; the file does not hold it"
+    "missing: the number that marked missing values in training, such as -999; leave the line out "
+    "for NaN. The file does not state it"
 )
 METHOD = "method: predict_proba, unless it has none: then decision_function, predict"
 CLASSES = "classes: list the model's class names in the study's order, unless they are 0, 1, …"

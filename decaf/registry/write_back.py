@@ -68,7 +68,7 @@ class WriteBack(Settings):
 
     `decaf.verdict`, `decaf.failed_gates`, `decaf.accepted`, `decaf.endpoint_magnitude`,
     `decaf.evidence`, `decaf.contradiction`, `decaf.fragility` (as `0.123 [0.110, 0.135]`),
-    `decaf.report` and `decaf.reaudit`.
+    `decaf.report` and `decaf.reaudit`; `decaf.evidence.PATH.PAIR_TYPE` if several are audited.
     """
 
     experiment: ShownName = Field("decaf", description="experiment for the runs")
@@ -111,7 +111,7 @@ class WriteBack(Settings):
             self._tag(server, result, result.answer._asdict())
 
     def _tag(self, server: MlflowServer, result: VersionResult, said: dict[str, str]) -> None:
-        """Set tags of a version; empty ones are removed, which may be of an earlier verdict."""
+        """Set tags of a version; an empty value deletes the tag of an earlier verdict."""
         version = {"name": result.name, "version": result.version}
         for key, value in said.items():
             tag = version | {"key": _key(f"decaf.{key}")}

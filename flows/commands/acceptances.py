@@ -9,6 +9,7 @@ from rich.text import Text
 
 from decaf.errors import BadInput
 from decaf.plan.study import Study
+from decaf.registry.entries import LAST_PASSED
 from decaf.registry.messages import finding
 from flows.commands.display import table_of
 from flows.commands.options import open_study
@@ -36,9 +37,11 @@ def accept(
         verdict = standing.accept(store, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
         say(console, finding(row, study.names))
-    state = "is accepted; later versions are compared with it"
+    state = "is accepted"
     if is_undo:
         state = "is no longer accepted; its verdict stands again"
+    elif study.compare_with == LAST_PASSED:
+        state = "is accepted; later versions are compared with it"
     say(console, f"{entry} {verdict['version']} {state}")
     publish(store, study, str(config))
     write_answers(store, study)

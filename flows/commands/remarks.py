@@ -99,7 +99,7 @@ def remark_ended(connection: duckdb.DuckDBPyConnection, study: str) -> list[str]
         elif change is not None:
             reason = f"this changed: {change}"
         failed = f"{', '.join(map(metric_name, metrics))} since {minute(moment)}"
-        remarks.append(f"the failure of {entry} {version} in {failed} ended, since {reason}")
+        remarks.append(f"the failure of {entry} {version} in {failed} ended because {reason}")
     return remarks
 
 

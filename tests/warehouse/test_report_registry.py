@@ -332,7 +332,7 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
     named = {row[0]: reason for row in moved for reason in row if "pass" in reason}
     assert named == {
         "net 0.9 → 2": "the last that passed or was accepted",
-        "net 1 → 2": "the version before, which did not pass",
+        "net 1 → 2": "the version before, which does not count as passed",
     }
 
 

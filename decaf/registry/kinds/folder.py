@@ -76,7 +76,7 @@ class Folder(CardRegistry):
         return self.card_in(Path(entry.place), entry.name)
 
     def version_of(self, name: str, version: str) -> Entry | None:
-        """Its folder, or None."""
+        """Entry of a version, with the number as its alias; None if it has no folder."""
         place = self.root / name / version
         if not _is_shown(self.root / name) or place not in _versions(self.root / name).values():
             return None
@@ -106,7 +106,7 @@ class Folder(CardRegistry):
     def _resolve_alias(self, folder: Path, alias: str) -> Iterator[Entry]:
         versions = _versions(folder)
         if not versions:
-            # Without folders of versions there is one, which has no number and no alias.
+            # A model without version folders has a single version, without number and alias.
             if not alias:
                 digest = folder_sha256(folder, RegistryError)
                 yield Entry(folder.name, digest[:12], digest, str(folder))
@@ -171,7 +171,7 @@ class Folder(CardRegistry):
             yield Entry(name, version, "", str(place), version, problem)
 
     def _lacking(self, place: Path) -> str:
-        """Names that an unfinished folder of a version lacks; empty if it is complete."""
+        """Clause that states what an incomplete version lacks; empty if it is complete."""
         file, card = place / CARD_FILE, self.cards.get(place.parent.name)
         try:
             if card is None and file.exists():
@@ -186,7 +186,7 @@ class Folder(CardRegistry):
             for file_name in named
             if isinstance(file_name, str) and not (place / file_name).exists()
         ]
-        return f"{absent[0]} is not there, which its card names" if absent else ""
+        return f"its card names {absent[0]}, which is not there" if absent else ""
 
 
 def _versions(folder: Path) -> dict[str, Path]:

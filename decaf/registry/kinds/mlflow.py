@@ -49,8 +49,8 @@ class Mlflow(CardRegistry):
         600.0,
         gt=0,
         le=LONGEST_WAIT,
-        description="longest time to list the models, or to download one, plus a second for each "
-        "MB of its files, s",
+        description="longest time to list the models, or to download one file, plus a second for "
+        "each MB of the file, s",
     )
     write_back: WriteBack | None = Field(
         None, description="write verdict, E, C and F to the server"
@@ -59,8 +59,8 @@ class Mlflow(CardRegistry):
     def entries(self) -> list[Entry]:
         """Entries by name; a digest is that of the version and of its listed files.
 
-        The files themselves are downloaded once a version is new, so their content cannot be part
-        of it: MLflow never changes the files of a version.
+        The digest covers names and sizes, not content, because files are downloaded only for new
+        versions: MLflow never changes the files of a version.
         """
         with closing(self._server()) as server:
             models = {model.name: model for model in server.models()}

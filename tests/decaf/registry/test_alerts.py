@@ -147,8 +147,8 @@ def test_a_message_says_what_to_do():
         "+0.020",
     )
     assert all(value in row for value in values)
-    assert "7 gates" in head
-    assert "1 gate " in message(FAILED | {"rows": [ROW]}, "", "c", NAMES).partition("\n")[0]
+    assert "7 limits" in head
+    assert "1 limit " in message(FAILED | {"rows": [ROW]}, "", "c", NAMES).partition("\n")[0]
     assert (len(rows), more) == (5, "  and 2 more")
     assert all(
         value in pair
