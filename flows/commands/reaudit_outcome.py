@@ -36,11 +36,13 @@ def find_outcome(
     study: Study,
     summary: Mapping[str, Any],
     config: str,
+    only: Collection[str],
     labels: Collection[str],
     unfinished: Sequence[str],
 ) -> Outcome:
-    """Outcome of a re-audit for the entries with these labels, all if there are none.
+    """Outcome of a re-audit for the entries in ``only``, all where it is empty.
 
+    ``labels`` are those of the entries in ``only``, which has labels and names of models.
     ``summary`` has entries, standing and undecided verdicts, and failures of receivers, if there
     are any; ``unfinished`` are remarks on versions that were being copied when the re-audit began;
     messages name the study's file ``config``.
@@ -52,7 +54,7 @@ def find_outcome(
     """
     remarks = [] if study.gates else ["the study has no gates, so nothing was judged"]
     error: DecafError | None = None
-    undecided_lines = _list_undecided(study, summary["undecided"], config, labels, remarks)
+    undecided_lines = _list_undecided(study, summary["undecided"], config, only, labels, remarks)
     if lines := _list_failures(study, summary, config, labels, remarks):
         failures = number_of(len(lines), "failure needs", "failures need")
         error = GatesFailed("\n  ".join([f"{failures} attention:", *lines]))
@@ -101,14 +103,16 @@ def _list_undecided(
     study: Study,
     undecided: Sequence[Row],
     config: str,
+    only: Collection[str],
     labels: Collection[str],
     remarks: list[str],
 ) -> list[str]:
     """List verdicts that neither passed nor failed.
 
-    A version that only others are compared with gets a remark instead, unless ``labels`` are given.
+    A version that only others are compared with gets a remark instead, unless ``only`` has its
+    label.
     """
-    compared = [] if labels else [row for row in undecided if row["is_compared_with"]]
+    compared = [row for row in undecided if row["is_compared_with"] and row["entry"] not in only]
     remarks += [
         f"{verdict['entry']} {verdict['version']} is the version that 'compare_with: "
         f"{study.compare_with}' names; no gate applies to it, so it is not judged"

@@ -144,7 +144,7 @@ def reaudit(
     write_answers(store, study)
     unchanged = {"study": study.study, "changed": False, "entries": [], "undelivered": []}
     unchanged |= {"standing": standing_verdicts, "undecided": verdicts.list_undecided(store, study)}
-    outcome = find_outcome(study, unchanged, _name_of(config), labels, unfinished)
+    outcome = find_outcome(study, unchanged, _name_of(config), only, labels, unfinished)
     if is_json:
         say(console, json.dumps(unchanged | outcome.fields, indent=1))
     else:
@@ -188,7 +188,7 @@ def _audit(
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
 
     def conclude(summary: dict[str, Any]) -> None:
-        outcome = find_outcome(study, summary, _name_of(config), labels, unfinished)
+        outcome = find_outcome(study, summary, _name_of(config), only, labels, unfinished)
         if is_json:
             remarks = [*list_remarks(store, study, summary["entries"]), *outcome.remarks]
             fields = summary | outcome.fields | {"remarks": remarks}

@@ -33,7 +33,7 @@ def outcome(only=()):
         "undelivered": [],
     }
     study = SimpleNamespace(gates={"accuracy": ()}, names={}, undecided="fail", compare_with="")
-    return find_outcome(study, summary, "nightly.yaml", only, [])
+    return find_outcome(study, summary, "nightly.yaml", only, only, [])
 
 
 def test_reasons_of_undecided_verdicts_are_told_beside_a_failure():
