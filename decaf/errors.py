@@ -6,7 +6,7 @@
     ├── BadInput                exit code 2: an input or a setting cannot be used
     │   ├── ConfigError         a configuration file (file, line, key)
     │   ├── UnknownName         an unknown name, with the nearest known ones
-    │   │   └── UnknownEntry    a model that a registry of models does not list, nor ever has
+    │   │   └── UnknownEntry    an entry that a registry does not list, or an alias not followed
     │   ├── DataError           a data set, an image, a pair
     │   │   └── SettingError    a setting that the data do not fit, and the keys that lead to it
     │   ├── ModelError          a checkpoint, an architecture, a model card
@@ -21,7 +21,7 @@
     │   │   └── OutOfReach      its folder or object store does not answer, or refuses
     │   │       └── StoreAway   the object store does not answer, and may later
     │   └── AlreadyRunning      another run holds the study
-    ├── ChecksFailed            exit code 1: a check of results, or of receivers, found faults
+    ├── ChecksFailed            exit code 1: a check or a plan found faults
     ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
     ├── GatesUndecided          exit code 4: the gates neither passed nor failed
     ├── AlertFailed             an alert did not reach its receiver
@@ -69,7 +69,7 @@ class UnknownName(BadInput):
 
 
 class UnknownEntry(UnknownName):
-    """A model that a registry of models does not list, and that no re-audit has recorded."""
+    """An entry that a registry does not list or follow, and that no re-audit has recorded."""
 
 
 class DataError(BadInput):
@@ -136,7 +136,7 @@ class AlreadyRunning(BadInput):
 
 
 class ChecksFailed(DecafError):
-    """A check of profiles, of the warehouse or of receivers of alerts found faults."""
+    """A check found faults in results, plug-ins or this machine, or a plan in a re-audit."""
 
     exit_code = 1
 
@@ -166,7 +166,7 @@ class ModelsFailed(DecafError):
 
 
 class ScoringFailed(DecafError):
-    """Blocks that could not be scored."""
+    """Work on models that could not be done, such as blocks that could not be scored."""
 
 
 class WorkerEnded(ScoringFailed):

@@ -54,7 +54,7 @@ def _resolve_path(path: Path, info: ValidationInfo) -> Path:
     if not os.path.exists(folder / path):  # noqa: PTH110 - Path.exists raises where nothing may be read
         entry_names = sorted(os.listdir(folder))  # noqa: PTH208 - names, of a folder that was read before
         raise fault(
-            f"there is no {path} in the folder of its card, from which relative paths "
+            f"{path} not found in {folder}, where relative paths of its card "
             f"start{suggestion(str(path), entry_names)}"
         )
     return (folder / path).resolve()

@@ -156,7 +156,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     return list(dict.fromkeys(judged))
 
 
-def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
+def judge_rule(name: str, limit: float, lower: float, upper: float) -> Verdict:
     """Verdict of a rule: fail if the whole interval is beyond the limit, pass if no part of it is.
 
     ``increase`` and ``decrease`` take the size of a change, without a sign.
@@ -246,7 +246,7 @@ def _judge_row(row: DriftRow, gate: Gate, name: str) -> Judged:
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "no earlier value"
     elif lower is not None and upper is not None:
-        verdict = verdict_of(name, limit, lower, upper)
+        verdict = judge_rule(name, limit, lower, upper)
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
     return Judged(*place, limit, gate.confidence, value, lower, upper, verdict, reason)
 

@@ -16,7 +16,7 @@ from decaf.registry.gates import (
     RULES,
     Gates,
     Verdict,
-    verdict_of,
+    judge_rule,
 )
 from tasks.looks.items import DrawnSources, Items, Subject
 from tasks.looks.limits import BoundedEstimate, columns_of, of_change, of_value
@@ -205,4 +205,4 @@ def _verdict(rule: Rule, estimate: BoundedEstimate) -> Verdict | str:
         return (
             NARROW if estimate.limits.upper - estimate.limits.lower <= 2 * rule.limit else UNDECIDED
         )
-    return verdict_of(rule.name, rule.limit, *estimate.limits)
+    return judge_rule(rule.name, rule.limit, *estimate.limits)
