@@ -178,12 +178,13 @@ def audit(
     Raises
     ------
     DataError
-        For inputs that cannot be paired, or do not fit the path.
+        For inputs that cannot be paired or do not fit the path, and for impossible ids.
     ModelError
         When the score is neither callable nor an estimator, returns anything but real numbers, one
         row for each input, or gives no finite trajectory at all.
     ResponseError
-        For impossible stages, ``epsilon``, targets, clusters, weights or batch sizes.
+        For impossible paths, stages, repeats, ``epsilon``, targets, clusters, weights or batch
+        sizes.
     ScoringFailed
         When a single input does not fit into memory.
     UnknownName
@@ -197,10 +198,12 @@ def audit(
         When a column of a frame has more than 50 categories, as dates and ids have, or a category
         that the estimator's encoder was not fitted on or, without an encoder, ``x_plus`` lacks.
         When the rows of two frames seem to be in different orders, or most changed numbers of a
-        column lie outside of the values of ``x_plus``, as with another unit. For 8-bit images, and
-        for other numbers that look like pixels. When the ranges of factual and counterfactual
-        inputs suggest two scales, or an image lacks a batch axis. For whole numbers that may be ids
-        of tokens, and regions that probably count from 0. When inputs of a pair are equal.
+        column lie outside of the values of ``x_plus``, as with another unit.
+        When inputs are 8-bit images, or other numbers that look like pixels.
+        When the ranges of factual and counterfactual inputs suggest two scales, or an image lacks a
+        batch axis.
+        When whole numbers may be ids of tokens, or regions probably count from 0.
+        When inputs of a pair are equal.
         When scores of a ``target``, a network or an estimator are not probabilities and
         ``epsilon`` is not given, or no pair reaches ``epsilon`` although some d is not 0.
     QuarantineWarning

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.foundation.tabular import Columns, Tabular
+from decaf.library.curve import smallest_response
 from decaf.library.pair_card import PairCard
 from decaf.library.remarks import DataWarning, remark_on_epsilon
 from decaf.library.summary import METRICS, Summary
@@ -88,12 +89,16 @@ class Audit(Tabular):
 
     @property
     def near_epsilon(self) -> tuple[str, ...]:
-        """Pairs with ``|d|`` within two standard errors of epsilon; none after one query."""
+        """Pairs with ``|d|`` within two standard errors of epsilon; empty if ``repeats`` is 1."""
         if self.response_errors is None:
             return ()
         distance = np.abs(np.abs(self.response[:, 0, -1]) - self.epsilon)
         is_near = distance <= 2 * self.response_errors[:, 0, -1]
         return tuple(self.ids[pair] for pair in np.flatnonzero(is_near))
+
+    @property
+    def _smallest_response(self) -> float:
+        return smallest_response(self.epsilon, is_probability=self.has_probabilities)
 
     @cached_property
     def response(self) -> NDArray[np.float64]:
@@ -198,7 +203,8 @@ class Audit(Tabular):
 
         Returns
         -------
-        (n_inputs, n_features), score units; NaN where an input lacks a feature or is quarantined.
+        (n_inputs, n_features), score units; NaN where an input lacks the feature, or its pair is
+        quarantined.
 
         Raises
         ------
@@ -235,6 +241,7 @@ class Audit(Tabular):
         return Summary(
             **dict(zip(columns, intervals, strict=True)),
             epsilon=self.epsilon,
+            smallest=self._smallest_response,
             pair_count=len(self.ids),
             quarantined_count=len(self.quarantined),
             path=self.path,
@@ -273,6 +280,7 @@ class Audit(Tabular):
             self.clusters[is_finite],
             self.weights[is_finite],
             epsilon=self.epsilon,
+            smallest=self._smallest_response,
             path=self.path,
             replicates=replicates,
             seed=seed,
@@ -281,7 +289,8 @@ class Audit(Tabular):
             return trust
         if control.path != self.path:
             raise DataError(
-                f"the control is on path {control.path!r}; expected {self.path!r}, as this audit"
+                f"the control is on path {control.path!r}; expected {self.path!r}, that of this "
+                "audit"
             )
         return compare_with_control(trust, self._responses, control._responses, replicates, seed)
 
@@ -328,6 +337,7 @@ class Audit(Tabular):
             self.q_plus[row],
             self.q_minus[row],
             self.epsilon,
+            self._smallest_response,
             self._card_scale,
         )
 

@@ -42,9 +42,10 @@ class TrustByPath(ByPath[Trust]):
 
     @property
     def paths_agree(self) -> bool | None:
-        """True if all paths have one main role and, with a response, half of the largest Abs.
+        """True if all paths have one main role and similar Abs: at least half of the largest.
 
-        None for one path.
+        Abs is not compared if the role is ``no response``. The result is None for one
+        path.
         """
         return None if len(self) == 1 else not _disagreements(self._responses)
 

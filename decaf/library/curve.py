@@ -15,8 +15,8 @@ MARGIN = 10
 """Margin on either side of a curve, in % of its width; with pictures of states, half a state."""
 HEIGHT = 48
 """Height of a curve above and below zero at the end of its scale, in % of the whole height."""
-SMALLEST = 0.01
-"""Smallest response that counts as a reaction if q is a probability; otherwise epsilon / 2."""
+SMALLEST_OF_PROBABILITY = 0.01
+"""Smallest response of a probability that counts."""
 
 
 class Curve(NamedTuple):
@@ -25,6 +25,11 @@ class Curve(NamedTuple):
     areas: tuple[tuple[str, str], ...]
     """Component and points of a polygon: the positive and negative parts of the curve."""
     line: str
+
+
+def smallest_response(epsilon: float, *, is_probability: bool) -> float:
+    """Smallest response that counts, score units, as the SQL macro ``smallest_response``."""
+    return SMALLEST_OF_PROBABILITY if is_probability else epsilon / 2
 
 
 def response_of(q_plus: ArrayLike, q_minus: ArrayLike) -> NDArray[np.float64]:

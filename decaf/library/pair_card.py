@@ -48,6 +48,8 @@ class PairCard:
     q_minus: NDArray[np.float64]
     """(n_repetitions, n_stages) finite scores of the counterfactual branch."""
     epsilon: float
+    smallest: float
+    """Smallest response that counts, score units."""
     scale: float
     """Response at the top of the curve, score units."""
 
@@ -69,18 +71,18 @@ class PairCard:
 
     @property
     def role(self) -> str:
-        """Role with the largest value; ``none`` if the mean response stays below half of epsilon.
+        """Role with the largest value; ``none`` if the mean response stays below ``smallest``.
 
         The first of ``evidence``, ``contradiction`` and ``fragility`` with equal values.
         """
-        if np.abs(self.response.mean(axis=0)).max() < self.epsilon / 2:
+        if np.abs(self.response.mean(axis=0)).max() < self.smallest:
             return NONE
         return max(self.values, key=lambda role: self.values[role])
 
     @property
     def story(self) -> str:
         """Description of the response over the reveal, in one or two sentences."""
-        return story(self.t, self.response.mean(axis=0), self.epsilon, self.epsilon / 2)
+        return story(self.t, self.response.mean(axis=0), self.epsilon, self.smallest)
 
     @property
     def stage_words(self) -> str:

@@ -41,8 +41,8 @@ class OfflinePages(alt.TopLevelMixin):
         kind = format or (Path(fp).suffix[1:] if isinstance(fp, str | PathLike) else "")
         if kind not in FORMATS:
             raise ResponseError(
-                f"the format of the chart is {kind!r}; expected one of {', '.join(FORMATS)}: give "
-                "the file this ending, or format="
+                f"the format of the chart is {kind!r}; expected one of {', '.join(FORMATS)}: name "
+                "the file so, or set format="
             )
         super().save(fp, format, *arguments, **(_defaults() | options if kind == PAGE else options))
 

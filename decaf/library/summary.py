@@ -54,6 +54,8 @@ class Summary(Tabular):
     active_frac: Interval
     """Share of pairs with ``|d| >= epsilon``."""
     epsilon: float
+    smallest: float
+    """Smallest mean Abs that counts, score units."""
     pair_count: int
     """Pairs, quarantined ones included."""
     quarantined_count: int
@@ -71,7 +73,7 @@ class Summary(Tabular):
         """Main role of the pairs (:func:`decaf.library.trust.group_role`)."""
         parts = (self.evidence, self.contradiction, self.fragility)
         evidence, contradiction, fragility = (part.estimate for part in parts)
-        return group_role(evidence, contradiction, fragility, self.epsilon / 2)
+        return group_role(evidence, contradiction, fragility, self.smallest)
 
     def to_columns(self) -> Columns:
         """One row a metric: ``path``, ``metric``, its ``symbol``, ``epsilon``, the interval.
@@ -148,7 +150,7 @@ class Summary(Tabular):
         for name, (symbol, words) in METRICS.items():
             value, spec = getattr(self, name), "z.3f" if name == "active_frac" else form
             interval = f"[{value.lower_95:{spec}}, {value.upper_95:{spec}}]"
-            # One source has no interval, nor have means beyond the largest float.
+            # No interval with one source, or for means that overflow.
             is_defined = np.isfinite([value.lower_95, value.upper_95]).all()
             interval = interval if is_defined else "undefined"
             yield symbol, words, f"{value.estimate:{spec}}", interval

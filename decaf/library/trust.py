@@ -22,7 +22,7 @@ Responses = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
 """(n_pairs,) clusters, weights and Abs, score units."""
 NO_RESPONSE = "no response"
 COMPONENTS = ("evidence", "contradiction", "fragility")
-MASSES = (*COMPONENTS, "abs_response")
+WITH_ABS = (*COMPONENTS, "abs_response")
 USUAL_CLUSTERS = 20
 """Below `FEWEST_CLUSTERS` an interval is unreliable; below this number it is rough."""
 MANY_NEAR = 0.1
@@ -45,8 +45,10 @@ class Trust(Tabular):
     roles: tuple[str, str, str]
     """Main role at half, once and twice the threshold (:func:`group_role`)."""
     abs_response: float
-    """Mean Abs, score units, the same at each threshold; below half of ``epsilon`` all three roles
-    are ``no response``."""
+    """Mean Abs, score units, the same at each threshold; below ``smallest`` all three roles are
+    ``no response``."""
+    smallest: float
+    """Smallest response that counts, score units: 0.01 for probabilities, else half of epsilon."""
     stage_count: int
     stage_changes: tuple[Interval, ...]
     """Mean E, C, F and Abs on all stages minus those on every second stage, with intervals, score
@@ -71,13 +73,13 @@ class Trust(Tabular):
         """True if leaving out every second stage changes no mean by more than a tolerance.
 
         The whole 95 % interval of each change has to lie within ± the tolerance. The tolerance is
-        in score units, a quarter of epsilon when absent. None if the number of stages is even or
-        there is one source.
+        in score units, half of ``smallest`` when absent. None if the number of stages is even or
+        there are fewer than five sources.
         """
         largest = self._largest_bound
-        if np.isnan(largest):
+        if np.isnan(largest) or self.cluster_count < FEWEST_CLUSTERS:
             return None
-        return largest <= (self.epsilon / 4 if tolerance is None else tolerance)
+        return largest <= (self.smallest / 2 if tolerance is None else tolerance)
 
     @property
     def _largest_bound(self) -> float:
@@ -108,13 +110,13 @@ class Trust(Tabular):
         which are NaN if the number of stages is even; then ``near_frac`` and the main role
         ``role_half``, ``role`` and ``role_double`` at half, once and twice the threshold.
         """
-        count = len(MASSES)
+        count = len(WITH_ABS)
         undefined = percentile_interval(np.nan, [], 0)
         changes = self.stage_changes or (undefined,) * count
         roles = zip(("role_half", "role", "role_double"), self.roles, strict=True)
         return {
             "path": np.full(count, self.path),
-            "metric": np.array(MASSES),
+            "metric": np.array(WITH_ABS),
             "stage_change": np.array([each.estimate for each in changes]),
             "lower_95": np.array([each.lower_95 for each in changes]),
             "upper_95": np.array([each.upper_95 for each in changes]),
@@ -136,10 +138,10 @@ class Trust(Tabular):
         )
         named = zip(self.roles, (half, self.epsilon, double), strict=True)
         roles = ", ".join(f"{role} at {threshold:g}" for role, threshold in named)
-        if self.abs_response < half:
+        if self.abs_response < self.smallest:
             roles = (
                 f"none, since the mean response of all pairs, Abs {self.abs_response:.2g}, is "
-                f"below half of epsilon, {half:g}"
+                f"below {self.smallest:g}, the smallest that counts"
             )
         yield not self.is_firm, f"Main role: {roles}."
         yield self._check_of_stages()
@@ -157,8 +159,8 @@ class Trust(Tabular):
     def _check_of_stages(self) -> tuple[bool, str]:
         if not self.stage_changes:
             return False, (
-                f"The number of stages, {self.stage_count}, is even, so it cannot be checked: use "
-                "an odd number."
+                f"{self.stage_count} stages are an even number, so leaving out every second stage "
+                "is impossible: use an odd number."
             )
         largest, note = self._largest_bound, "95 % intervals"
         is_doubt = self.is_converged() is False and not self.repeats_effect
@@ -173,7 +175,7 @@ class Trust(Tabular):
     def _words_on_control(self, difference: Interval) -> str:
         bounds = f" [{difference.lower_95:.2g}, {difference.upper_95:.2g}]"
         words = (
-            f"Abs minus that of the control, {self.control_response:.2g}, is "
+            f"Abs minus Abs of the control ({self.control_response:.2g}) is "
             f"{difference.estimate:.2g}{'' if np.isnan(difference.lower_95) else bounds} on "
             f"{number_of(difference.cluster_count, 'common source')}"
         )
@@ -185,13 +187,13 @@ class Trust(Tabular):
 def sample_remarks(cluster_count: int) -> list[str]:
     """Sentence on bootstrap intervals from few sources; empty for a usual number.
 
-    >>> sample_remarks(4), sample_remarks(19), sample_remarks(20)
-    (['4 sources: intervals are unreliable.'], ['19 sources: intervals are rough.'], [])
+    >>> sample_remarks(1), sample_remarks(19), sample_remarks(20)
+    (['1 source: intervals are unreliable.'], ['19 sources: intervals are rough.'], [])
     """
     if cluster_count >= USUAL_CLUSTERS:
         return []
     quality = "rough" if cluster_count >= FEWEST_CLUSTERS else "unreliable"
-    return [f"{cluster_count} sources: intervals are {quality}."]
+    return [f"{number_of(cluster_count, 'source')}: intervals are {quality}."]
 
 
 def group_role(evidence: float, contradiction: float, fragility: float, smallest: float) -> str:
@@ -218,6 +220,7 @@ def trust_of(
     weights: NDArray[np.float64],
     *,
     epsilon: float,
+    smallest: float,
     path: str,
     replicates: int,
     seed: int,
@@ -232,6 +235,8 @@ def trust_of(
         (n_stages,) from 0 to 1.
     clusters, weights
         (n_pairs,) as in an :class:`decaf.Audit`.
+    smallest
+        Smallest response that counts, score units.
     """
     magnitude = np.abs(response[:, 0, -1])
     is_near = (magnitude >= epsilon / 2) & (magnitude < 2 * epsilon)
@@ -240,7 +245,7 @@ def trust_of(
         evidence, contradiction, fragility, abs_response = (
             _mean(masses, weights) for masses in _masses(response, grid, factor * epsilon)
         )
-        roles.append(group_role(evidence, contradiction, fragility, epsilon / 2))
+        roles.append(group_role(evidence, contradiction, fragility, smallest))
     changes: list[NDArray[np.float64]] = []
     intervals: list[Interval] = []
     if grid.size % 2 and grid.size > 1:
@@ -253,6 +258,7 @@ def trust_of(
     return Trust(
         path=path,
         epsilon=epsilon,
+        smallest=smallest,
         near_frac=_mean(is_near, weights),
         roles=(roles[0], roles[1], roles[2]),
         abs_response=abs_response,
@@ -314,7 +320,7 @@ def _masses(
 ) -> list[NDArray[np.float64]]:
     """E, C, F and Abs of each pair, (n_pairs,), as means over repetitions."""
     profiles = profile(response.reshape(-1, grid.size), grid, epsilon)
-    return [getattr(profiles, name).reshape(response.shape[:2]).mean(axis=1) for name in MASSES]
+    return [getattr(profiles, name).reshape(response.shape[:2]).mean(axis=1) for name in WITH_ABS]
 
 
 def _mean(values: NDArray[np.float64] | NDArray[np.bool_], weights: NDArray[np.float64]) -> float:

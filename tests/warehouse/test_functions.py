@@ -10,6 +10,7 @@ from ended_commands import run_code, succeeded
 from scipy.stats import spearmanr
 
 from decaf.foundation.plugins import members, name_of
+from decaf.library.curve import smallest_response
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.statistics.draws import multiplicities, named_draws
 from warehouse.commits.writer import open_root
@@ -259,14 +260,16 @@ def test_the_bounds_of_a_score_decide_if_it_is_a_probability(score):
     definition = f'{{"kind": "{name_of(score)}"}}'
     is_probability = score.bounds == (0.0, 1.0)
     assert is_of_probability(definition) == is_probability
-    assert smallest_response(definition) == (0.01 if is_probability else 0.1)
+    smallest = smallest_in_sql(definition)
+    assert smallest == (0.01 if is_probability else 0.1)
+    assert smallest_response(0.2, is_probability=is_probability) == smallest
 
 
 def test_the_name_of_a_plug_in_does_not_make_it_a_probability():
-    assert smallest_response('{"kind": "log_probability"}') == 0.1
+    assert smallest_in_sql('{"kind": "log_probability"}') == 0.1
 
 
-def smallest_response(definition):
+def smallest_in_sql(definition):
     """Smallest response that counts with epsilon 0.2."""
     with connect_empty() as connection:
         return ask(connection, "smallest_response($score, 0.2)", score=definition)

@@ -13,12 +13,12 @@ from PIL import Image
 
 from decaf.foundation.number_text import score_text, signed_text, tick_text
 from decaf.library.curve import (
-    SMALLEST,
     Curve,
     csv_of,
     curve_of,
     places,
     response_of,
+    smallest_response,
     story,
 )
 
@@ -84,7 +84,12 @@ def card_of(row: Row, score: str, epsilon: float, scale: float, shown_at: str = 
         picture(row.counterfactual),
         frames_of(row),
         curve_of(places(row.t, row.shown_t or ()), response, is_active, scale),
-        story(row.t, response, epsilon, smallest_response(score, epsilon)),
+        story(
+            row.t,
+            response,
+            epsilon,
+            smallest_response(epsilon, is_probability=is_of_probability(score)),
+        ),
         csv_of(row.t, factual=row.q_plus, changed=row.q_minus),
     )
 
@@ -114,11 +119,6 @@ def frames_of(row: Row) -> Frames:
 def address_of(model_id: str, pair_id: str, path: str) -> str:
     """Fragment of the permalink of a pair: its three names, percent-encoded."""
     return "/".join(quote(name, safe="") for name in (model_id, pair_id, path))
-
-
-def smallest_response(score: str, epsilon: float) -> float:
-    """Smallest response that counts, score units; ``score`` is a JSON definition."""
-    return SMALLEST if is_of_probability(score) else epsilon / 2
 
 
 def is_of_probability(definition: str) -> bool:

@@ -245,7 +245,7 @@ class TestCards:
 
     def test_repetitions_are_averaged(self):
         q_plus, q_minus = np.array([[0, 0.4, 0.5], [0, -0.2, 0.5]]), np.zeros((2, 3))
-        card = PairCard("p", "noise", np.array(HALF), q_plus, q_minus, 0.02, 1.0)
+        card = PairCard("p", "noise", np.array(HALF), q_plus, q_minus, 0.02, 0.01, 1.0)
         # E: (0.4 + 0.25) / 2 and 0.25 / 2; C: 0 and 0.2 / 2.
         assert card.values["evidence"] == pytest.approx(0.225)
         assert card.values["contradiction"] == pytest.approx(0.05)

@@ -85,6 +85,36 @@ class TestControl:
         assert of_paths.trust(control=of_paths)["line"].control_difference.estimate == 0
 
 
+class Classifier:
+    """Two classes, of which the second has the first column as its probability."""
+
+    classes_ = np.array([0, 1])
+
+    def predict_proba(self, rows):
+        return np.stack([1 - rows[:, 0], rows[:, 0]], axis=1)
+
+
+def test_a_response_of_a_probability_counts_from_a_hundredth():
+    # Straight to 0.04, and once to 0.1: Abs 0.021, above 0.01 and below half of the threshold.
+    differences = [0.1, *[0.04] * 23]
+    plus = np.array(differences)[:, None]
+    audited = audit(Classifier(), plus, 0 * plus, target=1, epsilon=0.1)
+    assert audited.trust().roles == ("fragility",) * 3
+    assert audited.summary().role == "fragility"
+    assert audited.card(1).role == "fragility"
+    assert linear(differences, epsilon=0.1).trust().roles == ("no response",) * 3
+
+
+def test_means_converge_within_half_of_the_smallest_response():
+    plus = np.full((24, 1), 0.2)
+    trust = audit(Classifier(), plus, 0 * plus, target=1, epsilon=0.2).trust()
+    assert trust.is_converged()
+    bent = replace(trust, stage_changes=(trust.stage_changes[0]._replace(upper_95=0.006),))
+    assert bent.is_converged() is False  # above 0.01 / 2, though below epsilon / 4
+    assert replace(bent, smallest=0.1).is_converged()
+    assert replace(bent, cluster_count=4).is_converged() is None
+
+
 def test_a_small_mean_response_has_no_main_role_though_pairs_respond():
     # Straight to 0.03 and three times to 0.002: Abs 0.015 and 0.001, 0.0045 of all.
     trust = linear([0.03, 0.002, 0.002, 0.002]).trust()
@@ -152,7 +182,7 @@ def test_a_change_that_flips_needs_no_more_stages():
 def test_an_even_number_of_stages_cannot_be_halved():
     trust = linear([0.1, 0.2], stages=4).trust()
     assert (trust.stage_changes, trust.is_converged()) == ((), None)
-    assert "stages, 4, is even" in str(trust)
+    assert "4 stages are an even" in str(trust)
     columns = trust.to_columns()
     assert len(columns["metric"]) == 4
     assert np.isnan([columns["stage_change"], columns["size"], columns["upper_95"]]).all()

@@ -6,7 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from decaf.foundation.number_text import score_text, signed_text, tick_text
-from decaf.library.curve import Curve, csv_of, curve_of, places, response_of, story
+from decaf.library.curve import (
+    Curve,
+    csv_of,
+    curve_of,
+    places,
+    response_of,
+    smallest_response,
+    story,
+)
 from warehouse.report.audit.facts import Facts, Row
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, fit_pictures
 from warehouse.report.pair_card import (
@@ -16,7 +24,6 @@ from warehouse.report.pair_card import (
     frames_of,
     is_of_probability,
     picture,
-    smallest_response,
 )
 
 
@@ -157,7 +164,12 @@ def _side(row: Row, when: str, label: str, run: Row, scale: float) -> Side:
         score_text(value),
         signed_text(delta),
         curve_of(places(row.t, row.shown_t or ()), response, is_active, scale),
-        story(row.t, response, run.epsilon, smallest_response(run.score, run.epsilon)),
+        story(
+            row.t,
+            response,
+            run.epsilon,
+            smallest_response(run.epsilon, is_probability=is_of_probability(run.score)),
+        ),
     )
 
 
