@@ -17,7 +17,7 @@ from decaf.foundation.number_text import percent_text
 
 Parts = Sequence[NDArray[Any]]
 LARGEST_OUTSIDE = 0.5
-"""Largest share of changed rows outside of the range of a column that needs no remark."""
+"""No remark up to this share of changed rows outside of the range of the column."""
 MOST_ROWS = 0.5
 """Smallest share of rows, and of columns, that are most of them."""
 FEWEST_ROWS = 20
@@ -100,9 +100,9 @@ def remark_moved_marks(
 
 
 def describe_other_rows(before: Parts, after: Parts) -> str:
-    """Say why the rows of pairs seem to belong to other rows; empty if they do not.
+    """Reason why counterfactual rows seem to be paired with wrong rows; empty if there is none.
 
-    Of 20 rows or more, they do if every column, of three or more, differs in most rows, or if
+    Of 20 rows or more, they seem so if every column, of three or more, differs in most rows, or if
     most columns, two or more, have equal values in another order.
     """
     if len(before[0]) < FEWEST_ROWS:

@@ -19,7 +19,7 @@ ROWS_PER_VALUE = 2
 LEAST_GAIN = 0.9
 """Smallest lambda of Goodman and Kruskal with which a column follows from another."""
 MOST_MISFITS = 0.1
-"""Largest share of changed rows that may break a relation that counts as kept."""
+"""A change keeps a relation if at most this share of its rows break it."""
 
 
 class ChangedRows(NamedTuple):
@@ -27,11 +27,13 @@ class ChangedRows(NamedTuple):
 
     pair_type: str
     parts: Sequence[NDArray[Any]]
-    """Packed rows, among others."""
+    """Packed rows of this change and of others; factual rows if it removes a column."""
     number: NDArray[np.int64]
     """(m,) positions of the rows in ``parts``."""
-    place: NDArray[np.int64]
+    factual_number: NDArray[np.int64]
     """(m,) positions of their factual rows."""
+    is_removal: bool = False
+    """True if the pair type removes a column."""
 
 
 def list_proxies(
@@ -40,14 +42,14 @@ def list_proxies(
     changes: Iterable[ChangedRows],
     changed_columns: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Unchanged columns of which one follows from a changed one, or the other way round.
+    """List the unchanged columns that follow from a changed column, or from which it follows.
 
-    By pair type and changed column, in the order of the table. A column follows from another if the
-    most frequent value for each value of the other is right in so many rows that Goodman and
-    Kruskal's lambda is at least ``LEAST_GAIN``: the share of the rows without the most frequent
-    value of all that become right. Rows whose value of the other column is missing or occurs once
-    do not count. Relations that the changed rows keep are left out, such as that of town and
-    country if towns are permuted within each country. ``factual`` are packed rows
+    The result is by pair type and changed column, in the order of the table. Predict column A by
+    its most frequent value for each value of B: A follows from B if this corrects at least
+    ``LEAST_GAIN`` of the errors of predicting A's overall most frequent value (Goodman and
+    Kruskal's lambda). Rows whose value of B is missing or occurs once do not count. Relations that
+    the changed rows keep are left out, such as that of town and country if towns are permuted
+    within each country; a removal keeps none. ``factual`` are packed rows
     (:meth:`FrameSchema.pack`), and ``changed_columns`` names by pair type.
     """
     names = [column.name for column in columns.columns]
@@ -55,38 +57,40 @@ def list_proxies(
     codes = [_number_values(part) for part in parts]
 
     @cache
-    def follows(target: int, place: int) -> bool:
-        has_presence = columns.columns[place].has_presence
-        chosen = parts[place][:, 1] > 0 if has_presence else np.full(len(codes[place]), True)
-        counts = np.bincount(codes[place][chosen])
+    def follows(target: int, column: int) -> bool:
+        has_presence = columns.columns[column].has_presence
+        chosen = parts[column][:, 1] > 0 if has_presence else np.full(len(codes[column]), True)
+        counts = np.bincount(codes[column][chosen])
         if chosen.sum() < max(FEWEST_ROWS, ROWS_PER_VALUE * np.count_nonzero(counts)):
             return False
-        chosen[chosen] = counts[codes[place][chosen]] > 1
-        return _gain(codes[place][chosen], codes[target][chosen]) >= LEAST_GAIN
+        chosen[chosen] = counts[codes[column][chosen]] > 1
+        return _lambda_of(codes[column][chosen], codes[target][chosen]) >= LEAST_GAIN
 
-    def is_broken(
-        first: int, second: int, changed: Sequence[NDArray[Any]], rows: NDArray[np.int64]
-    ) -> bool:
-        return follows(second, first) and _count_misfits(
-            (parts[first], parts[second]), (changed[first][rows], changed[second][rows])
-        ) > MOST_MISFITS * len(rows)
+    def is_broken(first: int, second: int, change: ChangedRows, rows: NDArray[np.int64]) -> bool:
+        if change.is_removal or not follows(second, first):
+            return follows(second, first)
+        changed = change.parts[first][rows], change.parts[second][rows]
+        misfit_count = _count_misfits((parts[first], parts[second]), changed)
+        return misfit_count > MOST_MISFITS * len(rows)
 
     proxies: dict[str, dict[str, tuple[str, ...]]] = {}
     for change in changes:
         changed = [names.index(name) for name in changed_columns.get(change.pair_type, ())]
-        unchanged = [place for place in range(len(names)) if place not in changed]
-        for place in changed:
-            before, after = factual[place][change.place], change.parts[place][change.number]
-            rows = change.number[differing_rows(before, after)]
+        unchanged = [column for column in range(len(names)) if column not in changed]
+        for column in changed:
+            before = factual[column][change.factual_number]
+            rows = change.number[differing_rows(before, change.parts[column][change.number])]
             rows = rows[_spread(len(rows))]
+            earlier = proxies.get(change.pair_type, {}).get(names[column], ())
             own_proxies = tuple(
                 names[candidate]
                 for candidate in unchanged
-                if is_broken(place, candidate, change.parts, rows)
-                or is_broken(candidate, place, change.parts, rows)
+                if names[candidate] in earlier
+                or is_broken(column, candidate, change, rows)
+                or is_broken(candidate, column, change, rows)
             )
             if own_proxies:
-                proxies.setdefault(change.pair_type, {})[names[place]] = own_proxies
+                proxies.setdefault(change.pair_type, {})[names[column]] = own_proxies
     return proxies
 
 
@@ -94,7 +98,7 @@ def _spread(count: int) -> slice:
     return slice(None, None, -(-count // MOST_ROWS) or 1)
 
 
-def _gain(codes: NDArray[np.int64], values: NDArray[np.int64]) -> float:
+def _lambda_of(codes: NDArray[np.int64], values: NDArray[np.int64]) -> float:
     """Goodman and Kruskal's lambda of values, given codes; 0 if all values are equal."""
     most_frequent = np.bincount(values, minlength=1).max()
     if most_frequent == len(values):

@@ -180,8 +180,9 @@ def _fitting(column: Column, values: NDArray[np.floating]) -> NDArray[np.floatin
         wrong = values[(values % 1 != 0) | (values < low) | (values > high)]
         if wrong.size:
             raise DataError(
-                f"a change makes column {column.name!r} {wrong[0]:g}; expected whole numbers of "
-                f"{column.dtype}: correct it, or declare 'dtypes: {{{column.name}: float64}}'"
+                f"a change gives column {column.name!r} the value {wrong[0]:g}; expected whole "
+                f"numbers of {column.dtype}: correct the change, or declare "
+                f"'dtypes: {{{column.name}: float64}}'"
             )
     return values
 

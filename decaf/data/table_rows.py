@@ -161,7 +161,8 @@ class PairedRows(NamedTuple):
         for origin in self.origins:
             for code, pair_type in enumerate(origin.pair_type.values):
                 number = np.flatnonzero(origin.pair_type.codes == code)
-                yield ChangedRows(pair_type, origin.rows.parts, number, origin.place[number])
+                factual_number, is_removal = origin.place[number], origin.feature > 0
+                yield ChangedRows(pair_type, origin.rows.parts, number, factual_number, is_removal)
 
     def _digests(self) -> NDArray[np.uint8]:
         """(n_inputs, 32) sha256 of the values of each input."""

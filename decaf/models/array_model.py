@@ -159,10 +159,10 @@ class ArrayModel:
             if used_proxies:
                 replaced = [name for name, used in proxies.items() if used]
                 yield (
-                    f"pair type '{pair_type}' changes {abridge(replaced)} without "
-                    f"{abridge([*used_proxies])}, which the model uses, and one of which follows "
-                    "from the other in the table, or almost. Likely a proxy: change both, in a "
-                    "second table ('counterfactuals:')"
+                    f"pair type '{pair_type}' changes {abridge(replaced)} but not "
+                    f"{abridge([*used_proxies])}, which the model uses. In the table, one column "
+                    "follows (almost) from the other. Likely a proxy: change both, in a second "
+                    "table ('counterfactuals:')"
                 )
             elif model_columns.isdisjoint(names):
                 yield (

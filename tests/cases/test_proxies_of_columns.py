@@ -11,6 +11,7 @@ from skops.io import dump
 from small_studies import of_scenes
 from warehouse_answers import query_rows
 
+from decaf.data.adapters.table_pairs import TablePairs
 from decaf.plan.study import Study
 from tasks.model_remarks import commit_trial
 from tasks.plan import plan_audit
@@ -56,3 +57,12 @@ def test_a_limit_decides_nothing_if_the_model_uses_a_function(tmp_path, used, fi
     commit_trial(plan.store, study.study, plan.work.units, remarks)
     (row,) = query_rows(tmp_path / "warehouse", "SELECT decision, sentence FROM out_findings")
     assert (row["decision"], "'region'" in row["sentence"]) == expected
+
+
+def test_a_removed_column_has_proxies(tmp_path):
+    frame = applicants(60)
+    frame["region"] = (frame["town"] == "Ulm") * 1.0
+    table = written(tmp_path, frame, "regions.csv")
+    data = section(tmp_path, changes=None, removed=["town", "age"], table=table)
+    pairs = TablePairs(**data).pair_set()
+    assert pairs.column_proxies == {"without town": {"town": ("region",)}}

@@ -50,7 +50,7 @@ from decaf.foundation.names import quote
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
 ENCODING, PRESENCE_ENCODING = "table_pairs 1", "table_pairs 2"
-"""Version of the conversion of rows to values, and the version if numbers of a column are missing.
+"""Version of the conversion of rows to values, and its version for tables with missing numbers.
 
 Raise a version if the values or the rows that models get change.
 """
@@ -119,7 +119,8 @@ class TablePairs(Adapter):
     )
     inputs: tuple[str, ...] = Field(
         (),
-        description="columns that the model takes; when absent, all that no other key names",
+        description="columns that the model takes; when absent, all but those of `id`, `label`, "
+        "`source`, `split`, `weight`, `pair_type` and `drop`",
     )
     drop: tuple[str, ...] = Field((), description="further columns that are not inputs")
     dtypes: dict[str, Dtype] = Field(
@@ -287,16 +288,16 @@ class TablePairs(Adapter):
     ) -> Iterator[tuple[str, Counterfactuals]]:
         """Counterfactual rows of each change, by its pair type."""
 
-        def groups(name: str) -> NDArray[np.int64]:
+        def group_numbers(name: str) -> NDArray[np.int64]:
             if name not in frame:
-                message = f"'within: {name}' is not a column of {self.table}"
+                message = f"'within:' names the column {name!r}, which {self.table} lacks"
                 raise DataError(f"{message}{suggestion(name, frame)}")
             return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
 
         count = factual.row_count
         for pair_type, change in self.changes.items():
             with setting("changes", pair_type):
-                parts = change.apply(factual.columns, factual.parts, groups)
+                parts = change.apply(factual.columns, factual.parts, group_numbers)
             rows = factual._replace(parts=parts)
             types = repeat_text(pair_type, count)
             yield pair_type, Counterfactuals(np.arange(count), rows, types)

@@ -61,6 +61,27 @@ def test_a_relation_that_the_changed_rows_keep_is_left_out():
     assert proxies_in(frame, rows=[0], code=["c01"]) == {"code": ("height",)}
 
 
+def test_a_removed_column_has_all_its_proxies():
+    frame = frame_of()
+    columns, every_row = FrameSchema.of(frame), np.arange(24)
+    parts = columns.pack(frame)
+    change = ChangedRows("without region", parts, every_row, every_row, is_removal=True)
+    found = list_proxies(columns, parts, [change], {"without region": ["region"]})
+    assert found == {"without region": {"region": ("code", "height")}}
+
+
+def test_proxies_of_several_changes_of_one_type_are_united():
+    frame = frame_of()[["code", "region", "own"]]
+    columns, every_row = FrameSchema.of(frame), np.arange(24)
+    parts = columns.pack(frame)
+    new = frame.assign(code=frame["code"].to_numpy()[::-1])
+    breaking = ChangedRows("moved", columns.pack(new), every_row, every_row)
+    keeping = ChangedRows("moved", parts, every_row, every_row)
+    for changes in ([breaking, keeping], [keeping, breaking]):
+        found = list_proxies(columns, parts, changes, {"moved": ["code"]})
+        assert found == {"moved": {"code": ("region",)}}
+
+
 def test_a_column_that_almost_follows_from_another_is_listed():
     frame = frame_of()  # 12 of 24 rows have the region r0
     frame.loc[1, "region"] = "r1"  # 13 have r1; of the 11 others, the code gives 10: 0.91
