@@ -183,8 +183,7 @@ def audit(
         When the score is neither callable nor an estimator, returns anything but real numbers, one
         row for each input, or gives no finite trajectory at all.
     ResponseError
-        For impossible paths, stages, repeats, ``epsilon``, targets, clusters, weights or batch
-        sizes.
+        For impossible settings, such as stages, ``epsilon``, targets, clusters or weights.
     ScoringFailed
         When a single input does not fit into memory.
     UnknownName

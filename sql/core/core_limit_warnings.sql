@@ -1,4 +1,4 @@
--- purpose: warnings that leave limits of `expect:` undecided that hold
+-- purpose: warnings because of which limits of `expect:` that hold are undecided
 -- grain: one row per study, model and warning
 -- A change with a limit cannot show how the model uses its columns, more than a twentieth of its
 -- pairs have no profile on some path, the scores may be labels or passed a second softmax, or the
@@ -35,7 +35,7 @@ UNION ALL
 FROM core_label_warnings
 UNION ALL
 SELECT study, model_id, 'withheld_pairs', NULL,
-    format('{:,} of {:,} pairs of {} have scores that are not finite, so its means are without them',
+    format('{:,} of {:,} pairs of {} have scores that are not finite on some path, so means there exclude them',
         withheld_count, pair_count, pair_type_name)
 FROM counted
 JOIN limited USING (study, model_id, pair_type)

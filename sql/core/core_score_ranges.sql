@@ -19,8 +19,8 @@ WITH scores AS (
 SELECT
     study, model_id, has_inputs, class_count, has_decisions,
     greatest(first_range, last_range, top_range) AS spread, -- first, last and predicted class
-    -- No clean scores of any class differ by more, in score units. NULL for one input, and if a model
-    -- of two classes always decides the same, since all inputs may be of one class.
+    -- Largest difference of two clean scores of a class, score units. NULL for one input, and for a
+    -- model of two classes that gives every input the same class.
     CASE
         WHEN NOT has_inputs THEN NULL
         WHEN class_count > 2 THEN total_range

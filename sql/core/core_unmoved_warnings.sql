@@ -40,15 +40,16 @@ SELECT
     cells.model_id,
     'unmoved_pairs' AS warning,
     NULL::BIGINT AS affected_count,
-    format('{:,} of {:,} pairs of ''{}'' do not move its score at all; the others move it by {}, '
+    format('{:,} of {:,} pairs of {} do not move its score at all; the others move it by {}, '
         || 'above the limit {}: leave out pairs that change only columns that the model does not '
-        || 'use', max(unmoved_count), max(pair_count), cells.pair_type,
+        || 'use', max(unmoved_count), max(pair_count), display_name,
         format_score(max(moved_mean)), format_limit(min(response_limit))) AS detail
 FROM cells
 JOIN limits USING (study, pair_type)
+JOIN core_display_names AS names ON (names.study, kind, name) = (study, 'pair_type', pair_type)
 WHERE 4 * unmoved_count >= pair_count
     AND mean <= response_limit AND response_limit < moved_mean
     AND cells.model_id = coalesce(limits.model_id, cells.model_id)
     AND cells.path = coalesce(limits.path, cells.path)
     AND cells.metric = coalesce(limits.metric, cells.metric)
-GROUP BY cells.study, cells.model_id, cells.pair_type;
+GROUP BY cells.study, cells.model_id, cells.pair_type, display_name;

@@ -27,7 +27,7 @@ doubts AS (
             role_half, format_limit(epsilon / 2), role, format_limit(epsilon), role_double,
             format_limit(2 * epsilon))},
         {doubt: 'near threshold', applies: near_frac >= 0.1, sentence: format(
-            '{} of its pairs end near the threshold: |d| from {} to {}.',
+            '{} of its pairs have |d| near the threshold, from {} to {}.',
             format_percent(near_frac), format_limit(epsilon / 2), format_limit(2 * epsilon))},
         {doubt: 'stages', applies: NOT is_converged AND repeats_effect IS NOT TRUE, sentence: format(
             'Leaving out every second of its {} stages changes means by at most {} (95 % intervals); '
@@ -49,7 +49,8 @@ doubts AS (
             control_name, pair_type_name, format_limit(safe_limit), format_score(control_response))},
         {doubt: 'sample', applies: interval_use <> 'usable', sentence: format(
             if(interval_use = 'rough', 'Only {} sources: its interval is rough.',
-                'Only {} sources: do not rely on its interval.'), source_count)}
+                'Only {} source{}: do not rely on its interval.'),
+            source_count, if(source_count = 1, '', 's'))}
     ], recursive := true)
     FROM found
 )

@@ -1,7 +1,7 @@
 -- purpose: main finding of each model in one sentence, the worst first
 -- grain: one row per study and model
--- A model's finding is its response (out_responses) on the path with the largest Abs that breaks a
--- limit, else with the worst rule of finding_rules.csv. Controls have no finding.
+-- Of a model's responses (out_responses) on the paths with the largest Abs, the finding is one that
+-- breaks a limit, else the one with the worst rule of finding_rules.csv. Controls have no finding.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules AS (SELECT severity::INTEGER AS severity, rule, begins, ends FROM csv('out/finding_rules.csv')),
 found AS (

@@ -36,7 +36,7 @@ SELECT
     -- NULL, like the next three, if stages cannot be halved and the path is not refined
     coalesce(stages.stage_count, refinement.stage_count) AS stage_count,
     stage_change, -- of Abs, from every second stage to all; score units
-    -- Largest 95 % limit of the change of E, C, F or Abs; NULL below 5 sources.
+    -- Largest 95 % limit of the change of E, C, F or Abs; NULL below 5 sources, as is_converged is.
     CASE WHEN responses.source_count >= 5 THEN stages.error END AS stage_error,
     coalesce(refinement.reason = 'exact', FALSE) OR stage_error <= smallest / 2 AS is_converged,
     refinement.reason AS stop_reason, -- why a refined path stopped; NULL for others

@@ -140,12 +140,12 @@ def test_a_failed_gate_opens_the_page(stub, report):
     connection.execute(f"UPDATE core_display_names SET {named}")
     text = report(connection).text
     said = [
-        "Do not deploy version 2 of net. Keep version 0.9, which passed.",
+        "Do not deploy version 2 of net. Keep version 0.9, the last that passed or was accepted.",
         "finished",
-        "✕ 1 gate failed, 1 passed",
+        "✕ 1 limit failed, 1 passed",
         "contradiction on a random background, blend is 0.071 (95 %: 0.051 to 0.091), at most "
         "0.020 is allowed: beyond it by at least 0.031",
-        "Failing since 2026-03-01 08:00 UTC Last that passed 0.9",
+        "Failing since 2026-03-01 08:00 UTC Last that passed or was accepted 0.9",
         "Keep version 0.9 Point the registry at it again",
         "decaf history net",
         "decaf report CONFIG --against 0.9",
@@ -261,7 +261,7 @@ def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
     assert unmeasured_of.drawn is None
     text = report(connection).text
     assert "the limit lies inside the interval" in text
-    assert "not applied: 1, because the pairs differ" in text
+    assert "1 limit on a change does not apply: the pairs differ" in text
     assert "nothing to compare with" not in text, "the reason may be another"
 
 
@@ -288,7 +288,7 @@ def test_a_champion_that_passed_is_kept_where_no_version_before_has_passed(stub,
     connection = stub(Audit())
     fill(connection)
     connection.execute("UPDATE out_standing_verdicts SET version_passed = NULL")
-    assert "No version before it has passed." in report(connection).text
+    assert "No version before it passed or was accepted." in report(connection).text
     champion = {"entry": "net@champion", "version": "1", "verdict": "pass", "state": "audited"}
     insert_named(connection, "out_entries", champion | {"resolved_at": DAYS[1]})
     assert "Keep version 1 (net@champion), which passed." in report(connection).text
@@ -336,9 +336,33 @@ def test_each_comparison_says_which_version_it_is_with_and_why(stub, report):
     }
 
 
+def test_a_version_that_was_compared_with_none_did_not_stay_equal(stub, report):
+    connection = stub(Audit())
+    entries = [
+        VERSION | {"state": "audited", "change": "weights", "verdict": "pass", "entry": name}
+        for name in ("compared", "other pairs")
+    ]
+    entries.append(entries[0] | {"entry": "old", "change": "returned"})
+    insert_named(connection, "out_entries", *[row | {"resolved_at": DAYS[1]} for row in entries])
+    compared = {"is_newest": True, "is_changed": True, "is_another": False}
+    insert_named(
+        connection,
+        "core_entry_versions",
+        compared | {"entry": "compared", "against": "last_passed"},
+        compared | {"entry": "compared", "against": "another_entry", "reason": "epsilon differs"},
+        compared | {"entry": "other pairs", "against": "last_passed", "reason": "the pairs differ"},
+    )
+    text = report(connection).text
+    assert "compared 1 → 2 (weights): passed; nothing moved by more than chance" in text
+    assert "other pairs 1 → 2 (weights): passed; not compared, because the pairs differ" in text
+    assert text.count("nothing moved") == 1
+
+
 def test_undecided_versions_are_in_the_headline(stub, report):
     connection = stub(Audit())
     undecided = {"entry": "net", "version": "2", "state": "audited", "change": "weights"}
     undecided |= {"verdict": "undecided", "resolved_at": DAYS[1]}
     insert_named(connection, "out_entries", undecided)
+    gone = undecided | {"entry": "old", "state": "gone", "verdict": None}
+    insert_named(connection, "out_entries", gone)
     assert "1 of 1 versions in the registry is undecided" in report(connection).text

@@ -37,6 +37,15 @@ def test_stages_of_paths_that_repeat_the_effect_are_no_reason_for_more():
     assert "1 of 1 responses" in sentence
 
 
+def test_the_reason_why_the_number_of_stages_is_not_checked():
+    shared = {"stop_reason": None, "stage_error": None, "repeats_effect": False}
+    few, even = (SimpleNamespace(stage_count=count, **shared) for count in (9, None))
+    ((_, on_even),) = trust._on_stages([even, even])
+    ((_, on_few),) = trust._on_stages([even, few])
+    assert "halved" in on_even
+    assert "sources" in on_few
+
+
 def test_responses_closest_to_the_control_come_with_numbers():
     def row(pair_type, difference, lower, upper, control=0.035, role="evidence"):
         return SimpleNamespace(
@@ -77,7 +86,7 @@ def rows_with(**columns):
 @pytest.mark.parametrize(
     ("counts", "uses", "mark", "words"),
     [
-        ((20, 1000), ("usable", "usable"), "well", "20 sources or more"),
+        ((20, 1000), ("usable", "usable"), "well", "has 20 sources."),
         ((19, 1000), ("rough", "usable"), "mind", "19 sources: its intervals are rough"),
         ((19, 4), ("rough", "none"), "mind", "4 sources: do not rely"),
         ((1, 30), ("none", "usable"), "mind", "1 source: do not rely"),
@@ -103,7 +112,7 @@ def test_the_sample(counts, uses, mark, words):
 def test_pairs_near_the_threshold(shares, mark, words):
     found_mark, sentence = trust._on_near_pairs(rows_with(near_frac=shares))
     assert (found_mark, words in sentence) == (mark, True)
-    assert "between 0.010 and 0.040" in sentence
+    assert "from 0.010 to 0.040" in sentence
 
 
 def test_roles_that_depend_on_the_threshold():

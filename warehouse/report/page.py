@@ -24,8 +24,8 @@ from warehouse.report.audit.page_top import page_top_of
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_cards, single_pairs
 from warehouse.report.audit.reaudit import (
     count_gates,
-    others_of,
     strip_of,
+    unfailed_entries,
     versions_side_by_side,
 )
 from warehouse.report.gauges import MOST_GAUGES, gauges_of
@@ -148,7 +148,7 @@ def render(
         gauges=gauges_of(facts.verdicts[:MOST_GAUGES], facts.run.score),
         version_strip=strip_of(facts),
         version_pairs=[versions_side_by_side(facts, failure) for failure in top.failures],
-        other_models=others_of(facts, config) if top.failures else [],
+        other_models=unfailed_entries(facts, config) if top.failures else [],
         changed=changed,
         history=history_pictures(facts),
         look_pictures=look_pictures(facts),

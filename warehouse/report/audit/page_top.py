@@ -11,7 +11,7 @@ from decaf.registry.messages import AGAINST, place_of, verdict_text
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.audit.pairs import strongest_address
 from warehouse.report.audit.reaudit import PAST, Failure, failures_of, headline_of
-from warehouse.report.audit.trust import trust_sentences, unapplied_limits
+from warehouse.report.audit.trust import trust_sentences
 from warehouse.report.audit.verdict_rows import (
     MOST_BARS,
     Finding,
@@ -24,7 +24,7 @@ from warehouse.report.pair_card import Card
 
 MOST = 8
 """Most models, entries and warnings that are listed; sections below have all of them."""
-SAID = {
+HEADLINE_WORDS = {
     "decides_by": ("decides by {}", "decide by {}", "what should not matter"),
     "leans_on": ("leans on {}", "lean on {}", "what should not matter"),
     "ignores": ("ignores {}", "ignore {}", "what should matter"),
@@ -102,11 +102,11 @@ def page_top_of(facts: Facts, config: str, cards: Sequence[Card] = ()) -> PageTo
 def _headline(facts: Facts, stands: list[Row]) -> str:
     if len(stands) == 1:
         return headline_of(facts, stands[0])
+    total = f"{sum(row.state != 'gone' for row in facts.entries)} versions in the registry"
     if stands:
-        return f"{len(stands)} of {len(facts.entries)} versions in the registry failed their gates"
+        return f"{len(stands)} of {total} failed their gates"
     if count := sum(row.verdict == "undecided" and not row.accepted_at for row in facts.entries):
-        verb = "is" if count == 1 else "are"
-        return f"{count} of {len(facts.entries)} versions in the registry {verb} undecided"
+        return f"{count} of {total} {'is' if count == 1 else 'are'} undecided"
     if any(row.decision for row in facts.findings):
         return _decision(facts)
     by_rule: dict[str, list[Row]] = {}
@@ -114,7 +114,7 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         by_rule.setdefault(row.rule, []).append(row)
     phrases = []
     for rule, rows in by_rule.items():
-        singular, plural, of = SAID[rule]
+        singular, plural, of = HEADLINE_WORDS[rule]
         names = {row.pair_type_name for row in rows if row.rule != "no_response"}
         what = names.pop() if len(names) == 1 else of
         if rule == "no_response" and _moved_by_control(facts, rows):
@@ -177,7 +177,6 @@ def _join_names(names: Sequence[str]) -> str:
 
 def _changes(facts: Facts) -> Iterator[str]:
     changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
-    unapplied = dict(unapplied_limits(facts))
     early = {facts.ids.get(row.model_id, row.model_id) for row in facts.stops}
     for entry in changed[:MOST]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
@@ -194,10 +193,11 @@ def _changes(facts: Facts) -> Iterator[str]:
             ]
         ]
         more = f" and {len(moves) - len(moved)} more" if len(moves) > len(moved) else ""
-        still = "; nothing moved by more than chance" if entry.version_before else ""
-        if entry.entry in unapplied:
-            still = f"; not compared, because {unapplied[entry.entry]}"
-        outcome = still
+        outcome = ""
+        if entry.version_before and entry.not_compared:
+            outcome = f"; not compared, because {entry.not_compared}"
+        elif entry.version_before and entry.change != "returned":
+            outcome = "; nothing moved by more than chance"
         if moved:
             reference = f"since version {moves[0].version_before}, {AGAINST[against]}"
             outcome = f"; {reference}: {', '.join(moved)}{more}"

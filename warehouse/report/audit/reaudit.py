@@ -7,7 +7,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from decaf.foundation.number_text import percent_text, score_text
-from decaf.registry.messages import accepting, place_of
+from decaf.registry.messages import AGAINST, accepting, place_of
 from warehouse.report.audit.facts import Facts, Row
 from warehouse.report.audit.versions import Versions, bars_of, bars_of_versions
 
@@ -21,6 +21,8 @@ BADGES = {
     "undecided": ("undecided", "◐ Undecided"),
 }
 NOT_APPLICABLE = ("none", "– Not applicable")
+INSIDE = "a limit lies inside its interval, so more sources may decide it"
+"""Reason of an undecided limit that stores no other."""
 PAST = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
 
 
@@ -69,7 +71,7 @@ class Strip(NamedTuple):
         return any(span.is_first_bad for _, spans in self.entries for span in spans)
 
 
-class Other(NamedTuple):
+class UnfailedEntry(NamedTuple):
     """A model without a standing failure."""
 
     entry: str
@@ -106,11 +108,12 @@ def headline_of(facts: Facts, row: Row) -> str:
     if not row.is_followed:
         return f"{subject[0].upper()}{subject[1:]} failed its gates"
     if row.version_passed:
-        return f"Do not deploy {subject}. Keep version {row.version_passed}, which passed."
+        passed_version = f"version {row.version_passed}, {AGAINST['last_passed']}"
+        return f"Do not deploy {subject}. Keep {passed_version}."
     if passed_entry := _passed_elsewhere(facts, row):
         passed_version = f"version {passed_entry.version} ({passed_entry.entry})"
         return f"Do not deploy {subject}. Keep {passed_version}, which passed."
-    return f"Do not deploy {subject}. No version before it has passed."
+    return f"Do not deploy {subject}. No version before it passed or was accepted."
 
 
 def _passed_elsewhere(facts: Facts, row: Row) -> Row | None:
@@ -122,14 +125,14 @@ def _passed_elsewhere(facts: Facts, row: Row) -> Row | None:
 
 
 def count_gates(facts: Facts, entry: str | None = None) -> str:
-    """Count the gates by verdict, as '3 gates failed, 2 passed, 1 undecided'."""
+    """Count the limits of gates by verdict, as '3 limits failed, 2 passed, 1 undecided'."""
     rows = [row for row in facts.verdicts if entry in (None, row.entry)]
     counts = Counter(row.verdict for row in rows)
     phrases = [f"{counts[verdict]} {words}" for verdict, words in PAST.items() if counts[verdict]]
     if not phrases:
         return "No gate applies"
     number, _, words = phrases[0].partition(" ")
-    noun = "gate" if number == "1" else "gates"
+    noun = "limit" if number == "1" else "limits"
     return ", ".join([f"{number} {noun} {words}", *phrases[1:]])
 
 
@@ -160,7 +163,7 @@ def _facts_of(facts: Facts, row: Row) -> Iterator[tuple[str, str]]:
     yield "Failing since" if row.is_followed else "Failed at", f"{since:%Y-%m-%d %H:%M} UTC"
     entry = next((each for each in facts.entries if each.entry == row.entry), None)
     if row.is_followed:
-        yield "Last that passed", row.version_passed or "none before it"
+        yield "Last that passed or was accepted", row.version_passed or "none before it"
     elif entry and entry.compared_entry:
         yield "Compared with", f"{entry.compared_entry} {entry.version_compared}"
     if entry and entry.change:
@@ -195,7 +198,7 @@ def _actions(row: Row, config: str, *, can_score_more: bool) -> Iterator[Action]
     if row.is_followed:
         yield Action(
             f"Accept version {row.version} all the same",
-            "Your name, the time and the reason are kept. Later versions are compared with it.",
+            "Your name, the time and the reason are kept.",
             (accepting(config, row.entry),),
         )
     else:
@@ -207,7 +210,7 @@ def _actions(row: Row, config: str, *, can_score_more: bool) -> Iterator[Action]
 
 
 def versions_side_by_side(facts: Facts, failure: Failure) -> Versions | None:
-    """Bars of the version that passed and of the one that failed; None without both."""
+    """Bars of the last version that passed or was accepted, and of the failed one; else None."""
     standing = failure.standing
     names = [name for name in (standing.version_passed, standing.version) if name]
     history = [row for row in facts.history if row.entry == standing.entry]
@@ -230,7 +233,7 @@ def strip_of(facts: Facts) -> Strip | None:
         entries.setdefault(row.entry, []).append(row)
     stands = {row.entry for row in facts.standing if row.accepted_at is None}
     shown = sorted(entries, key=lambda entry: (entry not in stands, entry))[:MOST]
-    strips, title = [], "No version of these models fails now"
+    strips, title = [], "Versions"
     for entry in shown:
         rows = entries[entry][-MOST:]
         first_bad = _first_bad(entries[entry]) if entry in stands else None
@@ -253,7 +256,7 @@ def strip_of(facts: Facts) -> Strip | None:
                 )
             )
         strips.append((entry, tuple(spans)))
-        if first_bad is not None and title.startswith("No version"):
+        if first_bad is not None and title == "Versions":
             title = f"Version {first_bad.version} of {entry} is the first bad one"
     return Strip(title, tuple(strips), begins, ends)
 
@@ -269,23 +272,39 @@ def _first_bad(rows: Sequence[Row]) -> Row | None:
     return bad
 
 
-def others_of(facts: Facts, config: str) -> list[Other]:
+def unfailed_entries(facts: Facts, config: str) -> list[UnfailedEntry]:
     """Models of the registry without a standing failure."""
     stands = {row.entry for row in facts.standing if row.accepted_at is None}
     accepted = {row.entry: row for row in facts.standing if row.accepted_at is not None}
-    listed_models = []
+    unfailed = []
     for row in facts.entries:
         if row.entry in stands:
             continue
-        words, command = row.problem or f"Nothing changed but: {row.change}.", ""
-        if row.entry in accepted:
+        reasons, command = _undecided_reasons(facts, row), ""
+        if row.state == "gone":
+            words = "The registry no longer lists it."
+        elif row.entry in accepted:
             words = f"{accepted[row.entry].accepted_by} accepted it: {accepted[row.entry].why}"
-        elif row.verdict == "undecided":
-            words = "A limit lies inside an interval: more sources would decide it."
-            command = f"decaf reaudit {quote(config)} --to-the-end" if facts.stops else ""
-        elif row.verdict == "pass":
-            words = f"{count_gates(facts, row.entry)}."
-        elif row.state == "audited" and not row.problem:
-            words = "Its gates limit a change, but there is no earlier version to compare."
-        listed_models.append(Other(row.entry, row.version, badge_of(row.verdict), words, command))
-    return listed_models
+        elif row.accepted_at is not None:
+            words = f"It was accepted on {row.accepted_at:%Y-%m-%d %H:%M} UTC."
+        elif row.state == "failed":
+            words = row.problem
+        else:
+            counts = "It has no gates" if row.verdict is None else count_gates(facts, row.entry)
+            words = "; ".join(filter(None, [counts, *reasons, row.problem])) + "."
+            if facts.stops and INSIDE in reasons:
+                command = f"decaf reaudit {quote(config)} --to-the-end"
+        entry = UnfailedEntry(row.entry, row.version, badge_of(row.verdict), words, command)
+        unfailed.append(entry)
+    return unfailed
+
+
+def _undecided_reasons(facts: Facts, entry: Row) -> list[str]:
+    """Distinct reasons why limits do not decide; empty for an entry that passed."""
+    verdict = "not applicable" if entry.verdict == "no gate applies" else entry.verdict
+    open_rows = [
+        row
+        for row in facts.verdicts
+        if (row.entry, row.verdict) == (entry.entry, verdict) and verdict != "pass"
+    ]
+    return [*dict.fromkeys(row.reason or INSIDE for row in open_rows)][:MOST]

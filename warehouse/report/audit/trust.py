@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from decaf.data.class_ids import GUESSED
+from decaf.errors import number_of
 from decaf.foundation.number_text import limit_text, percent_text, score_text
+from decaf.library.trust import MANY_NEAR
 from decaf.registry.messages import NO_VERSION
 from warehouse.report.audit.facts import Facts, Row
 
@@ -12,8 +14,6 @@ MOST = 8
 """Most models, entries, responses and warnings that are listed."""
 MOST_NAMES = 3
 """Most models that one sentence names."""
-NEAR_SHARE = 0.1
-"""Share of pairs near the threshold from which a sentence warns, as in ``out_doubts``."""
 Mark = tuple[str, str]
 
 
@@ -71,9 +71,10 @@ def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
             yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
     unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "undecided")
     for name, count in unsure.items():
-        yield "mind", f"{name}: {count} of its limits are undecided."
+        yield "mind", f"{name}: undecided limits: {count}."
     for (name, reason), count in Counter(unapplied_limits(facts)).items():
-        yield "mind", f"{name}: limits on a change not applied: {count}, because {reason}."
+        limits = "limit on a change does" if count == 1 else "limits on a change do"
+        yield "mind", f"{name}: {count} {limits} not apply: {reason}."
     for row in facts.standing:
         if row.accepted_at is not None:
             who = f"{row.accepted_by} accepted it: {row.why}"
@@ -112,23 +113,23 @@ def _trust_in_responses(facts: Facts) -> Iterator[Mark]:
 def _on_sample(rows: Sequence[Row]) -> Mark:
     fewest = min(row.source_count for row in rows)
     uses = {row.interval_use for row in rows}
-    noun = "source" if fewest == 1 else "sources"
+    smallest = f"The smallest sample has {number_of(fewest, 'source')}"
     if "none" in uses:
-        return "mind", f"One mean has {fewest} {noun}: do not rely on its intervals."
+        return "mind", f"{smallest}: do not rely on its intervals."
     if "rough" in uses:
-        return "mind", f"One mean has {fewest} {noun}: its intervals are rough."
-    return "well", f"Each mean is over {fewest:,} {noun} or more."
+        return "mind", f"{smallest}: its intervals are rough."
+    return "well", f"{smallest}."
 
 
 def _on_near_pairs(rows: Sequence[Row]) -> Mark:
     epsilon, largest = rows[0].epsilon, max(row.near_frac for row in rows)
-    words = f"with |d| between {limit_text(epsilon / 2)} and {limit_text(2 * epsilon)}"
-    doubtful = [row for row in rows if row.near_frac >= NEAR_SHARE]
+    words = f"have |d| from {limit_text(epsilon / 2)} to {limit_text(2 * epsilon)}"
+    doubtful = [row for row in rows if row.near_frac >= MANY_NEAR]
     if not doubtful:
-        return "well", f"At most {percent_text(largest)} of the pairs of a response end {words}."
+        return "well", f"In each response, at most {percent_text(largest)} of the pairs {words}."
     return "mind", (
-        f"Up to {percent_text(largest)} of the pairs end near the threshold, {words}: "
-        f"{_count(doubtful, rows)} have {percent_text(NEAR_SHARE)} or more."
+        f"In {_count(doubtful, rows)}, {percent_text(MANY_NEAR)} or more of the pairs {words}, "
+        f"near the threshold (up to {percent_text(largest)})."
     )
 
 
@@ -153,8 +154,10 @@ def _on_stages(rows: Sequence[Row]) -> Iterator[Mark]:
     largest = score_text(max((row.stage_error for row in checked), default=0))
     if not inexact:
         yield "well", "Every path has stages that show all its states."
-    elif not checked:
+    elif not checked and all(row.stage_count is None for row in inexact):
         yield "note", "No path has stages that can be halved, so their number is not checked."
+    elif not checked:
+        yield "note", "There are too few sources to check the number of stages."
     elif not doubtful:
         yield (
             "well",
@@ -202,7 +205,7 @@ def _on_repeated_effects(rows: Sequence[Row]) -> Iterator[Mark]:
 def _on_paths(rows: Sequence[Row]) -> Mark:
     compared = [row for row in rows if row.paths_agree is not None]
     if not compared:
-        return "note", "There is one reveal path; another path could give another result."
+        return "note", "No pair type is on several paths; another path could give another result."
     doubtful = [row for row in compared if not row.paths_agree]
     if not doubtful:
         return "well", "All paths agree on the main role, and on Abs within a factor of two."
@@ -225,7 +228,7 @@ def _on_control(rows: Sequence[Row]) -> Mark:
         )
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
-        return "well", "Each response is larger than the largest response to a control."
+        return "well", "Each response that counts is larger than that to each control."
     return "mind", f"A control change moves the score as far in {_count(doubtful, compared)}."
 
 
