@@ -31,7 +31,7 @@ from warehouse.storage import Root, Storage
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """Mark of COPY, INSERT and other writing statements inside WITH, in DuckDB's syntax tree."""
 PREFIX = re.compile(r"^(out|core|stg)_")
-"""Prefix of the name of a view: for users, for other views, of a table."""
+"""Prefix of a view's name: `out` for users, `core` for other views, `stg` for a stored table."""
 UNKNOWN_VIEW = re.compile(r'.*Table with name "?(?P<name>[\w.]+)"? does not exist\b!?')
 
 BATCH_ROWS = 10_000
@@ -39,8 +39,8 @@ BATCH_ROWS = 10_000
 
 
 DEFAULT_GIGABYTES = 2
-SPILLED_SHARE = 2
-"""Queries of one connection may use 1 / ``SPILLED_SHARE`` of the temporary folder's free space."""
+SPILLED_SHARE = 0.5
+"""Largest share of the temporary folder's free space that queries of one connection use."""
 TOO_LARGE = (
     "the query needs more memory than its limit, or more than half of the temporary folder's free "
     "space; filter or aggregate earlier, or raise the limit: --memory GB, DECAF_MEMORY=GB in the "
@@ -83,6 +83,8 @@ def connect(
 
     Raises
     ------
+    BadInput
+        If ``DECAF_MEMORY`` is no whole number of GB.
     WarehouseError
         If there is no warehouse, it has another schema version, or a receipt is damaged, or
         the temporary folder cannot be written.
@@ -250,7 +252,7 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, folders: tuple[str, ...]) -> None:
-    most = shutil.disk_usage(tempfile.gettempdir())[2] // SPILLED_SHARE
+    most = int(shutil.disk_usage(tempfile.gettempdir())[2] * SPILLED_SHARE)
     # DuckDB 2.0 ignores this setting in connect().
     connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
