@@ -76,7 +76,7 @@ def _measured_rate(text: str, models: Sequence[object]) -> Rate:
     if not models or not all(map(_is_like_measured, models)):
         raise BadInput(
             f"--assume {text}: rates of {name} are for networks with an 'input_size:' from "
-            f"{PIXELS // 2} to {2 * PIXELS}, and some models of this study are others; {by_hand}"
+            f"{PIXELS // 2} to {2 * PIXELS}, which some models of this study are not; {by_hand}"
         )
     lines = [line for line in measured_lines if line["device"] == name]
     rates = [float(line["rows_per_second"]) for line in lines]

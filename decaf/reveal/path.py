@@ -254,8 +254,8 @@ def check_end(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
         row, _, branch = np.argwhere(~is_clean)[0].tolist()
         raise ResponseError(
             f"the last stage of pair {block.pair_ids[row]!r} is not its clean "
-            f"{('factual', 'counterfactual')[branch]} input; reveal() has to give the last stage "
-            "the content rule.full(words)"
+            f"{('factual', 'counterfactual')[branch]} input; return rule.full(words) from reveal() "
+            "at the last stage"
         )
 
 
@@ -274,8 +274,8 @@ def check_start(path: RevealPath, block: PairBlock, revealed: Revealed) -> None:
     if differs.any():
         row = np.argwhere(differs)[0, 0]
         raise ResponseError(
-            f"the branches of pair {block.pair_ids[row]!r} differ at stage 0; reveal() has to give "
-            "them the content rule.empty(words) there, or has_common_start has to be False"
+            f"the branches of pair {block.pair_ids[row]!r} differ at stage 0; return "
+            "rule.empty(words) from reveal() there, or set has_common_start = False"
         )
 
 

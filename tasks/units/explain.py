@@ -37,7 +37,7 @@ class Explain(Kind):
         if not hasattr(study.data, "factual_rows"):
             raise DataError(
                 "'baselines:' explain rows of a table with a context and a factor, which the data "
-                f"set {study.data.adapter!r} does not have; leave it out"
+                f"set {study.data.adapter!r} does not have; leave 'baselines:' out"
             )
         for card in study.models:
             for method, baseline in study.baselines.items():

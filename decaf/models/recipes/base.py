@@ -108,8 +108,8 @@ class ScheduledRecipe(SeriesRecipe, ABC):
     def _rate_falls_again(self) -> "ScheduledRecipe":
         if self.warm_up_epochs >= self.epochs:
             raise fault(
-                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
-                "has to fall again, so warm up for fewer"
+                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; "
+                "expected fewer warm-up epochs than epochs, so that the learning rate can fall"
             )
         return self
 
