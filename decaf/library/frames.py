@@ -155,9 +155,9 @@ class Frames:
         for name, own_proxies in proxies.items():
             if fitted := [quote(proxy) for proxy in own_proxies if proxy in used]:
                 yield (
-                    f"x_minus changes {quote(name)} without {abridge(fitted)}, and one of them "
-                    "follows from the other in x_plus, or almost: if the model uses an unchanged "
-                    "one, change both"
+                    f"x_minus changes {quote(name)} but not {abridge(fitted)}. In x_plus, one "
+                    "column follows (almost) from the other: if the model uses the unchanged one, "
+                    "change both"
                 )
 
     @property

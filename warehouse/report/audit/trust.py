@@ -228,7 +228,7 @@ def _on_control(rows: Sequence[Row]) -> Mark:
         )
     doubtful = [row for row in compared if row.reacts_to_any_change]
     if not doubtful:
-        return "well", "Each response that counts is larger than that to each control."
+        return "well", "Each response that counts is larger than the largest response to a control."
     return "mind", f"A control change moves the score as far in {_count(doubtful, compared)}."
 
 
