@@ -14,6 +14,7 @@ SELECT
     sum(is_correct::INTEGER)::BIGINT AS correct_count, -- NULL without labels
     count(true_class_score) AS score_count,
     sum(true_class_score) AS score_sum, -- score units
+    sum((1 - true_class_score) ** 2) AS squared_error, -- sum; of probabilities, Brier's
     any_value(len(class_scores)) AS class_count
 FROM core_predictions
 GROUP BY ALL;

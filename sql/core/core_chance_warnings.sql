@@ -33,7 +33,14 @@ SELECT study, model_id, 'below_chance' AS warning, NULL::BIGINT AS affected_coun
         || 'causes: class names or numbers in another order than the outputs of the model, which '
         || 'count from 0, wrong preprocessing, other weights, or a learned shortcut',
         format_percent(accuracy), image_count, format_percent(chance)) AS detail
-FROM core_factual_accuracy WHERE is_at_chance
+FROM core_factual_accuracy WHERE is_at_chance AND NOT coalesce(is_like_shares, false)
+UNION ALL
+SELECT study, model_id, 'below_chance', NULL,
+    format('right on {} of {:,} factual inputs, no more than if it always gave the commonest label '
+        || '({}), and its probabilities are no better than the shares of the labels. Likely causes: '
+        || 'wrong preprocessing or weights', format_percent(accuracy), image_count,
+        format_percent(commonest_share))
+FROM core_factual_accuracy WHERE is_like_shares
 UNION ALL
 SELECT study, model_id, 'missed_classes', NULL,
     format('right on {}{}, but on {} of all. Likely causes: exchanged names of these classes, '

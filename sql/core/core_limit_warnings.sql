@@ -1,9 +1,7 @@
 -- purpose: warnings because of which limits of `expect:` that hold are undecided
 -- grain: one row per study, model and warning
--- A change with a limit cannot show how the model uses its columns, more than a twentieth of its
--- pairs have no profile on some path, the scores may be labels or passed a second softmax, or the
--- limit is not below the range of the clean scores, which hardly any response can exceed; for
--- probabilities, only if it would not hold for scores from 0 to 1.
+-- They are those of core_response_doubts and core_wide_limit_warnings, or more than a twentieth of
+-- the pairs have no profile on some path.
 CREATE OR REPLACE VIEW core_limit_warnings AS
 WITH limited AS (
     SELECT DISTINCT study, model_id, pair_type, pair_type_name FROM out_limits
@@ -25,14 +23,10 @@ counted AS (
     )
     GROUP BY study, model_id, pair_type
 )
-SELECT DISTINCT study, model_id, 'model_remark' AS warning, NULL::BIGINT AS affected_count,
-    remark AS detail
-FROM core_model_remarks JOIN limited USING (study, model_id)
-WHERE starts_with(remark, format('pair type ''{}'' changes ', pair_type)) -- ArrayModel
-    OR starts_with(remark, 'its outputs look like probabilities and count as logits')
-    OR starts_with(remark, 'its method ''predict'' returns labels') -- of a classifier
-UNION ALL
-FROM core_label_warnings
+SELECT DISTINCT study, model_id, warning, NULL::BIGINT AS affected_count, detail
+FROM core_response_doubts AS doubt
+JOIN limited USING (study, model_id)
+WHERE coalesce(doubt.pair_type, limited.pair_type) = limited.pair_type
 UNION ALL
 SELECT study, model_id, 'withheld_pairs', NULL,
     format('{:,} of {:,} pairs of {} have scores that are not finite on some path, so means there exclude them',
@@ -41,13 +35,4 @@ FROM counted
 JOIN limited USING (study, model_id, pair_type)
 WHERE 20 * withheld_count > pair_count
 UNION ALL
-SELECT study, model_id, 'wide_limit', NULL,
-    format('the limit {} of {} is not below {}, the range of all clean scores: lower the limit',
-        format_limit(response_limit), pair_type_name, format_score(score_range))
-FROM out_limits
-JOIN core_score_ranges USING (study, model_id)
-JOIN core_current_runs USING (study)
-JOIN stg_runs USING (study, run_id)
-WHERE verdict = 'passed' AND expect = 'should_not_matter' AND response_limit >= score_range
-    AND ((score ->> '$.kind') NOT IN ('class_probability', 'superclass_probability')
-        OR upper_95 > response_limit * score_range);
+FROM core_wide_limit_warnings;

@@ -18,6 +18,7 @@ WITH warnings AS (
     UNION ALL FROM core_unmoved_warnings
     UNION ALL FROM core_constant_warnings
     UNION ALL FROM core_label_warnings
+    UNION ALL FROM core_flat_warnings
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: means cover the others'

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from decaf.errors import UnknownEntry
-from decaf.foundation.number_text import limit_text, score_text
+from decaf.foundation.number_text import limit_text, percent_text, score_text
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, LAST_PASSED, PREVIOUS, Entry
 from decaf.registry.gates import IN_SCORE_UNITS, NOT_APPLICABLE, RULES, Judged, Verdict
@@ -216,8 +216,8 @@ def _settle(row: Judged, comparison: Comparison | None, failed_entries: set[str 
 def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[Judged]:
     """Make limits on a response that hold undecided if no use of the inputs could break them.
 
-    The scores are constant, or the model's encoder does not know the changed values and treats them
-    as no category, or the limit is wide: not below the range of all clean scores.
+    The reasons are those of the query ``registry/doubts``, such as constant scores, or a limit
+    that is not below the range of all clean scores.
     """
     pair_types = sorted({row.pair_type for row in judged if row.pair_type})
     if not pair_types:
@@ -235,15 +235,28 @@ def doubt_responses(store: Storage, study: Study, judged: list[Judged]) -> list[
 
 
 def _explain_doubt(
-    row: Judged, score: ScoreDefinition, remark: str | None, score_range: float | None
+    row: Judged,
+    score: ScoreDefinition,
+    remark: str | None,
+    score_range: float | None,
+    changed_share: float | None,
 ) -> str | None:
-    """Reason why a limit that holds decides nothing; ``score_range`` is that of clean scores.
+    """Reason why a limit that holds decides nothing.
 
-    A limit of a bounded score is not too wide if it would hold for scores over all of its bounds.
+    ``score_range`` is that of clean scores, and ``changed_share`` the share of pairs whose
+    predicted class changes. A limit of a bounded score is not too wide if it would hold for scores
+    over all of its bounds.
     """
-    is_of_response = row.rule == "at_most" and row.metric in IN_SCORE_UNITS
-    if remark or score_range is None or not is_of_response or row.limit < score_range:
+    if remark or row.rule != "at_most" or row.metric not in IN_SCORE_UNITS:
         return remark
+    is_of_all = row.metric in ("abs_response", "endpoint_magnitude") and score.bounds == (0, 1)
+    if is_of_all and changed_share is not None and row.limit < changed_share:
+        return (
+            f"the predicted class changes in {percent_text(changed_share)} of the pairs, a larger "
+            f"share than the limit {limit_text(row.limit)} of its probability"
+        )
+    if score_range is None or row.limit < score_range:
+        return None
     if score.bounds is not None and row.upper_limit is not None:
         span = score.bounds[1] - score.bounds[0]
         if row.upper_limit * span <= row.limit * score_range:

@@ -51,7 +51,7 @@ def audit(opened, tmp_path):
         study, store = opened(**settings | changed)
         reaudited(study, store, only)
         content = summary(store, study) | {"undelivered": []}
-        outcome = find_outcome(study, content, "study.yaml", only, [])
+        outcome = find_outcome(study, content, "study.yaml", only, only, [])
         remarks = list_remarks(store, study, content["entries"])
         return outcome._replace(remarks=[*remarks, *outcome.remarks])
 

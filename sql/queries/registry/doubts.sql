@@ -1,21 +1,23 @@
 -- purpose: reasons why a limit on a response that holds decides nothing, by entry and pair type
--- The encoder does not know values of a changed column, or the model uses a function of this column,
--- as ArrayModel.remark_changes (decaf/models/array_model.py) remarks; or all clean scores are equal.
--- A limit `at_most` from score_range on, the range of all clean scores, decides nothing, too.
+-- A limit `at_most` from score_range on, the range of all clean scores, decides nothing, nor does
+-- one on a probability below changed_share, the share of pairs whose predicted class changes.
 WITH doubts AS (
-    SELECT study, model_id, pair_type, remark, NULL AS score_range
-    FROM core_model_remarks
-    JOIN (SELECT unnest($pair_types::VARCHAR[]) AS pair_type)
-        ON starts_with(remark, format('pair type ''{}'' changes ', pair_type))
+    SELECT study, model_id, pair_type, detail, NULL AS score_range, NULL AS changed_share
+    FROM core_response_doubts
     UNION ALL
-    SELECT study, model_id, unnest($pair_types::VARCHAR[]), detail, NULL
-    FROM core_constant_warnings
+    SELECT study, model_id, NULL, detail, NULL, NULL
+    FROM (FROM core_constant_warnings UNION ALL FROM core_chance_warnings)
     UNION ALL
-    SELECT study, model_id, unnest($pair_types::VARCHAR[]), NULL, score_range
-    FROM core_score_ranges
+    SELECT study, model_id, NULL, NULL, score_range, NULL FROM core_score_ranges
+    UNION ALL
+    SELECT study, model_id, pair_type, NULL, NULL, changed_count / pair_count
+    FROM core_class_changes
 )
-SELECT entry, pair_type, any_value(split_part(remark, '. Likely', 1)), any_value(score_range)
+SELECT entry, limited_type, any_value(split_part(detail, '. Likely', 1)), any_value(score_range),
+    any_value(changed_share)
 FROM core_entries
 JOIN doubts USING (study, model_id)
+JOIN (SELECT unnest($pair_types::VARCHAR[]) AS limited_type)
+    ON limited_type = coalesce(doubts.pair_type, limited_type)
 WHERE study = $study AND is_newest
-GROUP BY entry, pair_type
+GROUP BY entry, limited_type
