@@ -1,41 +1,50 @@
 """Find pairs whose two inputs are equal, and pairs that are mostly copies of each other."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from decaf.data.pairs import PairSet
 from decaf.data.records import Input, Pair
-from decaf.errors import abridge
+from decaf.errors import MOST_KNOWN, DataError, abridge, number_of
 from decaf.foundation.names import quote
 
 FEWEST_SOURCES = 20
 """Fewest sources of a pair type that get a remark on copies."""
 
 
-def remark_equal_pairs(
-    pairs: Sequence[Pair], inputs: Sequence[Input], expected: str
-) -> Iterator[str]:
+def check_pairs_differ(
+    pairs: Sequence[Pair], inputs: Sequence[Input], where: object, expected: str
+) -> tuple[str, ...]:
     """Remark on pairs of two inputs with one digest, if there are any.
 
-    ``expected`` says, in the remark, what to give if all pairs are equal. A pair of one input and
-    a feature that a path removes is not equal.
+    A pair of one input and a feature that a path removes is not equal. Raises DataError for a pair
+    type without a pair that differs, to which every model would be safe; ``where`` is the place of
+    the counterfactual inputs, and ``expected`` says what to give there.
     """
     equal = [
-        pair.pair_id
+        pair
         for pair in pairs
         if pair.plus != pair.minus and inputs[pair.plus].digest == inputs[pair.minus].digest
     ]
-    if equal and len(equal) == len(pairs):
-        yield (
-            f"in all {len(pairs)} pairs both inputs are equal, so no model can respond to them; "
-            f"expected {expected}"
+    pair_counts = Counter(pair.pair_type for pair in pairs)
+    unchanged = [
+        f"{quote(pair_type)} ({number_of(count, 'pair')})"
+        for pair_type, count in Counter(pair.pair_type for pair in equal).items()
+        if count == pair_counts[pair_type]
+    ]
+    if unchanged:
+        raise DataError(
+            f"{where}: pair types whose pairs all have two equal inputs: "
+            f"{abridge(unchanged, MOST_KNOWN)}, so no model can respond to them; expected "
+            f"{expected}: check what made them, or leave out these pairs"
         )
-    elif equal:
-        yield (
-            f"in {len(equal)} of {len(pairs)} pairs both inputs are equal, so no model can respond "
-            f"to them: {abridge(equal)}"
-        )
+    remark = (
+        f"in {len(equal)} of {len(pairs)} pairs both inputs are equal, so no model can respond "
+        f"to them: {abridge([pair.pair_id for pair in equal])}"
+    )
+    return (remark,) if equal else ()
 
 
 def remark_copies(pair_set: PairSet) -> Iterator[str]:

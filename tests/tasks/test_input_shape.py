@@ -58,7 +58,7 @@ def test_a_path_that_cannot_reveal_such_images_is_refused(tmp_path):
 def test_images_that_cannot_be_read_are_left_to_what_names_all_of_them(tmp_path):
     study = squares(tmp_path, {"a": 8})
     for name in ("black", "white"):
-        (tmp_path / "images" / f"s0-{name}.png").write_bytes(b"no image")
+        (tmp_path / "images" / f"s0-{name}.png").write_bytes(f"no image, {name}".encode())
     with pytest.raises(BadInput, match="used: 2"):
         remarks(study)
     cropped = study.model_copy(update={"data": study.data.model_copy(update={"crop": 16})})

@@ -18,7 +18,7 @@ from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.change_remarks import describe_reordered_rows, spread_places
 from decaf.data.class_ids import CLASSES, ClassNames, class_ids
 from decaf.data.column_remarks import remark_marks
-from decaf.data.equal_pairs import remark_equal_pairs
+from decaf.data.equal_pairs import check_pairs_differ
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.pixel_ranges import CHANNELS, ValueRange, remark_on_ranges
 from decaf.data.swapped_names import remark_swapped
@@ -164,7 +164,7 @@ class Arrays(Adapter):
             self._construction + self._version(factual),
             (
                 *remark_marks(_columns(factual)),
-                *remark_equal_pairs(pairs, inputs, "changed rows in 'counterfactual'"),
+                *check_pairs_differ(pairs, inputs, self.counterfactual, "changed rows"),
                 *classes.remarks,
                 *self._remarks(factual, roles),
             ),

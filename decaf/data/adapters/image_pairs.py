@@ -16,7 +16,7 @@ from decaf.data.adapters.image_files import (
     label_of,
 )
 from decaf.data.class_ids import class_ids
-from decaf.data.equal_pairs import remark_equal_pairs
+from decaf.data.equal_pairs import check_pairs_differ
 from decaf.data.input_store import unusable_error
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_changes import PhotoChange
@@ -162,7 +162,8 @@ class ImagePairs(ImageFiles):
         changed_pairs, changed_images = self._pair_with_changes(pairs, images)
         pairs += changed_pairs
         inputs = self.with_shapes([*images, *changed_images])
-        equal = remark_equal_pairs(pairs, inputs, "changed copies as the counterfactual images")
+        place = self.pairs or self.counterfactual
+        equal = check_pairs_differ(pairs, inputs, place, "changed copies of the factual images")
         remarks = (*remarks, *equal, *classes.remarks, *self._remarks_on_headers(inputs, pairs))
         return PairSet(
             inputs,

@@ -91,11 +91,20 @@ def test_equal_rows_are_remarked_on(tmp_path):
     assert all(words in remark for words in ("1 of 3 pairs", "row-0000001"))
 
 
-def test_one_file_given_twice_has_equal_rows_and_is_not_swapped(tmp_path):
+def test_one_file_given_twice_is_refused(tmp_path):
     file = saved(tmp_path, counterfactual=signals(3)[0])["counterfactual"]
-    remarks = " ".join(adapter(factual=file, counterfactual=file).pair_set().remarks)
-    assert "all 3 pairs" in remarks
-    assert "each other's place" not in remarks
+    with pytest.raises(DataError, match=r"'pair' \(3 pairs\)"):
+        adapter(factual=file, counterfactual=file).pair_set()
+
+
+def test_a_pair_type_of_equal_rows_is_refused(tmp_path):
+    factual, changed = signals(4)
+    changed[2:] = factual[2:]
+    files = saved(tmp_path, factual=factual, counterfactual=changed)
+    types = saved(tmp_path, pair_type=np.array(["wall", "wall", "floor", "floor"]))
+    assert adapter(**files).pair_set().remarks
+    with pytest.raises(DataError, match=r"counterfactual\.npy.*'floor' \(2 pairs\), so"):
+        adapter(**files, **types).pair_set()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +121,7 @@ def test_one_file_given_twice_has_equal_rows_and_is_not_swapped(tmp_path):
     ],
 )
 def test_numbers_keep_their_values_in_the_type_of_inputs(stored, read, tmp_path):
-    data = adapter(**saved(tmp_path, factual=stored, counterfactual=stored))
+    data = adapter(**saved(tmp_path, factual=stored, counterfactual=stored[::-1]))
     pairs = data.pair_set()
     for row in range(2):
         found = data.read_input(pairs.inputs[row])
