@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.input_store import check_mask, input_file, inputs_at, is_stored, store_inputs
+from decaf.data.mask_coverage import check_coverage, read_words
 from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.plan.study import Study
 from tasks.progress import announce
@@ -33,9 +33,9 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
 
 
 def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
-    """Remark on features without a pixel in some images; reads stored masks if there are any.
+    """Remark on masks that show nothing, everything or a background; reads stored masks if any.
 
-    Raises DataError for a feature without a pixel in every image.
+    Raises DataError for a feature whose masks are all empty, or all filled.
     """
     masks = pairs.mask_set
     number_of = {mask: number for number, mask in enumerate(masks.inputs)}
@@ -46,7 +46,7 @@ def check_masks(study: Study, pairs: PairSet) -> tuple[str, ...]:
         return inputs_at(file, masks.places[[number]], masks.shape_of(number))
 
     read = read_stored if is_stored(study.workspace, masks) else study.data.read_mask
-    return check_features_show(pairs, read_words(pairs, read))
+    return check_coverage(pairs, read_words(pairs, read))
 
 
 def store_foregrounds(study: Study, foregrounds: InputSet | None) -> Path | None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.cells import feature_words
-from decaf.data.empty_masks import Words, rows_without_feature
 from decaf.data.frame_libraries import LIBRARIES, Library
 from decaf.data.input_store import check_kind
+from decaf.data.mask_coverage import Words, rows_without_feature
 from decaf.data.pair_columns import NOWHERE
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError

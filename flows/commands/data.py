@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.change_sizes import change_sizes, remarks_on_controls
-from decaf.data.empty_masks import check_features_show, read_words
 from decaf.data.input_store import read_every_input
+from decaf.data.mask_coverage import check_coverage, read_words
 from decaf.data.model_inputs import model_inputs
 from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import BadInput, abridge, number_of
@@ -39,7 +39,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
         study.data.verify(pairs)
         words = read_words(pairs, study.data.read_mask)
         data_counts = counts(pairs, words)
-        remarks = [*pairs.remarks, *check_features_show(pairs, words)]
+        remarks = [*pairs.remarks, *check_coverage(pairs, words)]
         read_every_input(pairs.input_set, study.data.read_input, study.data.read_inputs)
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [describe_pair(example) for example in shown]

@@ -10,7 +10,7 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from decaf.data.adapters.image_features import ImageFeatures
-from decaf.data.empty_masks import read_words
+from decaf.data.mask_coverage import read_words
 from decaf.data.overview import counts
 from decaf.data.photo_files import central_crop_of_mask
 from decaf.errors import DataError

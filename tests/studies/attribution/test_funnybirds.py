@@ -9,7 +9,7 @@ import pytest
 from funny_birds import BACKGROUND, PARTS, SIZE, picture, regions
 from pydantic import ValidationError
 
-from decaf.data.empty_masks import read_words
+from decaf.data.mask_coverage import read_words
 from decaf.data.overview import counts, describe_pair, some_pairs
 from decaf.errors import DataError
 from decaf.studies.attribution.adapters import FunnyBirds
