@@ -1,4 +1,4 @@
-"""Names that a column gives to rows: ids, labels, sources, splits, groups."""
+"""Names that a column gives to rows: ids, labels, sources, splits, groups, pair types."""
 
 from collections.abc import Collection, Iterator
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from decaf.data.frame_libraries import LIBRARIES, Frame
 from decaf.data.missing_words import ReadTable
+from decaf.data.pairs import PairSet
 from decaf.data.table_files import as_text
 from decaf.data.texts import Texts
-from decaf.errors import DataError
+from decaf.errors import MOST_KNOWN, DataError, abridge
 from decaf.foundation.names import quote
 
 NO_VALUE = "(no value)"
@@ -63,3 +64,23 @@ def refuse_doubled(names: Texts, what: str, remedy: str) -> None:
     """Raise DataError if a name occurs twice."""
     if names.first_duplicate is not None:
         raise DataError(f"{what}{names.first_duplicate}; {remedy}")
+
+
+def refuse_similar_types(pairs: PairSet) -> None:
+    """Raise DataError for pair types that differ only in capitals or spaces.
+
+    Types of removed features do not count: columns of a table may differ so little.
+    """
+    changes = np.flatnonzero(pairs.pairs.features == 0)
+    spellings: dict[str, list[str]] = {}
+    for name, count in pairs.pairs.pair_types.take(changes).counts().items():
+        spellings.setdefault(" ".join(name.split()).casefold(), []).append(
+            f"{quote(name)} ({count:,})"
+        )
+    similar = [name for names in spellings.values() if len(names) > 1 for name in names]
+    if similar:
+        raise DataError(
+            "pair types that differ only in capitals or spaces (and their pairs): "
+            f"{abridge(similar, MOST_KNOWN)}; expected one name for each kind of change, since "
+            "results are grouped by type: correct the names in the data"
+        )

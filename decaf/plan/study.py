@@ -14,6 +14,7 @@ from decaf.data.block_order import drawn_blocks
 from decaf.data.class_ids import CLASS_NAMES
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet, Rows
+from decaf.data.row_names import refuse_similar_types
 from decaf.errors import DataError, ResponseError, SettingError, abridge, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
@@ -312,6 +313,7 @@ class Study(Settings):
         except SettingError as error:
             raise self._origin.locate(error, "data") from error.__cause__
         self._check_classes(pairs)
+        refuse_similar_types(pairs)
         types = sorted(pairs.pairs.pair_types.values)
         try:
             check_labels(pairs, self.score, "score")
