@@ -117,10 +117,10 @@ def describe_other_rows(before: Parts, after: Parts) -> str:
     return ""
 
 
-def describe_reordered_rows(before: Parts, after: Parts) -> str:
+def describe_reordered_rows(before: Parts, after: Parts, noun: str = "columns") -> str:
     """Say how many columns have equal values in another order; empty unless most of them do.
 
-    Below 20 rows, and for a single column, it is always empty.
+    Below 20 rows, and for a single column, it is always empty. ``noun`` is the word for columns.
     """
     if len(before[0]) < FEWEST_ROWS:
         return ""
@@ -130,7 +130,7 @@ def describe_reordered_rows(before: Parts, after: Parts) -> str:
         for old, new in zip(before, after, strict=True)
     )
     if FEWEST_REORDERED <= reordered_count > MOST_ROWS * len(before):
-        return f"{reordered_count} of {len(before)} columns have equal values in other rows"
+        return f"{reordered_count} of {len(before)} {noun} have equal values in other rows"
     return ""
 
 

@@ -117,7 +117,8 @@ def _remark_on_order(x_plus: Array, x_minus: Array) -> str:
     before, after = (
         to_numpy(inputs.reshape(len(inputs), -1)[:, places]).T for inputs in (x_plus, x_minus)
     )
-    reason = describe_reordered_rows([*before], [*after])
+    noun = "columns" if x_plus.ndim == 2 else "positions"
+    reason = describe_reordered_rows([*before], [*after], noun)
     return f"x_minus: {reason} than in x_plus; are the rows in the same order?" if reason else ""
 
 

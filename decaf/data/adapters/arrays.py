@@ -268,7 +268,8 @@ class Arrays(Adapter):
             names = {**files, **self.names}
             yield from remark_swapped([names["factual"]], [names["counterfactual"]])
             before, after = (self._facts(role).sample for role in files)
-            if reason := describe_reordered_rows([*before.T], [*after.T]):
+            noun = "columns" if array.ndim == 2 else "positions"
+            if reason := describe_reordered_rows([*before.T], [*after.T], noun):
                 yield f"{reason}: check that each row of both arrays is one pair"
         shape = tuple(array.shape[1:])
         if self._has_images(array) and len(shape) == 3 and {shape[0], shape[2]} <= {*CHANNELS}:
