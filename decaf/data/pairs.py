@@ -152,9 +152,10 @@ class PairSet:
         if differs.any():
             row, place = np.argwhere(differs)[0].tolist()
             first, second = (self.inputs[positions[row, number]] for number in (0, place))
+            names = [image.location if image.file else image.image_id for image in (first, second)]
             raise DataError(
-                f"pair {self.pairs.pair_ids[row]}: {first.image_id} has shape {first.shape} and "
-                f"{second.image_id} has {second.shape}; expected one shape: bring both to one size"
+                f"pair {self.pairs.pair_ids[row]}: {names[0]} has shape {first.shape} and "
+                f"{names[1]} has {second.shape}; expected one shape: bring both to one size"
             )
 
     @cached_property
