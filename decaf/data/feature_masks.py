@@ -70,7 +70,8 @@ class Masks(AnnotatedFeatures):
     files: str | None = Field(
         None,
         description="files of the masks, as in `masks/{image}_{feature}.png`; `{image}` is the "
-        "path of an image below its folder, without suffix",
+        "path of an image below its folder, without suffix; with one name, `{feature}` may be "
+        "absent",
     )
     names: tuple[ShownName, ...] = Field((), description="features of every image, for `files`")
     table: PlacedPath | None = Field(
@@ -89,7 +90,7 @@ class Masks(AnnotatedFeatures):
                 f"found {keys or 'no key for masks'}; give either 'files' and 'names', or 'table'"
             )
         if self.files is not None:
-            _check_pattern(self.files, (IMAGE, FEATURE))
+            _check_pattern(self.files, (IMAGE, FEATURE) if len(self.names) > 1 else (IMAGE,))
         return self
 
     def name_features(self, images: Sequence[Image]) -> Named:

@@ -57,6 +57,15 @@ def test_every_kind_gives_the_same_features(kind, photos, tmp_path):
     assert not bits(data.read_mask(pairs.masks[hidden.plus]))[2].any()
 
 
+def test_masks_of_one_feature_need_no_name_in_their_files(photos, tmp_path):
+    features = MAKE["masks"](tmp_path, photos)
+    pattern = features["files"].replace("{feature}", "tail")
+    data = adapter(tmp_path, features | {"files": pattern, "names": ["rump"]})
+    pairs = data.pair_set()
+    assert [pair.pair_type for pair in pairs.pairs] == ["rump"] * COUNT
+    np.testing.assert_array_equal(data.read_mask(pairs.masks[0]), parts(number_of(photos[0]))[1])
+
+
 def test_a_grid_divides_what_is_cropped(photos, tmp_path):
     data = adapter(tmp_path, {"kind": "grid", "side": 2}, resize=24, crop=16)
     pairs = data.pair_set()
@@ -321,7 +330,10 @@ SETTINGS = {
     "no way": ({"features": {"kind": "masks"}}, "'table'"),
     "two ways": ({"features": MASKS | {"files": "{image}{feature}", "table": "t"}}, "'table'"),
     "no place": ({"features": MASKS | {"files": "a.png"}}, "{image}"),
-    "no feature": ({"features": MASKS | {"files": "{image}.png"}}, "{feature}"),
+    "no feature": (
+        {"features": MASKS | {"files": "{image}.png", "names": ["a", "b"]}},
+        "{feature}",
+    ),
     "no names": ({"features": {"kind": "label_maps", "files": "{image}", "names": []}}, "names"),
     "nine a side": ({"features": {"kind": "grid", "side": 9}}, "8"),
     "a crop too large": ({"features": {"kind": "grid"}, "resize": 8, "crop": 9}, "'resize'"),
