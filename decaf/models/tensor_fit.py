@@ -82,6 +82,11 @@ def load_strictly(network: Module, state: Mapping[str, Tensor], path: Path) -> N
         prefixes = [root for root in roots if {root + name for name in missing} <= {*left_over}]
         if missing and prefixes:
             remedy = f"names fit without {prefixes[0]!r}: set 'prefix: {prefixes[0]}'"
+        elif missing and left_over:
+            remedy += (
+                f"; if {left_over[0]} of the file belongs where {min(missing)} is expected, "
+                "rename it in the file or in the architecture"
+            )
         elif left_over:
             remedy += (
                 "; where tensors belong to no layer, as those of a loss, leave them out: "

@@ -180,3 +180,17 @@ def test_leave_out_enters_the_digest_where_it_is_given(tmp_path, monkeypatch):
     )
     assert plain.preprocessing_digest == empty.preprocessing_digest
     assert plain.preprocessing_digest != without.preprocessing_digest
+
+
+@pytest.mark.parametrize(("is_renamed", "advised"), [(False, True), (True, False)])
+def test_leaving_out_is_advised_only_if_no_tensor_is_missing(tmp_path, is_renamed, advised):
+    state = trained(normed()).state_dict()
+    if is_renamed:
+        state = {name.replace("2.", "head."): tensor for name, tensor in state.items()}
+    else:
+        state |= {"head.bias": torch.ones(1)}
+    torch.save(state, tmp_path / "net.pth")
+    with pytest.raises(ModelError) as refusal:
+        loaded(normed, tmp_path / "net.pth")
+    assert ("leave_out: [head.]" in str(refusal.value)) is advised
+    assert ("head.bias of the file belongs where 2.bias" in str(refusal.value)) is is_renamed
