@@ -208,7 +208,8 @@ def audit(
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning
-        When one input has two scores, alone and in batches, and ``repeats`` is 1.
+        When one input has two scores, alone and in batches, and ``repeats`` is 1, or a function
+        uses a network in training mode.
 
     Examples
     --------
@@ -283,8 +284,7 @@ def audit(
             for name, branches in scores.branches.items()
         }
     )
-    message = remark_on_quarantine(audits)
-    if message:
+    if message := remark_on_quarantine(audits):
         warnings.warn(message, QuarantineWarning, stacklevel=2)
     has_classes = target is not None or is_network(score) or hasattr(score, "predict")
     if remark := remark_on_scores(audits, epsilon, has_classes=has_classes):

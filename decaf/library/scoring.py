@@ -13,7 +13,7 @@ from decaf.foundation.arrays import Array, is_on_gpu, is_tensor, namespace, to_n
 from decaf.library.frames import DistinctFrameBuilder, FrameBatch, FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs
 from decaf.library.progress import progress_line
-from decaf.library.targets import ScoreCall, TargetScorer
+from decaf.library.targets import ScoreCall, TargetScorer, remark_on_used_networks
 from decaf.reveal.path import RevealPath
 from decaf.scoring.batches import FixedLimit, GrowingLimit, largest_batch
 from decaf.scoring.block import BlockScores, Scorer, score_block
@@ -25,7 +25,7 @@ from decaf.scoring.states import StateBuilder
 
 
 class UnstableScoreWarning(UserWarning):
-    """One input has two scores: the score depends on the batch, or on chance."""
+    """One input has or may have two scores: the score depends on the batch, or on chance."""
 
 
 class Queries(NamedTuple):
@@ -62,8 +62,11 @@ def score_pairs(
 ) -> Scored:
     """Score every distinct state, gathered by path.
 
-    Warns with UnstableScoreWarning where one input has two scores after one query of each.
+    Warns with UnstableScoreWarning where one input has two scores after one query of each, or a
+    function uses a network in training mode.
     """
+    if remark := remark_on_used_networks(score_call.call):
+        warnings.warn(remark, UnstableScoreWarning, stacklevel=3)
     row = pairs.block.source
     targets = None if score_call.targets is None else score_call.targets[row]
     scorer = TargetScorer(score_call.call, targets, score_call.class_names)

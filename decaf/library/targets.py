@@ -1,6 +1,7 @@
 """Find the callable that scores, and the column of its output that is ``q`` of each pair."""
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import getclosurevars
 from traceback import walk_tb
 from typing import Any, NamedTuple, cast
 
@@ -103,17 +104,36 @@ def _refuse_training_mode(model: Any) -> None:
 
     BatchNorm would change its running statistics, and dropout would draw.
     """
-    network = getattr(model, "__self__", model)
-    if not is_network(network):
-        return
-    modules = {name or "score": part for name, part in network.named_modules() if part.training}
-    if modules:
-        parts = [f"{name} ({type(module).__name__})" for name, module in modules.items()]
+    if modules := _training_modules(getattr(model, "__self__", model), "score"):
         raise ModelError(
-            f"score is a network with modules in training mode: {abridge(parts)}; expected "
+            f"score is a network with modules in training mode: {abridge(modules)}; expected "
             "evaluation mode, because in training mode scores depend on the batch and the audit "
             "would change running statistics: call score.eval() first"
         )
+
+
+def _training_modules(value: Any, name: str) -> list[str]:
+    """Modules in training mode of a network called ``name``, each with its class."""
+    if not is_network(value):
+        return []
+    modules = {part or name: module for part, module in value.named_modules() if module.training}
+    return [f"{part} ({type(module).__name__})" for part, module in modules.items()]
+
+
+def remark_on_used_networks(score: Score) -> str:
+    """Remark on networks in training mode that a function uses by its closure or as globals."""
+    try:
+        used = getclosurevars(score)
+    except (TypeError, ValueError):  # not a function of Python, or a variable without a value yet
+        return ""
+    for name, value in {**used.globals, **used.nonlocals}.items():
+        if modules := _training_modules(value, name):
+            return (
+                f"score uses {name}, a network with modules in training mode: {abridge(modules)}; "
+                "its scores may depend on the batch, and the audit may change its running "
+                f"statistics: call {name}.eval() first, unless the score does so itself"
+            )
+    return ""
 
 
 def call_in_order(model: Any, call: Score, columns: Sequence[str]) -> Score:

@@ -1,5 +1,7 @@
 """Scores that depend on their batch or on chance: a warning, or the mean of several queries."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -34,6 +36,31 @@ def test_a_network_that_mixes_its_batch_is_warned_of():
     inputs = torch.from_numpy(PLUS).float()
     with pytest.warns(decaf.UnstableScoreWarning):
         decaf.audit(network, inputs, inputs * 0, stages=3, epsilon=0.02)
+
+
+GLOBAL_NETWORK = torch.nn.Sequential(torch.nn.BatchNorm1d(1, affine=False), torch.nn.Linear(1, 1))
+EVALUATED = torch.nn.Linear(1, 1).eval()
+
+
+def _closure_of(network):
+    return lambda x: network(x)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("score", [lambda x: GLOBAL_NETWORK(x), _closure_of(GLOBAL_NETWORK)])
+def test_a_function_of_a_network_in_training_mode_is_warned_of(score, repeats):
+    ones = torch.ones(4, 1)
+    with pytest.warns(decaf.UnstableScoreWarning) as warned:
+        decaf.audit(score, ones, ones - 2, stages=3, repeats=repeats, epsilon=0.5)
+    assert warned[0].filename == __file__
+    assert "(BatchNorm1d)" in str(warned[0].message)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("score", [lambda x: EVALUATED(x), _closure_of(EVALUATED), torch.sum])
+def test_other_functions_are_not_warned_of(score):
+    call = score if score is not torch.sum else partial(score, dim=1)
+    decaf.audit(call, torch.ones(2, 1), torch.zeros(2, 1), stages=3, epsilon=1e-6)
 
 
 @pytest.mark.filterwarnings("error")
