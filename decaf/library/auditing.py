@@ -204,7 +204,7 @@ def audit(
         When whole numbers may be ids of tokens, or regions probably count from 0.
         When inputs of a pair are equal.
         When scores of a ``target``, a network or an estimator are not probabilities and
-        ``epsilon`` is not given, or no pair reaches ``epsilon`` although some d is not 0.
+        ``epsilon`` is not given, or no pair reaches ``epsilon`` although a ``|d|`` exceeds 1e-9.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning

@@ -78,9 +78,8 @@ def remark_on_scores(
     """
     if labels := _remark_on_labels(audits):
         return labels
-    if epsilon is None and has_classes:
-        return _remark_on_units(audits)
-    return remark_on_epsilon(audits, epsilon)
+    of_units = _remark_on_units(audits) if epsilon is None and has_classes else ""
+    return of_units or remark_on_epsilon(audits, epsilon)
 
 
 def _remark_on_labels(audits: Mapping[str, Trajectories]) -> str:
@@ -110,14 +109,15 @@ def _remark_on_units(audits: Mapping[str, Trajectories]) -> str:
 
 
 def remark_on_epsilon(audits: Mapping[str, Trajectories], epsilon: float | None) -> str:
-    """Remark on an epsilon, None for the default, that no pair reaches; empty if every d is 0."""
+    """Remark on an epsilon, None for the default, that no pair reaches; empty if d is rounding."""
     threshold = DEFAULT_EPSILON if epsilon is None else epsilon
     responses = [audited.response[audited.is_finite] for audited in audits.values()]
     largest = max(float(np.abs(response[..., -1]).max()) for response in responses)
     if not NO_RESPONSE < largest < threshold:
         return ""
     is_stated_share = epsilon is not None and _are_shares(*_score_range(audits))
-    remedy = SHARE_ADVICE if is_stated_share else "give epsilon in units of the score"
+    smaller = "if such differences matter, give a smaller epsilon in units of the score"
+    remedy = SHARE_ADVICE if is_stated_share else smaller
     digits = 3 if float(f"{largest:.3g}") < threshold else 17  # tell it from epsilon
     return (
         f"no pair reaches epsilon {threshold:g}, so all response is fragility: the largest |d| is "
