@@ -21,7 +21,14 @@ STOP_REASONS = {
     "exact": "exact, since they show every state",
 }
 """Words for the reasons of ``out_refinements``."""
-OF_VERDICTS = ("below_chance", "missed_classes", "constant_score", "no_response", "unmoved_pairs")
+OF_VERDICTS = (
+    "below_chance",
+    "missed_classes",
+    "constant_score",
+    "no_response",
+    "unmoved_pairs",
+    "groups_above_limit",
+)
 """Warnings of ``out_warnings`` that may change a verdict."""
 
 

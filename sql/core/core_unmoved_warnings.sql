@@ -1,25 +1,15 @@
--- purpose: warnings about limits that hold only because many pairs cannot move the score
--- grain: one row per study, model and pair type
+-- purpose: warnings about limits that the mean over all pairs keeps, and that over some pairs does not
+-- grain: one row per study, model, pair type and warning
 -- At least a quarter of the pairs have no response at any stage of any path, and the mean over the
 -- other pairs is above a limit that the mean over all pairs keeps. A response up to 1e-9 counts as
--- none, since rounding in batches may cause it. A limit of `expect:` is for Abs and M on every path.
+-- none, since rounding in batches may cause it. core_group_warnings has the warnings about groups.
 CREATE OR REPLACE VIEW core_unmoved_warnings AS
-WITH limits AS (
-    SELECT study, NULL AS model_id, name AS pair_type, safe_limit AS response_limit, NULL AS path,
-        NULL AS metric
-    FROM core_display_names
-    WHERE kind = 'pair_type' AND safe_limit IS NOT NULL
-    UNION ALL
-    SELECT study, model_id, pair_type, gate_limit, path, metric
-    FROM core_gates JOIN core_entries USING (study, reaudit_id, entry)
-    WHERE core_gates.is_newest AND core_gates.verdict = 'pass' AND rule = 'at_most'
-),
-profiles AS (
+WITH profiles AS (
     SELECT study, model_id, pair_type, pair_id, path, weight, abs_response, endpoint_magnitude,
         max(greatest(abs_response, endpoint_magnitude))
             OVER (PARTITION BY study, model_id, pair_type, pair_id) > 1e-9 AS is_moved
     FROM core_profiles
-    SEMI JOIN limits USING (study, pair_type)
+    SEMI JOIN core_response_limits USING (study, pair_type)
 ),
 cells AS (
     SELECT
@@ -45,11 +35,13 @@ SELECT
         || 'use', max(unmoved_count), max(pair_count), display_name,
         format_score(max(moved_mean)), format_limit(min(response_limit))) AS detail
 FROM cells
-JOIN limits USING (study, pair_type)
+JOIN core_response_limits AS limits USING (study, pair_type)
 JOIN core_display_names AS names ON (names.study, kind, name) = (study, 'pair_type', pair_type)
 WHERE 4 * unmoved_count >= pair_count
     AND mean <= response_limit AND response_limit < moved_mean
     AND cells.model_id = coalesce(limits.model_id, cells.model_id)
     AND cells.path = coalesce(limits.path, cells.path)
     AND cells.metric = coalesce(limits.metric, cells.metric)
-GROUP BY cells.study, cells.model_id, cells.pair_type, display_name;
+GROUP BY cells.study, cells.model_id, cells.pair_type, display_name
+UNION ALL
+FROM core_group_warnings;
