@@ -85,6 +85,16 @@ def test_parts_and_shares_are_on_the_path_with_the_largest_response(stub, report
     assert "a differs most between groups of floor on path patch_a: 0.250 for dog" in reader.text
 
 
+@pytest.mark.parametrize(("fish", "dog"), [(0.0, 0.0), (0.0001, 0.0002)])
+def test_no_model_is_named_if_no_response_differs_between_groups(stub, report, fish, dog):
+    connection = stub(Audit(models=("a",), pair_types=("floor",), paths=("blend",)))
+    for member, response in (("fish", fish), ("dog", dog)):
+        insert(connection, "out_breakdowns", breakdown("a", member, (0.0, 0.0, 0.0, response)))
+    reader = report(connection)
+    assert ["a", "fish"] in [row[:2] for row in reader.rows]
+    assert "differs most between" not in reader.text
+
+
 def test_means_of_roles_have_the_bound_of_the_stages(stub, report):
     connection = stub(Audit(models=("a",), pair_types=("floor",), paths=("blend",)))
     place = ("demo", "a", "floor", "blend")

@@ -139,7 +139,10 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
 
 
 def breakdown_title(facts: Facts) -> str:
-    """Name the model whose response differs most between groups of pairs, with both ends."""
+    """Name the model whose response differs most between groups of pairs, with both ends.
+
+    If no response differs in its shown digits, no model is named.
+    """
     first = min(
         facts.breakdowns, key=lambda row: _type_position(facts, row.pair_type), default=None
     )
@@ -157,6 +160,8 @@ def breakdown_title(facts: Facts) -> str:
     if not several:
         return "Response by group"
     low, high = max(several, key=lambda pair: pair[1].estimate - pair[0].estimate)
+    if score_text(low.estimate) == score_text(high.estimate):
+        return "Response by group"
     on_path = f" on path {low.path}" if len(facts.paths) > 1 else ""
     return (
         f"{low.model_id} differs most between groups of {low.pair_type}{on_path}: "

@@ -29,7 +29,7 @@ def trust_sentences(facts: Facts) -> Iterator[tuple[str, str]]:
     if done < planned:
         yield "mind", f"{planned - done} of {planned} blocks are not scored yet."
     else:
-        checked = ", and every check passed" if facts.run.is_finished else ""
+        checked = ", and every check of stored rows passed" if facts.run.is_finished else ""
         yield "well", f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
     yield from _trust_in_responses(facts)
     if on_weights := describe_weights(facts):
