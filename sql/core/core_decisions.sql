@@ -40,16 +40,19 @@ SELECT
         ELSE 'safe'
     END AS decision,
     -- Sentences on limits that fail or are undecided, responses that should not matter but have no
-    -- limit, and faults.
+    -- limit, groups, and faults.
     nullif(concat('. Beyond a limit: '
         || array_to_string(list(words ORDER BY pair_type) FILTER (verdict = 'failed'), '; '),
     '. Too uncertain for a limit, so use more sources: ' || array_to_string(list(words ORDER BY pair_type)
         FILTER (verdict = 'undecided' AND unscored.model_id IS NULL), '; '),
     '. Without a limit: ' || array_to_string(any_value(unlimited.names), '; '),
+    '. Groups: ' || any_value(details),
     '. Its scores or pairs may not show what it uses: ' || any_value(faults)), '') AS reasons
 FROM (SELECT *, describe_limit(pair_type_name, expect, metric, response, response_limit,
     if(verdict = 'undecided', lower_95, NULL), upper_95) AS words FROM out_limits)
 LEFT JOIN unscored USING (study, model_id)
 LEFT JOIN unlimited USING (study, model_id)
+LEFT JOIN (SELECT study, model_id, string_agg(detail, '; ' ORDER BY detail) AS details
+    FROM core_group_warnings WHERE NOT is_gated GROUP BY ALL) USING (study, model_id)
 LEFT JOIN faulty USING (study, model_id)
 GROUP BY study, model_id;

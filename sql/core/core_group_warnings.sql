@@ -1,7 +1,6 @@
 -- purpose: warnings about limits that the mean over all pairs keeps, and a group of pairs does not
 -- grain: one row per study, model and pair type
--- Groups are those that the study names, of at least five sources. The whole interval of Abs or M,
--- as in out_breakdowns, is above the limit.
+-- Groups are those of `groups:`, of 5 sources or more; intervals of Abs or M are as in out_breakdowns.
 CREATE OR REPLACE VIEW core_group_warnings AS
 WITH responses AS (
     SELECT study, run_id, model_id, pair_type, pair_id, source_id, path, weight,
@@ -12,27 +11,27 @@ WITH responses AS (
     ANTI JOIN out_stops USING (study, model_id)
 ),
 cells AS (
-    SELECT study, model_id, pair_type, path, metric, weighted_mean(response, weight) AS mean FROM responses
-    GROUP BY ALL
+    SELECT *, max(mean) OVER (PARTITION BY study, model_id, pair_type) AS largest
+    FROM (SELECT study, model_id, pair_type, path, metric, weighted_mean(response, weight) AS mean
+        FROM responses GROUP BY ALL)
 ),
 kept AS (
-    SELECT study, cells.model_id, pair_type, cells.path, cells.metric, min(response_limit) AS response_limit
+    SELECT study, cells.model_id, pair_type, cells.path, cells.metric, min(response_limit) AS response_limit,
+        count(limits.model_id) > 0 AS is_gated
     FROM cells JOIN core_response_limits AS limits USING (study, pair_type)
-    WHERE mean <= response_limit AND coalesce(limits.model_id = cells.model_id, true)
+    WHERE if(limits.model_id IS NULL, largest, mean) <= response_limit
+        AND coalesce(limits.model_id = cells.model_id, true)
         AND coalesce(limits.path = cells.path, true) AND coalesce(limits.metric = cells.metric, true)
     GROUP BY ALL
 ),
 gathered AS (
-    SELECT study, model_id, pair_type, path, metric, response_limit, grouping, member,
-        dense_ranks(list(place)) AS positions, list(weight) AS weights,
-        list(weight * response) AS weighted
+    SELECT study, model_id, pair_type, path, metric, response_limit, is_gated, grouping, member,
+        dense_ranks(list(place)) AS positions, list(weight) AS weights, list(weight * response) AS weighted
     FROM responses
     JOIN kept USING (study, model_id, pair_type, path, metric)
-    JOIN stg_runs USING (study, run_id)
-    JOIN stg_pair_groups USING (study, pairs_digest, pair_id)
+    JOIN stg_runs USING (study, run_id) JOIN stg_pair_groups USING (study, pairs_digest, pair_id)
     JOIN core_source_order USING (study, source_id)
-    GROUP BY ALL
-    HAVING weighted_mean(response, weight) > response_limit AND count(DISTINCT place) >= 5
+    GROUP BY ALL HAVING weighted_mean(response, weight) > response_limit AND count(DISTINCT place) >= 5
 ),
 resampled AS (
     SELECT *, limits_of_member(metric, mean, NULL) AS bounds
@@ -45,15 +44,17 @@ above AS (
         ORDER BY mean.estimate DESC, metric, path) = 1
 ),
 worded AS (
-    SELECT study, model_id, pair_type, min(response_limit) AS response_limit, count(*) AS group_count,
+    SELECT study, model_id, pair_type, min(response_limit) AS response_limit,
+        bool_or(is_gated) AS is_gated, count(*) AS group_count,
         list(format('{} ({}): {} {}', member, grouping, if(metric = 'abs_response', 'Abs', 'M'),
             format_score(mean.estimate)) || format_interval(bounds.lower, bounds.upper, '')
             ORDER BY mean.estimate DESC, grouping, member) AS words
     FROM above GROUP BY ALL
 )
 SELECT worded.study, model_id, 'groups_above_limit' AS warning, NULL::BIGINT AS affected_count,
-    format('the mean over all pairs of {} keeps the limit {}, groups of pairs do not: {}{}',
-        display_name, format_limit(response_limit), array_to_string(words[:3], '; '),
-        if(group_count > 3, format('; and {} more', group_count - 3), '')) AS detail
+    format('above the limit {} of {} in groups of pairs, unlike the mean over all: {}{}',
+        format_limit(response_limit), display_name, array_to_string(words[:3], '; '),
+        if(group_count > 3, format('; and {} more', group_count - 3), '')) AS detail,
+    is_gated -- by a gate; core_decisions has the warnings about other limits
 FROM worded
 JOIN core_display_names AS names ON (names.study, kind, name) = (worded.study, 'pair_type', pair_type);

@@ -17,7 +17,7 @@ from warehouse.query.catalog import connect_empty
 from warehouse.query.views import views
 
 READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "core_factual_accuracy")
-READ_OF_CORE += ("core_entry_verdicts", "core_benchmark_warnings")
+READ_OF_CORE += ("core_entry_verdicts", "core_benchmark_warnings", "core_group_warnings")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models", "core_profiles", "core_model_failures", "core_chance_warnings")
 READ_OF_CORE += ("core_limit_warnings", "core_constant_warnings", "core_pairs", "stg_class_names")

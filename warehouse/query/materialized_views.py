@@ -38,6 +38,7 @@ SHARED_VIEWS = (
     "out_refinements",
     "out_responses",
     "out_limits",
+    "core_group_warnings",
     "core_decisions",
     "out_trust",
     "out_doubts",
