@@ -192,7 +192,7 @@ def test_columns_that_the_estimator_does_not_use(library):
     changed = {"gender": ["m", "f"] * 30, "town": ["Bonn"] * count}
     unused, proxy = warned(other, other | changed)
     assert "only in gender, town" in unused
-    assert "'gender' without 'sex'" in proxy
+    assert "'gender' but not 'sex'" in proxy
     assert warned(other, other | changed | {"sex": ["m", "f"] * 30}) == []
     assert warned(rows, rows | {"sex": ["m", "f"] * 30}) == []
     (remark,) = warned(rows, rows | {"day": ["new"] * count})
@@ -207,7 +207,7 @@ def test_a_change_without_a_function_of_the_column():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             audit(lambda frame: (frame["title"] == "Ms") * 0.5, rows, minus, stages=3)
-        return [str(one.message) for one in caught if "'sex' without 'title'" in str(one.message)]
+        return [str(one.message) for one in caught if "'sex' but not 'title'" in str(one.message)]
 
     assert len(warned(turned_sex)) == 1
     assert warned(turned_sex.assign(title=["Mr", "Ms"] * 15)) == []
