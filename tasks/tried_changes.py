@@ -55,7 +55,7 @@ def select_changes(pairs: PairSet, read: Callable[[Sequence[int]], Sequence[Read
 
 
 def remark_on_changes(model: Model, card: ModelCard, changes: TriedChanges) -> Iterator[str]:
-    """Remark on changes whose limits may hold although the model uses what they change.
+    """Remark on changes that cannot show how the model uses the changed columns or pixels.
 
     A request to a remote model may cost money, so it is asked for no row.
     """

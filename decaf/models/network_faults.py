@@ -91,9 +91,8 @@ def check_row_count(outputs: Tensor, row_count: int, model_id: str) -> Tensor:
 def remark_on_outputs(outputs: Tensor, *, is_stated: bool) -> str:
     """Remark on (n, …) logits of any model that look like probabilities; empty if they do not.
 
-    Logits of two classes or more hardly all lie in [0, 1], whatever they sum to. ``is_stated`` is
-    True if the card says that they are logits; then only rows that sum to 1, or to 100, get a
-    remark.
+    Logits of two classes or more hardly all lie in [0, 1]. ``is_stated`` is True if the card says
+    that they are logits; then only rows that sum to 1, or to 100, get a remark.
     """
     columns = outputs.double().reshape(len(outputs), -1)
     if not float(columns.min()) >= 0:  # or NaN
