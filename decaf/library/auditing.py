@@ -203,8 +203,8 @@ def audit(
         batch axis.
         When whole numbers may be ids of tokens, or regions probably count from 0.
         When inputs of a pair are equal.
-        When scores of a ``target``, a network or an estimator are not probabilities and
-        ``epsilon`` is not given, or no pair reaches ``epsilon`` although a ``|d|`` exceeds 1e-9.
+        When ``epsilon`` is not given and scores of a ``target``, a network or an estimator are
+        not probabilities; otherwise when no pair reaches it although a ``|d|`` exceeds 1e-9.
     QuarantineWarning
         When some pairs have scores that are not finite.
     UnstableScoreWarning

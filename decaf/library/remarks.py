@@ -78,8 +78,9 @@ def remark_on_scores(
     """
     if labels := _remark_on_labels(audits):
         return labels
-    of_units = _remark_on_units(audits) if epsilon is None and has_classes else ""
-    return of_units or remark_on_epsilon(audits, epsilon)
+    if epsilon is None and has_classes:
+        return _remark_on_units(audits)
+    return remark_on_epsilon(audits, epsilon)
 
 
 def _remark_on_labels(audits: Mapping[str, Trajectories]) -> str:
@@ -116,8 +117,7 @@ def remark_on_epsilon(audits: Mapping[str, Trajectories], epsilon: float | None)
     if not NO_RESPONSE < largest < threshold:
         return ""
     is_stated_share = epsilon is not None and _are_shares(*_score_range(audits))
-    smaller = "if such differences matter, give a smaller epsilon in units of the score"
-    remedy = SHARE_ADVICE if is_stated_share else smaller
+    remedy = SHARE_ADVICE if is_stated_share else "give epsilon in units of the score"
     digits = 3 if float(f"{largest:.3g}") < threshold else 17  # tell it from epsilon
     return (
         f"no pair reaches epsilon {threshold:g}, so all response is fragility: the largest |d| is "

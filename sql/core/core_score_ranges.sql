@@ -16,9 +16,9 @@ scores AS (
         max(class_scores[-1]) - min(class_scores[-1]) AS last_range,
         max(list_max(class_scores)) - min(list_max(class_scores)) AS top_range,
         max(list_max(class_scores)) - min(list_min(class_scores)) AS total_range,
-        CASE WHEN min(predicted_class) IS NOT NULL THEN
+        CASE WHEN max(len(class_scores)) > 2 THEN
             max(class_scores[target + 1]) - min(class_scores[target + 1])
-        END AS target_range,
+        END AS target_range, -- those of two classes have one range
         avg(list_max(class_scores)) AS mean_top_score
     FROM stg_predictions
     SEMI JOIN core_run_units USING (study, model_id, unit_key)
