@@ -40,11 +40,12 @@ SELECT
         WHEN class_count > 2 THEN 1 / class_count
     END AS chance,
     commonest_share,
-    is_no_better AND score ->> '$.kind' = 'class_probability'
-        AND accuracy_upper_95 < (1 + commonest_share) / 2 AS is_like_shares,
     -- The second condition excludes few inputs, on which a useful model may fail by chance.
-    (accuracy_lower_95 <= chance AND accuracy_upper_95 < (1 + chance) / 2)
-        OR coalesce(is_like_shares, false) AS is_at_chance
+    accuracy_lower_95 <= chance AND accuracy_upper_95 < (1 + chance) / 2 AS is_like_guess,
+    is_no_better AND image_count >= 20 AND score ->> '$.kind' = 'class_probability'
+        AND accuracy_upper_95 < (1 + commonest_share) / 2
+        AND NOT coalesce(is_like_guess, false) AS is_like_shares,
+    is_like_guess OR coalesce(is_like_shares, false) AS is_at_chance
 FROM counts
 JOIN core_current_runs USING (study)
 JOIN stg_runs USING (study, run_id);

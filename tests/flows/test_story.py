@@ -56,7 +56,7 @@ def check_demo(warehouse):
     assert shares[::-1] == figures(r"demo's scenes is (\d+\.\d+) %, against (\d+\.\d+) %")
     response = "SELECT abs_response FROM out_model_profiles WHERE study = 'demo' ORDER BY model_id"
     means = [mean for (mean,) in fetched(warehouse, response)]
-    assert means == figures(r"Abs of (\d+\.\d+) for the CNN and (\d+\.\d+) for the other network")
+    assert means == figures(r"Abs of (\d+\.\d+) for the CNN and (\d+\.\d+) for the ViT")
 
 
 def check_means(warehouse):
@@ -77,7 +77,7 @@ def check_means(warehouse):
         assert row == pytest.approx(numbers, rel=0.05, abs=0.002)
     floor = query.replace("endpoint_magnitude, evidence, contradiction, fragility, ", "")
     control = fetched(warehouse, f"{floor} AND pair_type = 'floor_hue' ORDER BY model_id")
-    moved = r"a new floor moves the CNN by (\d+\.\d+), and the other network by (\d+\.\d+)"
+    moved = r"a new floor moves its score by (\d+\.\d+), and that of the ViT by (\d+\.\d+)"
     assert [mean for (mean,) in control] == figures(moved)
 
 
