@@ -68,17 +68,16 @@ def test_outputs_like_probabilities_leave_passed_limits_undecided(settings):
     plan = planned(Study(**settings))
     compute(Study(**settings))
     commit_remarks(plan, a=[OUTPUTS_LIKE_PROBABILITIES], b=["other"])
-    reasons = "SELECT model_id, coalesce(reasons, '') FROM core_decisions ORDER BY model_id"
-    (_, first), (_, second) = fetched(plan.study.warehouse, reasons)
-    assert OUTPUTS_LIKE_PROBABILITIES in first
-    assert "other" not in second
-    assert fetched(plan.study.warehouse, "SELECT DISTINCT decision FROM out_findings") == [
-        ("undecided",)
-    ]
+    decisions = "SELECT model_id, decision FROM out_findings ORDER BY model_id"
+    assert fetched(plan.study.warehouse, decisions) == [("a", "undecided"), ("b", "safe")]
+    ((sentence,),) = fetched(
+        plan.study.warehouse, "SELECT sentence FROM out_findings WHERE model_id = 'a'"
+    )
+    assert OUTPUTS_LIKE_PROBABILITIES in sentence
     settings["models"][0]["output"] = "logits"
     plan = planned(Study(**settings))
     update_remarks(plan.store, plan.study.study, plan.work, plan.study.models)
-    assert OUTPUTS_LIKE_PROBABILITIES not in fetched(plan.study.warehouse, reasons)[0][1]
+    assert fetched(plan.study.warehouse, decisions) == [("a", "safe"), ("b", "safe")]
 
 
 def test_a_remark_that_the_card_answers_is_dropped(settings):
