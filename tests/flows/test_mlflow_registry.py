@@ -94,8 +94,7 @@ def test_the_recipes_of_the_page(registered, registry, decaf, write, prefect_ser
     succeeded(decaf("reaudit", config, **prefect_server))
     audited = fetched(settings["warehouse"], "SELECT entry, state, verdict FROM out_entries")
     assert {entry: rest for entry, *rest in audited} == {
-        name: ["audited", "undecided" if name == "forest" else "pass"]
-        for name in registry["names"]
+        name: ["audited", "undecided" if name == "forest" else "pass"] for name in registry["names"]
     }
     # A tag that is written back is no change, and no server is left behind.
     assert "nothing changed: the registry has the 4 entries" in succeeded(
