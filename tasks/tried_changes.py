@@ -63,19 +63,21 @@ def remark_on_changes(model: Model, card: ModelCard, changes: TriedChanges) -> I
         is_asked = changes.rows and not card.is_remote
         rows = np.concatenate([read() for read in changes.rows]) if is_asked else None
         yield from model.remark_changes(changes.columns, changes.proxies, rows)
-    if isinstance(card, NetworkCard):
-        preprocessing = card.preprocessing(model.device)
-        for pair_type, pairs in changes.images.items():
-            yield from _remark_on_images(preprocessing, model.device, pair_type, pairs)
+    prepare = card.preprocessing(model.device) if isinstance(card, NetworkCard) else None
+    for pair_type, pairs in changes.images.items():
+        yield from _remark_on_images(prepare, model.device, pair_type, pairs)
 
 
 def _remark_on_images(
-    preprocessing: Preprocessing,
+    prepare: Preprocessing | None,
     device: Device,
     pair_type: str,
     pairs: Sequence[tuple[Read, Read]],
 ) -> Iterator[str]:
-    """Remark if none of the tried pairs has images that differ visibly for the network."""
+    """Remark if none of the tried pairs has images that differ visibly for the model.
+
+    ``prepare`` is the preprocessing of a network's card; None for other models.
+    """
     has_levels, levels, differences = False, 0, 0.0
     for pair in pairs:
         plus, minus = (channels_first(read()) for read in pair)
@@ -84,12 +86,13 @@ def _remark_on_images(
         has_levels = plus.dtype == minus.dtype == np.uint8
         if has_levels:
             levels = max(levels, int(np.abs(plus.astype(np.int16) - minus).max()))
-        first, second = preprocessing(on_device(np.concatenate([plus, minus]), device))
+        both = on_device(np.concatenate([plus, minus]), device)
+        first, second = both if prepare is None else prepare(both)
         differences = max(differences, float((first - second).abs().max()))
     subject = f"pair type {pair_type!r} changes"
     if pairs and differences == 0:
         yield (
-            f"{subject} nothing that the network sees: after crop and resize, both images of each "
+            f"{subject} nothing that the model sees: after crop and resize, both images of each "
             "tried pair are equal; correct 'crop:' or 'input_size:', or the pairs"
         )
     elif has_levels and levels <= 1:
