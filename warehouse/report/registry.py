@@ -15,11 +15,11 @@ MAX_PANELS = 12
 LIMITS = ("lowest_allowed", "highest_allowed")
 HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
 DRIFT = (
-    "Each version is compared with the last that passed, so that small steps cannot add up, and "
-    "with the previous version if that one did not pass. Changes are paired over the trajectories "
-    "that both versions have; the same sources are drawn for both and for all models. Rows are "
-    "those whose adjusted p is at most 0.05 (Benjamini and Hochberg), so at most about 5 % of them "
-    "are expected to be false discoveries."
+    "Each version is compared with the last that passed or was accepted, or with that of "
+    "'compare_with:', and with the previous version if that is another one. Changes are paired "
+    "over the trajectories that both versions have; the same sources are drawn for both and for "
+    "all models. Rows are those whose adjusted p is at most 0.05 (Benjamini and Hochberg), so at "
+    "most about 5 % of them are expected to be false discoveries."
 )
 
 
