@@ -6,6 +6,8 @@ import numpy as np
 from PIL import Image
 from small_studies import of_scenes
 
+from decaf.data.adapters.image_features import ImageFeatures
+
 NAMES = ("head", "tail", "wing")
 SIZE = 32
 COUNT = 4
@@ -31,6 +33,12 @@ def photos(folder, count=COUNT, seed=0):
         Image.fromarray(pixels).save(folder / name)
         names.append(name)
     return sorted(names)
+
+
+def adapter(folder, features, **settings):
+    """Adapter of the images in the folder ``photos`` of a folder, with their features."""
+    given = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
+    return ImageFeatures(**given | settings)
 
 
 def number_of(name):

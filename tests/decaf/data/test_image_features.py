@@ -5,7 +5,7 @@ import json
 import featured_images
 import numpy as np
 import pytest
-from featured_images import COUNT, NAMES, SIZE, number_of, parts
+from featured_images import COUNT, NAMES, SIZE, adapter, number_of, parts
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
@@ -26,11 +26,6 @@ MAKE = {
 @pytest.fixture
 def photos(tmp_path):
     return featured_images.photos(tmp_path / "photos")
-
-
-def adapter(folder, features, **settings):
-    given = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
-    return ImageFeatures(**given | settings)
 
 
 def bits(words):

@@ -3,10 +3,9 @@
 import featured_images
 import numpy as np
 import pytest
-from featured_images import COUNT, NAMES, SIZE
+from featured_images import COUNT, NAMES, SIZE, adapter
 from PIL import Image
 
-from decaf.data.adapters.image_features import ImageFeatures
 from decaf.data.mask_coverage import check_coverage, read_words
 from decaf.errors import DataError
 
@@ -18,11 +17,6 @@ RING[1:3, 1:2] = 0
 @pytest.fixture
 def photos(tmp_path):
     return featured_images.photos(tmp_path / "photos")
-
-
-def adapter(folder, features, **settings):
-    given = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
-    return ImageFeatures(**given | settings)
 
 
 def coverage(data):
