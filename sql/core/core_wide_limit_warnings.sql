@@ -1,8 +1,8 @@
 -- purpose: warnings about limits of `expect:` that hold, but that the scores could hardly break
 -- grain: one row per study, model, pair type and warning
 -- The limit is not below the range of the clean scores, which hardly any response can exceed; for
--- probabilities, only if it would not hold for scores from 0 to 1. Or the predicted class changes in
--- a larger share of the pairs than the limit allows probabilities to change.
+-- probabilities, only if it would not hold for scores from 0 to 1. Or the decision changes in a
+-- larger share of the pairs than the limit allows probabilities to change.
 CREATE OR REPLACE VIEW core_wide_limit_warnings AS
 WITH held AS (
     SELECT out_limits.*,
@@ -20,10 +20,10 @@ JOIN core_score_ranges USING (study, model_id)
 WHERE response_limit >= score_range
     AND (NOT is_probability OR upper_95 > response_limit * score_range)
 UNION ALL
-SELECT study, model_id, 'changed_classes', NULL,
-    format('the predicted class changes in {:,} of {:,} pairs of {}, a larger share than the '
-        || 'limit {} of its probability', changed_count, pair_count, pair_type_name,
+SELECT study, model_id, 'changed_decisions', NULL,
+    format('the decision for or against the scored class changes in {:,} of {:,} pairs of {}, a '
+        || 'larger share than the limit {} of its probability', changed_count, pair_count, pair_type_name,
         format_limit(response_limit))
 FROM held
-JOIN core_class_changes USING (study, model_id, pair_type)
-WHERE is_probability AND changed_count > response_limit * pair_count;
+JOIN core_decision_changes USING (study, model_id, pair_type)
+WHERE changed_count > response_limit * pair_count;

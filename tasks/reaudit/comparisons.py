@@ -243,17 +243,18 @@ def _explain_doubt(
 ) -> str | None:
     """Reason why a limit that holds decides nothing.
 
-    ``score_range`` is that of clean scores, and ``changed_share`` the share of pairs whose
-    predicted class changes. A limit of a bounded score is not too wide if it would hold for scores
-    over all of its bounds.
+    ``score_range`` is that of clean scores, and ``changed_share`` the share of pairs whose decision
+    changes, for scores that are class probabilities. A limit of a bounded score is not too wide if
+    it would hold for scores over all of its bounds.
     """
     if remark or row.rule != "at_most" or row.metric not in IN_SCORE_UNITS:
         return remark
-    is_of_all = row.metric in ("abs_response", "endpoint_magnitude") and score.bounds == (0, 1)
+    is_of_all = row.metric in ("abs_response", "endpoint_magnitude")
     if is_of_all and changed_share is not None and row.limit < changed_share:
         return (
-            f"the predicted class changes in {percent_text(changed_share)} of the pairs, a larger "
-            f"share than the limit {limit_text(row.limit)} of its probability"
+            "the decision for or against the scored class changes in "
+            f"{percent_text(changed_share)} of the pairs, a larger share than the limit "
+            f"{limit_text(row.limit)} of its probability"
         )
     if score_range is None or row.limit < score_range:
         return None

@@ -113,7 +113,7 @@ def test_constant_scores_decide_no_limit_on_a_response_that_holds(zoo, audit, tm
 @pytest.mark.parametrize(
     ("base", "limit", "code", "words"),
     [
-        (0.48, 0.1, 4, "predicted class changes in 100"),
+        (0.48, 0.1, 4, "changes in 100"),
         (0.48, 0.03, 1, "0.040"),
         (0.4, 0.1, 4, "0.040"),
     ],
